@@ -1,0 +1,52 @@
+# Everything runs in .venv, which the first command creates; `make help` lists the targets.
+PYTHON ?= python3
+PY := .venv/bin/python
+# Tests that need the built site are run by .ci/run: `make test MARKERS=` includes them.
+MARKERS ?= not site
+NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
+
+# Two BLAS threads on a busy machine spin against each other and are slower than one.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= 1
+export NUMEXPR_NUM_THREADS ?= 1
+export VECLIB_MAXIMUM_THREADS ?= 1
+# Kernels of this environment come before the user's own; no debugger checks at kernel start.
+export JUPYTER_PREFER_ENV_PATH := 1
+export PYDEVD_DISABLE_FILE_VALIDATION := 1
+export PYTHONHASHSEED := 0
+unexport VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYTHONPATH
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lock book test notebooks bench claims clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/.ready  ## create .venv with the locked packages and this package, editable
+
+.venv/.ready: requirements.lock pyproject.toml scripts/bootstrap.py
+	@$(PYTHON) scripts/bootstrap.py
+
+lock: .venv/.ready  ## resolve pyproject.toml again into requirements.lock
+	@$(PY) -m uv pip compile -q --universal --all-extras --no-header --no-annotate --upgrade pyproject.toml -o requirements.lock
+
+book: .venv/.ready  ## execute the notebooks, build the site, and print the path of its first page
+	@.venv/bin/jupyter-book build . -W --keep-going -n
+
+test: .venv/.ready  ## run all tests: package, notebooks, book, repository
+	@$(PY) -m pytest -m "$(MARKERS)" -n auto --maxprocesses 4 --dist loadfile $(ARGS)
+
+notebooks: .venv/.ready  ## execute the notebooks in place; the same sources give the same bytes
+	@$(PY) scripts/refresh_notebooks.py $(NOTEBOOKS)
+	@$(PY) scripts/check_notebooks.py $(NOTEBOOKS)
+
+bench: .venv/.ready  ## print ratios of speed against named peers
+	@$(PY) -m benchmarks $(ARGS)
+
+claims: .venv/.ready  ## collect the verdicts from the executed notebooks
+	@$(PY) -m capcore.cli claims collect
+
+clean:  ## remove what was built; .venv stays
+	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find capcore tests benchmarks scripts book notebooks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,1 @@
+"""Speed as ratios: each row does the same work twice in one run, once by a named peer. ``python -m benchmarks``."""

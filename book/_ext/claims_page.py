@@ -1,0 +1,139 @@
+"""How findings are drawn: the table of claims, the counts by verdict and the links between pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from capcore.claims import VERDICTS, Check, Claim, Finding
+from capcore.claims.criteria import digits
+
+PAGE_KEY = "claims_table"
+"""Key of a page's metadata: the prefixes that it lists, or ``-`` where it shows claims in another way."""
+
+MARKS = {
+    "reproduced": "✓",
+    "reproduced under conditions": "◐",
+    "not reproduced": "≠",
+    "refuted": "✗",
+    "not testable here": "⊘",
+    "no evidence": "?",
+    "not attempted yet": "…",
+}
+COLUMNS = {"Claim": 15, "Statement": 30, "Numbers against criteria": 37, "Verdict": 18}
+
+
+class Page:
+    """Draws findings for one page, with links relative to it."""
+
+    def __init__(self, app: Sphinx, docname: str) -> None:
+        self.builder, self.env, self.docname = app.builder, app.env, docname
+
+    def link(self, text: str, docname: str | None, anchor: str = "", title: str = "") -> nodes.Node:
+        """A link to an anchor of another page, or plain text where there is no such page."""
+        if docname is None or self.builder.format != "html":
+            return nodes.inline(text=text)
+        uri = self.builder.get_relative_uri(self.docname, docname) if docname != self.docname else ""
+        uri = f"{uri}#{anchor}" if anchor else uri
+        attributes = {"reftitle": title} if title else {}
+        return nodes.reference("", text, refuri=uri, internal=True, **attributes)
+
+    def row_link(self, finding: Finding) -> nodes.Node:
+        """A link to the claim's row on the page that lists it."""
+        for name, metadata in self.env.metadata.items():
+            if any(finding.claim.id.startswith(p) for p in metadata.get(PAGE_KEY, "-").split() if p != "-"):
+                return self.link(finding.claim.id, name, finding.claim.slug, f"{finding.verdict}")
+        return self.link(finding.claim.id, None)
+
+    def notebook(self, claim: Claim) -> str | None:
+        """The page made from the claim's notebook."""
+        pages = [name for name in self.env.found_docs if claim.notebook and Path(name).name == claim.notebook]
+        return pages[0] if pages else None
+
+    def table(self, prefix: str, findings: list[Finding]) -> nodes.Node:
+        """One row per claim."""
+        rows = [self.row(finding) for finding in findings]
+        return _boxed(_table(COLUMNS, rows, "claims-table", "colwidths-given"), f"claims-{prefix.lower()}")
+
+    def row(self, finding: Finding) -> nodes.row:
+        """Id, where and kind; statement; numbers; verdict with its conditions and the link to the evidence."""
+        claim = finding.claim
+        head = [_line(nodes.strong(text=claim.id)), _line(claim.source, "claims-where"), _line(claim.kind)]
+        numbers = [_check_line(check, finding) for check in claim.checks]
+        body: list[nodes.Node] = [nodes.bullet_list("", *numbers, classes=["claims-numbers"])] if numbers else []
+        body += _details(claim.checks)
+        verdict = finding.verdict.name
+        tail: list[nodes.Node] = [_line(f"{MARKS[verdict]} {verdict}", "claims-verdict")]
+        tail += [_line(f"condition: {condition}") for condition in finding.verdict.conditions]
+        tail += [_line(f"reason: {claim.not_testable}")] if claim.not_testable else []
+        page = self.notebook(claim)
+        if page and claim.checks and claim.checks[0].name in finding.values:
+            tail.append(_line(self.link("evidence", page, claim.anchor, f"Evidence for {claim.id}")))
+        cells = [head, [_line(claim.claim)], body or [_line("–")], tail]
+        return nodes.row("", *(nodes.entry("", *cell) for cell in cells), ids=[claim.slug])
+
+    def summary(self, findings: list[Finding]) -> nodes.Node:
+        """Counts by verdict for each source, and links to its table and chapters."""
+        shown = [verdict for verdict in VERDICTS if any(finding.verdict.name == verdict for finding in findings)]
+        groups: dict[str, list[Finding]] = {}
+        for finding in findings:
+            groups.setdefault(finding.claim.id.split(".")[0], []).append(finding)
+        rows = [self.summary_row(prefix, group, shown) for prefix, group in groups.items()]
+        counts = Counter(finding.verdict.name for finding in findings)
+        total = ["all", "", *(str(counts[verdict]) for verdict in shown), str(len(findings))]
+        rows.append(nodes.row("", *(nodes.entry("", _line(text)) for text in total)))
+        heads = ["Source", "Chapters", *(f"{MARKS[verdict]} {verdict}" for verdict in shown), "all"]
+        return _boxed(_table(dict.fromkeys(heads, 10), rows, "claims-summary"), "claims-summary")
+
+    def summary_row(self, prefix: str, group: list[Finding], shown: list[str]) -> nodes.row:
+        """The counts of one source."""
+        source = group[0].claim.source.split(",")[0]
+        listing = (name for name, data in self.env.metadata.items() if prefix in data.get(PAGE_KEY, "").split())
+        pages = sorted({page for finding in group if (page := self.notebook(finding.claim))})
+        chapters = [_line(self.link(self.env.titles[page].astext(), page)) for page in pages]
+        counts = Counter(finding.verdict.name for finding in group)
+        numbers = [*(str(counts[verdict]) for verdict in shown), str(len(group))]
+        name = self.link(f"{source} ({prefix})", next(listing, None), f"claims-{prefix.lower()}")
+        cells: list[list[nodes.Node]] = [[_line(name)], [*chapters] or [_line("–")], *([_line(n)] for n in numbers)]
+        return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+
+
+def _line(content: str | nodes.Node, *classes: str) -> nodes.paragraph:
+    child = nodes.Text(content) if isinstance(content, str) else content
+    return nodes.paragraph("", "", child, classes=list(classes))
+
+
+def _check_line(check: Check, finding: Finding) -> nodes.list_item:
+    role = "" if check.role == "claim" else f" [{check.role}]"
+    if check.name not in finding.values:
+        return nodes.list_item("", _line(f"– {check.quantity}: not recorded ({check.test}){role}"))
+    mark = "✓" if finding.verdict.outcomes[check.name] else "✗"
+    return nodes.list_item(
+        "", _line(f"{mark} {check.quantity}: {digits(finding.values[check.name])} ({check.test}){role}")
+    )
+
+
+def _details(checks: tuple[Check, ...]) -> list[nodes.Node]:
+    """What is compared and why the tolerance is what it is, folded away where the format can fold."""
+    if not checks:
+        return []
+    items = [
+        nodes.list_item("", _line(f"{check.quantity}: {check.statement} Criterion {check.test}: {check.why}"))
+        for check in checks
+    ]
+    opening = nodes.raw("", "<details><summary>what is compared, and why these criteria</summary>", format="html")
+    return [opening, nodes.bullet_list("", *items), nodes.raw("", "</details>", format="html")]
+
+
+def _table(columns: dict[str, int], rows: list[nodes.row], *classes: str) -> nodes.table:
+    heads = nodes.row("", *(nodes.entry("", _line(column)) for column in columns))
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in columns.values()), cols=len(columns))
+    group += [nodes.thead("", heads), nodes.tbody("", *rows)]
+    return nodes.table("", group, classes=[*classes, "longtable"])
+
+
+def _boxed(table: nodes.table, anchor: str) -> nodes.container:
+    return nodes.container("", table, ids=[anchor], classes=["claims-box"])

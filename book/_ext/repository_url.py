@@ -1,0 +1,24 @@
+"""Sphinx extension: pages that name the repository take its address from ``_config.yml``.
+
+The substitution ``colab_install`` is the cell that installs the package from the repository.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+
+def define_substitutions(app: Sphinx, config: Config) -> None:
+    """Define the substitutions from the theme's ``repository_url``."""
+    url = config.html_theme_options["repository_url"]
+    config.myst_substitutions["repository"] = url
+    config.myst_substitutions["colab_install"] = f'```python\n%pip install "capcore[book] @ git+{url}"\n```'
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the handler."""
+    app.connect("config-inited", define_substitutions)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

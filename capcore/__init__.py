@@ -1,0 +1,117 @@
+"""Capacity allocation analysis of neural networks.
+
+    import capcore as cc
+
+    process = cc.PowerLaw(exponent=0.5)
+    arch = cc.Hierarchical(channels=4, n_layers=6)
+    fit = cc.fit(arch, process)
+    alloc = cc.allocate(arch, fit.params, process)
+
+Every name below is imported on first use, so that ``import capcore`` itself loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from capcore.allocation import CapacityAllocation, CapacityWarning, LayerAllocation, allocate
+    from capcore.architectures import Architecture, Hierarchical, Linear
+    from capcore.constraints import ConstraintSpace, chain, join
+    from capcore.optimum import FitResult, Problem, fit
+    from capcore.processes import (
+        AR1,
+        AutoRegressive,
+        DampedCosine,
+        FractionalGaussianNoise,
+        FromAutocovariance,
+        PowerLaw,
+        Process,
+        RationalQuadratic,
+        WithNugget,
+        make_process,
+    )
+
+_HOME = {
+    "Process": "processes",
+    "PowerLaw": "processes",
+    "FractionalGaussianNoise": "processes",
+    "AR1": "processes",
+    "DampedCosine": "processes",
+    "RationalQuadratic": "processes",
+    "FromAutocovariance": "processes",
+    "AutoRegressive": "processes",
+    "WithNugget": "processes",
+    "make_process": "processes",
+    "Architecture": "architectures",
+    "Hierarchical": "architectures",
+    "Linear": "architectures",
+    "Problem": "optimum",
+    "FitResult": "optimum",
+    "fit": "optimum",
+    "ConstraintSpace": "constraints",
+    "join": "constraints",
+    "chain": "constraints",
+    "CapacityAllocation": "allocation",
+    "LayerAllocation": "allocation",
+    "CapacityWarning": "allocation",
+    "allocate": "allocation",
+}
+"""Public name → the module that defines it."""
+
+_SUBMODULES = {
+    "allocation",
+    "architectures",
+    "claims",
+    "constraints",
+    "generic",
+    "notebook",
+    "optimum",
+    "plotting",
+    "processes",
+    "tensor_train",
+    "toeplitz",
+}
+
+__all__ = [
+    "AR1",
+    "Architecture",
+    "AutoRegressive",
+    "CapacityAllocation",
+    "CapacityWarning",
+    "ConstraintSpace",
+    "DampedCosine",
+    "FitResult",
+    "FractionalGaussianNoise",
+    "FromAutocovariance",
+    "Hierarchical",
+    "LayerAllocation",
+    "Linear",
+    "PowerLaw",
+    "Problem",
+    "Process",
+    "RationalQuadratic",
+    "WithNugget",
+    "allocate",
+    "chain",
+    "fit",
+    "join",
+    "make_process",
+]
+
+
+def __getattr__(name: str) -> object:
+    """The public name or submodule, imported on first use (PEP 562)."""
+    if name in _HOME:
+        value = getattr(import_module(f"capcore.{_HOME[name]}"), name)
+    elif name in _SUBMODULES:
+        value = import_module(f"capcore.{name}")
+    else:
+        raise AttributeError(f"module 'capcore' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME, *_SUBMODULES})

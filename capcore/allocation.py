@@ -1,0 +1,148 @@
+"""Where a trained model spends its capacity (paper 1, sections 4.3 and 5.1).
+
+The constraint space of a model at an optimum is the column space of K̃ = ΣJ (Eq. 16). Each layer has its own
+part of the Jacobian and so its own constraint space, and conditional capacities (section 3.4) say
+what each of them adds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigh
+
+from capcore.architectures.base import Architecture
+from capcore.constraints import ConstraintSpace, chain, join
+from capcore.optimum import Problem
+from capcore.processes import Process
+
+
+class CapacityWarning(UserWarning):
+    """The numerical capacity differs from the exact generic one."""
+
+
+@dataclass(frozen=True, eq=False)
+class LayerAllocation:
+    """Capacity of one layer along the inputs, seen in four ways; each (n_inputs,), per position.
+
+    Attributes
+    ----------
+    space : the layer's own constraint space.
+    independent : as if all other layers were constants.
+    forward : given all layers below (the chain that starts from the layer nearest the input).
+    backward : given all layers above (the chain that starts from the output).
+    marginal : given all other layers.
+    """
+
+    space: ConstraintSpace = field(repr=False)
+    independent: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray
+    marginal: np.ndarray
+
+    def totals(self) -> dict[str, int]:
+        """The four sums over the inputs. Each is the dimension of a space, hence a whole number."""
+        views = ("independent", "forward", "backward", "marginal")
+        return {name: round(float(getattr(self, name).sum())) for name in views}
+
+
+@dataclass(frozen=True, eq=False)
+class CapacityAllocation:
+    """The capacity of a model at given parameters, and how to break it down.
+
+    Attributes
+    ----------
+    space : the constraint space 𝒦 = column space of ΣJ.
+    generic_total : exact rank of the Jacobian at almost all parameters.
+    covariance : (n, n) Σ. input_dim : components per position.
+    """
+
+    space: ConstraintSpace
+    generic_total: int
+    covariance: np.ndarray = field(repr=False)
+    input_dim: int
+    _layer_spaces: dict[str, ConstraintSpace] = field(repr=False)
+
+    @property
+    def total(self) -> int:
+        """κ, the numerical dimension of 𝒦 at these parameters; ``per_input`` sums to it."""
+        return self.space.dimension
+
+    @cached_property
+    def per_input(self) -> np.ndarray:
+        """(n_inputs,) capacity of each input position, lag 0 first; each between 0 and input_dim (Eq. 18)."""
+        return self.space.per_input(self.input_dim)
+
+    @cached_property
+    def _eigen(self) -> tuple[np.ndarray, np.ndarray]:
+        values, vectors = eigh(self.covariance)
+        return values[::-1], vectors[:, ::-1]
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """(n,) eigenvalues of Σ, descending."""
+        return self._eigen[0]
+
+    @cached_property
+    def per_eigenvector(self) -> np.ndarray:
+        """(n,) capacity along each eigenvector of Σ, by descending eigenvalue (Fig. 5, right)."""
+        return self.space.along(self._eigen[1])
+
+    @cached_property
+    def layers(self) -> dict[str, LayerAllocation]:
+        """Layer name → its allocation, nearest the input first (section 5.1.4)."""
+        spaces = list(self._layer_spaces.values())
+        forward = chain(spaces)
+        backward = chain(spaces[::-1])[::-1]
+        result = {}
+        for l, name in enumerate(self._layer_spaces):
+            others = spaces[:l] + spaces[l + 1 :]
+            marginal = chain([join(others), spaces[l]])[1] if others else spaces[l]
+            views = (spaces[l], forward[l], backward[l], marginal)
+            result[name] = LayerAllocation(spaces[l], *(view.per_input(self.input_dim) for view in views))
+        return result
+
+    def capacity(self, subspace: object) -> float:
+        """κ(S) for any subspace S given by spanning columns (n, m)."""
+        return self.space.capacity(subspace)
+
+
+def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:
+    """Capacity allocation of an architecture at given parameters, for a process.
+
+    Parameters
+    ----------
+    arch : the architecture. params : (n_params,), usually those of an optimum.
+    process : the process whose covariance Σ enters, or the :class:`~capcore.optimum.Problem` it poses.
+
+    Warns with :class:`CapacityWarning` where the numerical total differs from the exact generic one: the
+    parameters are then singular (an exactly low-rank target, a layer of zeros), or close to it.
+    The constraint space is meaningful as such at any parameters; it says which errors are fixed only at an optimum.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.optimum import fit
+    >>> from capcore.processes import PowerLaw
+    >>> arch = Hierarchical(channels=4, n_layers=6)
+    >>> alloc = allocate(arch, fit(arch, PowerLaw()).params, PowerLaw())
+    >>> alloc.total, alloc.generic_total, round(float(alloc.per_input.sum()), 9)
+    (48, 48, 48.0)
+    """
+    covariance = Problem.of(arch, process).covariance
+    spaces = {
+        name: ConstraintSpace.from_columns(covariance @ columns, equilibrated=True)
+        for name, columns in arch.tangents(params).items()
+    }
+    space = join(list(spaces.values()))
+    generic_total = arch.generic_capacity()
+    if space.dimension != generic_total:
+        warnings.warn(
+            f"numerical capacity {space.dimension} differs from the exact generic capacity {generic_total}: the "
+            "parameters are singular or nearly so (an exactly low-rank target, a layer of zeros, very different "
+            "scales). Allocations describe the numerical space; look at space.singular_values.",
+            CapacityWarning,
+            stacklevel=2,
+        )
+    return CapacityAllocation(space, generic_total, covariance, arch.input_dim, spaces)

@@ -1,0 +1,11 @@
+"""Architectures: maps from parameters to the coefficients of a linear model, with their Jacobians.
+
+An architecture has ``n_inputs``, ``input_dim``, ``n_params``, ``layers`` (name → slice of the parameter
+vector), ``init(rng)``, ``coefficients(params)``, ``jacobian(params)`` and ``generic_capacity()``.
+"""
+
+from capcore.architectures.base import Architecture
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.linear import Linear
+
+__all__ = ["Architecture", "Hierarchical", "Linear"]

@@ -1,0 +1,227 @@
+"""Hierarchical (dilated convolutional) linear models: paper 1, section 5.1, Eqs 19–20, and Appendix C.
+
+A stack of L convolution layers, f(X) = W⁽ᴸ⁾ ∗ … ∗ W⁽¹⁾ ∗ X, with dilations d_1, …, d_L. The coefficient
+at lag τ is the sum, over all choices of one tap t_l per layer with Σ t_l d_l = τ, of the matrix
+products W⁽¹⁾[:, t_1, :] ⋯ W⁽ᴸ⁾[:, t_L, :]. With the default dilations (d_1 = 1, d_{l+1} = n_l d_l) the
+supports are disjoint, the choice is unique (the digits of τ), and the model is a tensor train.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from capcore import generic
+from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
+from capcore.constraints import compress_columns, equilibrate
+from capcore.tensor_train import tt_svd, widen
+from capcore.validation import finite_array, positive_integer
+
+
+class Hierarchical:
+    """A linear stack of dilated convolutions with one output.
+
+    Parameters
+    ----------
+    channels : number of channels of the L − 1 hidden layers, or a list of L − 1 numbers.
+    n_layers : L; may be left out when ``channels`` is a list.
+    kernel_size : taps n_l per layer, or a list of L numbers.
+    dilations : None for disjoint supports (d_1 = 1, d_{l+1} = n_l d_l), or a list of L numbers.
+    input_dim : components d per input position.
+
+    Attributes
+    ----------
+    n_inputs : receptive field 1 + Σ (n_l − 1) d_l, in positions.
+    n_params : number of parameters Σ c_{l−1} n_l c_l.
+    layers : layer name → slice of the parameter vector; layer 1 is nearest the input.
+    kernel_shapes : list of (c_{l−1}, n_l, c_l), with c_0 = input_dim and c_L = 1.
+
+    Parameters are the kernels, flattened in C order, layer 1 first. Tap 0 is the most recent, and
+    coefficients are position-major with lag 0 first.
+
+    >>> arch = Hierarchical(channels=4, n_layers=6, kernel_size=2)
+    >>> arch.n_inputs, arch.n_params, arch.generic_capacity()
+    (64, 144, 48)
+    """
+
+    def __init__(
+        self,
+        channels: int | Sequence[int] = 4,
+        n_layers: int | None = None,
+        kernel_size: int | Sequence[int] = 2,
+        dilations: Sequence[int] | None = None,
+        input_dim: int = 1,
+    ) -> None:
+        n_layers = _count_layers(channels, n_layers, kernel_size, dilations)
+        hidden = _per_layer(channels, "channels", n_layers - 1)
+        self.kernel_sizes = _per_layer(kernel_size, "kernel_size", n_layers)
+        self.input_dim = positive_integer(input_dim, "input_dim")
+        self.channels = hidden
+        self.n_layers = n_layers
+        disjoint = [int(np.prod(self.kernel_sizes[:l], dtype=object)) for l in range(n_layers)]
+        self.dilations = disjoint if dilations is None else _per_layer(dilations, "dilations", n_layers)
+        self.has_disjoint_supports = self.dilations == disjoint
+        self.n_inputs = 1 + sum((k - 1) * d for k, d in zip(self.kernel_sizes, self.dilations, strict=True))
+        widths = [self.input_dim, *hidden, 1]
+        self.kernel_shapes = list(zip(widths[:-1], self.kernel_sizes, widths[1:], strict=True))
+        sizes = [i * k * o for i, k, o in self.kernel_shapes]
+        ends = np.cumsum(sizes).tolist()
+        self.n_params = ends[-1]
+        parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+        self.layers = {f"layer {l}": part for l, part in enumerate(parts, 1)}
+
+    def __repr__(self) -> str:
+        return (
+            f"Hierarchical(channels={self.channels}, kernel_size={self.kernel_sizes}, "
+            f"dilations={self.dilations}, input_dim={self.input_dim})"
+        )
+
+    def init(self, rng: np.random.Generator) -> np.ndarray:
+        """(n_params,) random parameters: normal with variance 1/(c_{l−1} n_l), the fan-in of each layer."""
+        return np.concatenate([rng.normal(0, (i * k) ** -0.5, i * k * o) for i, k, o in self.kernel_shapes])
+
+    def kernels(self, params: object) -> list[np.ndarray]:
+        """The kernels as arrays (in, taps, out), layer 1 first. Raises ``ValueError`` for a wrong length."""
+        return self._split(finite_array(params, "params", 1))
+
+    def _split(self, vector: np.ndarray) -> list[np.ndarray]:
+        if vector.size != self.n_params:
+            raise ValueError(f"params: found {vector.size} values, expected {self.n_params} for {self!r}.")
+        return [vector[s].reshape(shape) for s, shape in zip(self.layers.values(), self.kernel_shapes, strict=True)]
+
+    def coefficients(self, params: object) -> np.ndarray:
+        """(n_inputs · input_dim,) coefficients A of the linear model, lag 0 first (paper 1, Eq. 20)."""
+        return self._stack(params).prefixes[-1].reshape(-1)
+
+    def jacobian(self, params: object) -> np.ndarray:
+        """(n_inputs · input_dim, n_params) derivative J = ∂A/∂W (paper 1, Eq. 16).
+
+        The derivative by one weight is the product of everything below that layer with everything above
+        it, shifted by the weight's tap: the model is linear in each layer.
+        """
+        return stack_jacobian(self._stack(params))
+
+    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+        """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
+        return stack_jacobian(self._stack(params, Modulo(prime)))
+
+    def tangents(self, params: object) -> dict[str, np.ndarray]:
+        """For each layer, (n, ≤ n or its parameter count) columns that span its part of the Jacobian.
+
+        Columns of the Jacobian are scaled to unit length first, then compressed by an orthogonal
+        transformation: the span is exact, and small even where the Jacobian has half a million columns.
+        """
+        if self.has_disjoint_supports:
+            columns = stack_tangents(self._stack(params))
+        else:
+            jacobian = equilibrate(self.jacobian(params))
+            columns = [compress_columns(jacobian[:, part]) for part in self.layers.values()]
+        return dict(zip(self.layers, columns, strict=True))
+
+    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """Coefficients (n_inputs · input_dim,) and the function v ↦ Jᵀv, from one composition of the stack."""
+        stack = self._stack(params)
+
+        def pullback(vector: np.ndarray) -> np.ndarray:
+            return np.concatenate([part.reshape(-1) for part in stack_pullback(stack, vector)])
+
+        return stack.prefixes[-1].reshape(-1), pullback
+
+    def vjp(self, params: object, vector: object) -> np.ndarray:
+        """(n_params,) product Jᵀv of the Jacobian's transpose with v (n_inputs · input_dim,), without J."""
+        v = finite_array(vector, "vector", 1)
+        if v.size != self.n_inputs * self.input_dim:
+            raise ValueError(f"vector: found {v.size} values, expected {self.n_inputs * self.input_dim}.")
+        return self.linearise(params)[1](v)
+
+    def tangent_kernel(self, params: object) -> np.ndarray:
+        """(n, n) matrix JJᵀ, the neural tangent kernel in coefficient space; n = n_inputs · input_dim.
+
+        For disjoint supports it is contracted layer by layer, JJᵀ = Σ_l (S_lᵀS_l) ⊗ I ⊗ (P_lP_lᵀ) with the
+        highest layers as the slowest factor, at a cost that does not grow with the parameter count.
+        """
+        if not self.has_disjoint_supports:
+            jacobian = self.jacobian(params)
+            return jacobian @ jacobian.T
+        stack = self._stack(params)
+        total = np.zeros((self.n_inputs * self.input_dim,) * 2)
+        for l, taps in enumerate(self.kernel_sizes):
+            below = stack.prefixes[l].reshape(-1, stack.prefixes[l].shape[-1])
+            above = stack.suffixes[l][0]
+            total += np.kron(above @ above.T, np.kron(np.eye(taps), below @ below.T))
+        return total
+
+    def best_start(self, target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(n_params,) parameters from the TT-SVD of the target: near-optimal, balanced, in general position.
+
+        Raises ``ValueError`` for overlapping dilations, where the model is not a tensor train, and for a
+        target of another length than n_inputs · input_dim.
+        """
+        target = finite_array(target, "target", 1)
+        if target.size != self.n_inputs * self.input_dim:
+            raise ValueError(f"target: found {target.size} values, expected {self.n_inputs * self.input_dim}.")
+        if not self.has_disjoint_supports:
+            raise ValueError(
+                f"start: found 'tensor-train' for overlapping dilations {self.dilations}, expected disjoint supports. "
+                "Use start='random'."
+            )
+        widths = [self.input_dim, *self.channels, 1]
+        ranks = generic.attainable_ranks(widths, self.kernel_sizes)
+        cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
+        return np.concatenate([kernel.reshape(-1) for kernel in widen(cores, widths, rng)])
+
+    def rebalance(self, params: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(n_params,) parameters with the same coefficients and evenly scaled layers (disjoint supports only)."""
+        return self.best_start(self.coefficients(params), rng)
+
+    def _stack(self, params: object, ring: Ring = REALS) -> Stack:
+        kernels = self.kernels(params) if ring is REALS else self._split(np.asarray(params))
+        return Stack(kernels, self.dilations, ring)
+
+    def generic_capacity(self) -> int:
+        """Exact rank of the Jacobian at almost all parameters: the dimension of the model manifold.
+
+        Closed form for disjoint supports (a tensor train), elimination over a finite field otherwise.
+        """
+        if self.has_disjoint_supports:
+            return generic.tensor_train_dimension([self.input_dim, *self.channels, 1], self.kernel_sizes)
+        return generic.exact_rank(self)
+
+
+def _count_layers(channels: object, n_layers: int | None, kernel_size: object, dilations: object) -> int:
+    """The number of layers, from whichever argument tells it; an error where two disagree."""
+    found = {}
+    if n_layers is not None:
+        found["n_layers"] = positive_integer(n_layers, "n_layers")
+    lists: tuple[tuple[str, Any, int], ...] = (
+        ("channels", channels, 1),
+        ("kernel_size", kernel_size, 0),
+        ("dilations", dilations, 0),
+    )
+    for name, value, extra in lists:
+        if _is_list(value):
+            found[f"the length of {name}" + (" plus one" if extra else "")] = len(value) + extra
+    if not found:
+        raise ValueError(
+            "n_layers: not given, expected a number of layers, or a list of channels with one entry per hidden layer."
+        )
+    if len(set(found.values())) > 1:
+        told = ", ".join(f"{name} = {value}" for name, value in found.items())
+        raise ValueError(
+            f"n_layers: the arguments disagree: {told}. Expected one number of layers L, L − 1 channels, "
+            "and L kernel sizes and dilations where they are lists."
+        )
+    return positive_integer(next(iter(found.values())), "n_layers")
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and np.ndim(value) > 0
+
+
+def _per_layer(value: Any, name: str, length: int) -> list[int]:
+    """``value`` as a list of positive integers, repeated when it is a single number."""
+    if _is_list(value):
+        return [positive_integer(v, f"{name}[{i}]") for i, v in enumerate(value)]
+    return [positive_integer(value, name)] * length

@@ -1,0 +1,159 @@
+"""Composition of a stack of dilated convolutions, over the reals or over the integers modulo a prime.
+
+The same code serves the floating-point Jacobian and the exact one: only the ring differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import gcd
+
+import numpy as np
+
+from capcore.constraints import compress_columns, equilibrate
+
+
+class Ring:
+    """Real arithmetic: nothing to reduce."""
+
+    dtype: type = float
+
+    def matmul(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Matrix product."""
+        return a @ b
+
+    def reduce(self, a: np.ndarray) -> np.ndarray:
+        """The representative of every entry."""
+        return a
+
+
+@dataclass(frozen=True)
+class Modulo(Ring):
+    """Integers modulo a prime below 2³¹, without overflow in int64.
+
+    >>> Modulo(7).matmul(np.array([[3, 5]]), np.array([[4], [6]])).tolist()
+    [[0]]
+    """
+
+    prime: int
+    dtype = np.int64
+
+    def matmul(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Product in two halves of 16 bits: each partial sum stays below 2⁶³ for up to 2¹⁵ terms."""
+        high = self.reduce((a >> 16) @ b)
+        return self.reduce((high << 16) + (a & 0xFFFF) @ b)
+
+    def reduce(self, a: np.ndarray) -> np.ndarray:
+        """Every entry in 0 … prime − 1."""
+        return a % self.prime
+
+
+REALS = Ring()
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What stands below and above every layer of a stack.
+
+    Attributes
+    ----------
+    kernels : W⁽¹⁾ … W⁽ᴸ⁾, each (in, taps, out).
+    dilations : d_1 … d_L.
+    ring : the arithmetic.
+    """
+
+    kernels: list[np.ndarray]
+    dilations: Sequence[int]
+    ring: Ring = REALS
+
+    @cached_property
+    def prefixes(self) -> list[np.ndarray]:
+        """P_0 … P_L: the composition of the lowest l layers, (extent, input_dim, c_l)."""
+        prefixes: list[np.ndarray] = [np.eye(self.kernels[0].shape[0], dtype=self.ring.dtype)[None]]
+        for kernel, dilation in zip(self.kernels, self.dilations, strict=True):
+            prefixes.append(_convolve(prefixes[-1], kernel, dilation, self.ring))
+        return prefixes
+
+    @cached_property
+    def suffixes(self) -> list[tuple[np.ndarray, int]]:
+        """For each layer, the composition of all layers above it, (extent, c_l), and its stride in lags.
+
+        Entry u stands at lag u · stride, the stride being the greatest common divisor of the dilations
+        above: for disjoint supports no stored entry is an idle zero.
+        """
+        above: np.ndarray = np.ones((1, 1, 1), dtype=self.ring.dtype)
+        stride = 0
+        suffixes = [(above[:, 0], 1)]
+        for kernel, dilation in zip(self.kernels[:0:-1], self.dilations[:0:-1], strict=True):
+            finer = gcd(stride, dilation)
+            repeat = stride // finer if stride else 1
+            spread: np.ndarray = np.zeros(((above.shape[0] - 1) * repeat + 1, 1, above.shape[2]), dtype=self.ring.dtype)
+            spread[::repeat] = above
+            above, stride = _convolve(spread, kernel.transpose(2, 1, 0), dilation // finer, self.ring), finer
+            suffixes.append((above[:, 0], stride))
+        return suffixes[::-1]
+
+
+def _convolve(below: np.ndarray, kernel: np.ndarray, dilation: int, ring: Ring) -> np.ndarray:
+    """(extent, rows, in) composed with a kernel (in, taps, out) → (longer extent, rows, out)."""
+    extent, rows, _ = below.shape
+    depth, taps, width = kernel.shape
+    if dilation == extent and ring is REALS:  # no overlaps: one product, and the taps become digits of the lag
+        product = below.reshape(-1, depth) @ kernel.reshape(depth, -1)
+        return product.reshape(extent, rows, taps, width).transpose(2, 0, 1, 3).reshape(-1, rows, width)
+    result = np.zeros((extent + (taps - 1) * dilation, rows, width), dtype=ring.dtype)
+    for tap in range(taps):
+        result[tap * dilation : tap * dilation + extent] += ring.matmul(below, kernel[:, tap, :])
+    return ring.reduce(result)
+
+
+def stack_jacobian(stack: Stack) -> np.ndarray:
+    """(n_inputs · input_dim, n_params) derivative of the coefficients by the kernels' entries.
+
+    The derivative by one weight is everything below its layer times everything above it, shifted by the
+    weight's tap: the model is linear in each layer.
+    """
+    n_inputs, input_dim, _ = stack.prefixes[-1].shape
+    blocks = []
+    for l, kernel in enumerate(stack.kernels):
+        below, (above, stride) = stack.prefixes[l], stack.suffixes[l]
+        extent = below.shape[0]
+        block = np.zeros((n_inputs, input_dim, *kernel.shape), dtype=stack.ring.dtype)
+        for tap in range(kernel.shape[1]):
+            for u in range(above.shape[0]):
+                start = tap * stack.dilations[l] + u * stride
+                block[start : start + extent, :, :, tap, :] += stack.ring.reduce(below[..., None] * above[u])
+        blocks.append(stack.ring.reduce(block).reshape(n_inputs * input_dim, -1))
+    return np.hstack(blocks)
+
+
+def stack_pullback(stack: Stack, vector: np.ndarray) -> list[np.ndarray]:
+    """Jᵀv as one array per layer, in the kernels' shapes, for v (n_inputs · input_dim,)."""
+    vector = np.ascontiguousarray(vector, dtype=float)
+    input_dim, item = stack.prefixes[0].shape[1], vector.itemsize
+    parts = []
+    for l, kernel in enumerate(stack.kernels):
+        below, (above, stride) = stack.prefixes[l], stack.suffixes[l]
+        shape = (kernel.shape[1], below.shape[0], input_dim, above.shape[0])
+        steps = (stack.dilations[l] * input_dim * item, input_dim * item, item, stride * input_dim * item)
+        window = np.ndarray(shape, buffer=vector, strides=steps)  # [t, s, i, u] = v[t·dilation + s + u·stride, i]
+        pulled = (window @ above).reshape(kernel.shape[1], -1, kernel.shape[2])
+        parts.append((below.reshape(-1, kernel.shape[0]).T @ pulled).transpose(1, 0, 2))
+    return parts
+
+
+def stack_tangents(stack: Stack) -> list[np.ndarray]:
+    """For each layer of a stack with disjoint supports, at most n columns that span its part of the Jacobian.
+
+    That part is a Kronecker product, (what is above) ⊗ I ⊗ (what is below), so its factors are scaled and
+    compressed before they are multiplied out: the cost does not grow with the parameter count.
+    """
+    tangents = []
+    for l, kernel in enumerate(stack.kernels):
+        below = stack.prefixes[l].reshape(-1, kernel.shape[0])
+        above = stack.suffixes[l][0]
+        thin_below, thin_above = (compress_columns(equilibrate(side)) for side in (below, above))
+        tangents.append(np.kron(thin_above, np.kron(np.eye(kernel.shape[1]), thin_below)))
+    return tangents

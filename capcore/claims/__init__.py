@@ -1,0 +1,33 @@
+"""What the sources assert, what would decide it, and what the notebooks found.
+
+The registry (``book/claims.yml``) holds one row per claim, with checks that were committed before anything was
+computed. A notebook cell records the numbers in one line, ``record("P1.02", gap=1e-15)``; ``collect`` reads them back
+from executed notebooks and applies the verdict rule.
+"""
+
+from capcore.claims.collection import Collection, Finding, collect, problems
+from capcore.claims.criteria import Criterion
+from capcore.claims.evidence import Evidence, record
+from capcore.claims.registry import Check, Claim, ClaimsError, Registry, find_registry, load
+from capcore.claims.verdicts import VERDICTS, Verdict, judge
+from capcore.claims.writeback import write_verdicts
+
+__all__ = [
+    "VERDICTS",
+    "Check",
+    "Claim",
+    "ClaimsError",
+    "Collection",
+    "Criterion",
+    "Evidence",
+    "Finding",
+    "Registry",
+    "Verdict",
+    "collect",
+    "find_registry",
+    "judge",
+    "load",
+    "problems",
+    "record",
+    "write_verdicts",
+]

@@ -1,0 +1,142 @@
+"""The closed vocabulary of tests that a check may use, and how values are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+Value = bool | int | float | list[int]
+
+ROUND_OFF = 1e-6
+"""A bound this close to zero separates round-off from numbers: what passes it is shown as the bound, not by digits."""
+
+
+class ClaimsError(ValueError):
+    """A registry, a recorded value or a notebook's evidence that cannot be used as it is."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One test of the vocabulary: ``at_most``, ``at_least``, ``between``, ``equals`` or ``is_true``.
+
+    >>> test = Criterion.read({"at_most": 1e-10})
+    >>> str(test), test.holds(3e-15), test.holds(0.5)
+    ('≤ 1e-10', True, False)
+    """
+
+    kind: str
+    bound: Any
+
+    @classmethod
+    def read(cls, test: object) -> Criterion:
+        """The criterion written as a mapping with one entry, as in the registry. Raises ``ClaimsError``."""
+        if not isinstance(test, Mapping) or len(test) != 1:
+            raise ClaimsError(f"test: found {test!r}, expected one entry such as {{at_most: 1.0e-10}}.")
+        ((kind, bound),) = test.items()
+        if kind not in _EXPECTED:
+            raise ClaimsError(f"test: found {kind!r}, expected one of {', '.join(_EXPECTED)}.")
+        if not _bound_is_valid(kind, bound):
+            raise ClaimsError(f"test {kind}: found {bound!r}, expected {_EXPECTED[kind]} (write 1.0e-10, not 1e-10).")
+        return cls(kind, tuple(bound) if isinstance(bound, list) else bound)
+
+    def holds(self, value: Any) -> bool:
+        """Whether ``value`` passes. Raises ``ClaimsError`` if it is of a type that the test cannot judge."""
+        if self.kind == "is_true":
+            if not isinstance(value, bool):
+                raise ClaimsError(f"found {value!r}, expected True or False for this test.")
+            return value
+        if isinstance(value, bool) or (isinstance(value, list) and self.kind != "equals"):
+            raise ClaimsError(f"found {value!r}, expected a number for the test '{self}'.")
+        if self.kind == "equals":
+            return (tuple(value) if isinstance(value, list) else value) == self.bound
+        if self.kind == "between":
+            return bool(self.bound[0] <= value <= self.bound[1])
+        return bool(value <= self.bound if self.kind == "at_most" else value >= self.bound)
+
+    def as_mapping(self) -> dict[str, Any]:
+        """The mapping that :meth:`read` accepts, of plain JSON types."""
+        return {self.kind: list(self.bound) if isinstance(self.bound, tuple) else self.bound}
+
+    def __str__(self) -> str:
+        """The test as it stands in a table, such as ``≤ 1e-10``."""
+        if self.kind == "is_true":
+            return "yes"
+        if self.kind == "between":
+            return f"in [{digits(self.bound[0])}, {digits(self.bound[1])}]"
+        bound = digits(list(self.bound) if isinstance(self.bound, tuple) else self.bound)
+        return f"{ {'at_most': '≤', 'at_least': '≥', 'equals': '='}[self.kind] } {bound}"
+
+    def stable(self, value: Value, varies: bool = False) -> Value | str:
+        """``value`` as it may stand in a compared output: the same on every machine.
+
+        Floats are rounded to three significant digits; where only round-off or a timing is left (``varies``), the
+        side of the bound is said instead of the number.
+        """
+        if isinstance(value, bool | list):
+            return value
+        bounded = self.kind in ("at_most", "at_least")
+        noise = bounded and isinstance(value, float) and abs(self.bound) <= ROUND_OFF and self.holds(value)
+        if noise or (bounded and varies):
+            return f"{'below' if value <= self.bound else 'above'} {digits(self.bound)}"
+        return float(f"{value:.3g}") + 0.0 if isinstance(value, float) else value  # + 0.0 turns -0 into 0
+
+
+_EXPECTED = {
+    "at_most": "a number",
+    "at_least": "a number",
+    "between": "two numbers in increasing order",
+    "equals": "a whole number or a list of whole numbers",
+    "is_true": "true",
+}
+
+
+def _bound_is_valid(kind: str, bound: object) -> bool:
+    def number(x: object) -> bool:
+        return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
+
+    def whole(x: object) -> bool:
+        return isinstance(x, Integral) and not isinstance(x, bool)
+
+    if kind == "is_true":
+        return bound is True
+    if kind == "between":
+        return isinstance(bound, list) and len(bound) == 2 and all(map(number, bound)) and bound[0] < bound[1]
+    if kind == "equals":
+        return whole(bound) or (isinstance(bound, list) and bool(bound) and all(map(whole, bound)))
+    return number(bound)
+
+
+def plain(value: object, name: str = "value") -> Value:
+    """``value`` as a Python bool, int, float or list of ints; NumPy scalars and arrays of whole numbers are accepted.
+
+    Raises ``ClaimsError`` for anything else, and for NaN or infinity: what cannot be trusted is no evidence.
+    """
+    value = value.tolist() if hasattr(value, "tolist") else value  # numpy scalars and arrays, without importing numpy
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        if not math.isfinite(value):
+            raise ClaimsError(f"{name}: found {value!r}, expected a finite number. Look at how it was computed.")
+        return float(value)
+    if isinstance(value, list | tuple):
+        items = [item.tolist() if hasattr(item, "tolist") else item for item in value]
+        if items and all(isinstance(item, Integral) and not isinstance(item, bool) for item in items):
+            return [int(item) for item in items]
+    raise ClaimsError(f"{name}: found {value!r}, expected a number, True or False, or a list of whole numbers.")
+
+
+def digits(value: Value | str) -> str:
+    """``value`` as text: yes or no, whole numbers in full, floats with three significant digits."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        mantissa, _, exponent = f"{value:.3g}".partition("e")
+        return f"{mantissa}e{int(exponent)}" if exponent else mantissa
+    return str(value)

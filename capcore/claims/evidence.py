@@ -1,0 +1,124 @@
+"""Recording, in one line of a notebook cell, the values that decide a claim."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from capcore.claims.criteria import ClaimsError, Value, digits, plain
+from capcore.claims.registry import Check, Claim, load
+
+METADATA_KEY = "capcore"
+GLUE_PREFIX = "application/papermill.record/"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The values recorded for some checks of a claim, as a table on the page and as exact numbers in its metadata."""
+
+    claim: Claim
+    values: Mapping[str, Value]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
+        tests = {name: self.claim.check(name).test.as_mapping() for name in self.values}
+        evidence = {"claim": self.claim.id, "values": dict(self.values), "tests": tests}
+        return {"text/plain": str(self), "text/html": self.html()}, {METADATA_KEY: evidence}
+
+    def __str__(self) -> str:
+        """One line per check."""
+        lines = [f"Claim {self.claim.id} ({self.claim.source})"]
+        for check, shown, passes in self._rows():
+            lines.append(f"  {_outcome(check, passes)}: {check.quantity} = {shown} (criterion: {check.test})")
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The table shown on the page; the anchor stands where the claim's first check is recorded."""
+        first = self.claim.checks[0].name in self.values
+        anchor = f' id="{self.claim.anchor}"' if first else ""
+        rows = "".join(
+            f"<tr><td>{escape(check.quantity)}{_role(check)}<br><small>{escape(check.statement)}</small></td>"
+            f"<td>{escape(shown)}</td><td>{escape(str(check.test))}</td><td>{_outcome(check, passes)}</td></tr>"
+            for check, shown, passes in self._rows()
+        )
+        return (
+            f'<div class="capcore-claim"{anchor}><p><strong>Claim {self.claim.id}</strong> '
+            f"({escape(self.claim.source)}): {escape(self.claim.claim)}</p>"
+            '<table><thead><tr><th scope="col">quantity</th><th scope="col">found</th><th scope="col">criterion</th>'
+            f'<th scope="col">outcome</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        )
+
+    def _rows(self) -> list[tuple[Check, str, bool]]:
+        checks = [check for check in self.claim.checks if check.name in self.values]
+        return [
+            (check, digits(check.test.stable(value, check.varies)), check.test.holds(value))
+            for check in checks
+            for value in [self.values[check.name]]
+        ]
+
+
+def record(claim_id: str, /, *, registry: str | Path | None = None, **values: object) -> Evidence:
+    """The evidence for some checks of a claim; end a cell with it, so that the notebook keeps it.
+
+    Each keyword is the name of one of the claim's checks. Inside a notebook every value is also glued under the
+    key ``<claim>.<check>``, as it is shown, so that any page can cite it; MyST-NB needs the format, ``s`` for text::
+
+        {glue:text}`../notebooks/linear_systems.ipynb::P1.02.gap:s`
+
+    Parameters
+    ----------
+    claim_id : str, such as ``"P1.02"``
+    registry : path of a ``claims.yml``; by default the one that :func:`find_registry` finds
+    **values : number, bool or list of whole numbers, one per check
+
+    Raises
+    ------
+    ClaimsError
+        For an unknown claim or check (close matches are named), or a value that is not finite or not of the kind
+        that the check's test can judge.
+    """
+    claim = load(registry)[claim_id]
+    if not values:
+        names = ", ".join(check.name for check in claim.checks) or "none yet"
+        raise ClaimsError(f"{claim_id}: found no values to record, expected one keyword per check ({names}).")
+    recorded = {}
+    for name, value in values.items():
+        label = f"{claim_id}.{name}"
+        check = claim.check(name)
+        recorded[name] = plain(value, label)
+        try:
+            check.test.holds(recorded[name])
+        except ClaimsError as error:
+            raise ClaimsError(f"{label}: {error}") from None
+    evidence = Evidence(claim, recorded)
+    _glue(evidence)
+    return evidence
+
+
+def _glue(evidence: Evidence) -> None:
+    """Publish each value under its key for MyST-NB, as an output that no page shows; nothing outside a notebook."""
+    ipython = sys.modules.get("IPython")
+    if ipython is None or ipython.get_ipython() is None:
+        return
+    from IPython.display import publish_display_data
+
+    for name, value in evidence.values.items():
+        check = evidence.claim.check(name)
+        text = str(check.test.stable(value, check.varies))
+        key = {"name": f"{evidence.claim.id}.{name}", "mime_prefix": GLUE_PREFIX}
+        publish_display_data({f"{GLUE_PREFIX}text/plain": text}, metadata={"scrapbook": key})
+
+
+def _role(check: Check) -> str:
+    if check.role == "claim":
+        return ""
+    return f" <em>({escape(f'condition: {check.condition}' if check.condition else check.role)})</em>"
+
+
+def _outcome(check: Check, passes: bool) -> str:
+    if check.role == "counterexample":
+        return "✓ counterexample" if passes else "✗ no counterexample"
+    return "✓ holds" if passes else "✗ fails"

@@ -1,0 +1,35 @@
+"""The command ``capcore``: each subcommand lives in a module that is imported only when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+COMMANDS = {
+    "claims": ("capcore.claims.commands", "collect, check and list the verdicts on the sources' claims"),
+}
+"""Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status of ``capcore`` with the arguments ``argv`` (by default those of the process)."""
+    parser = argparse.ArgumentParser(
+        prog="capcore",
+        description="Capacity allocation analysis of neural networks.",
+        epilog="commands:\n" + "\n".join(f"  {name:10} {text}" for name, (_, text) in COMMANDS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('capcore')}")
+    parser.add_argument("command", choices=COMMANDS, metavar="command", help="one of: " + ", ".join(COMMANDS))
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="see: capcore COMMAND --help")
+    parsed = parser.parse_args(argv)
+    module, _ = COMMANDS[parsed.command]
+    status: int = import_module(module).main(parsed.arguments, prog=f"capcore {parsed.command}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""What every notebook does first: check its parameters, cap the BLAS threads, apply the figure style.
+
+Papermill reports an unknown parameter only as a warning and enforces no types, so a notebook checks them itself,
+and shows a reader who mistypes one a single line instead of a traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from types import ModuleType
+
+from threadpoolctl import threadpool_limits
+
+
+class ParameterError(ValueError):
+    """A notebook parameter that cannot be used. Shown in a notebook as one line, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"ParameterError: {self}"]
+
+
+def start(namespace: dict, *parameters: str, threads: int = 2) -> None:
+    """Begin a notebook: refuse unknown parameters, cap the BLAS threads, apply the figure style.
+
+    Parameters
+    ----------
+    namespace : the notebook's ``globals()``, right after its parameters cell.
+    parameters : the names that cell defines. threads : most BLAS threads to use.
+
+    Raises :class:`ParameterError` for any other variable: it was injected, and would silently do nothing.
+
+    >>> start({"chanels": 4}, "channels")
+    Traceback (most recent call last):
+    ...
+    capcore.notebook.ParameterError: chanels: not a parameter of this notebook. ... Did you mean 'channels'?
+    """
+    for name, value in namespace.items():
+        if name.startswith("_") or name in ("In", "Out", "exit", "quit", "get_ipython", "open") or name in parameters:
+            continue
+        if isinstance(value, ModuleType | type) or callable(value):
+            continue
+        close = get_close_matches(name, parameters, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ParameterError(f"{name}: not a parameter of this notebook. Expected {', '.join(parameters)}.{hint}")
+    threadpool_limits(threads)
+    from capcore.plotting import use_style
+
+    use_style()
+
+
+@contextmanager
+def checked_parameters() -> Iterator[None]:
+    """Show what is wrong with a parameter as one line: wraps the cell that builds things from them.
+
+    >>> with checked_parameters():
+    ...     raise ValueError("n_layers: found 0, expected a whole number of at least 1.")
+    Traceback (most recent call last):
+    ...
+    capcore.notebook.ParameterError: n_layers: found 0, expected a whole number of at least 1.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise ParameterError(str(error)) from None

@@ -1,0 +1,243 @@
+"""Fit an architecture to a process: the optimum at which capacity is allocated (paper 1, sections 4.2–4.3).
+
+The loss is the excess prediction variance L = (A − A*)ᵀ Σ (A − A*); no sampling is needed (App. B.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky
+from tqdm import tqdm
+
+from capcore.architectures.base import Architecture
+from capcore.constraints import ConstraintSpace
+from capcore.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
+from capcore.lbfgs import minimise_lbfgs
+from capcore.processes import Process
+from capcore.validation import finite_array, one_of, positive_integer
+
+OPTIONS = {
+    "gauss-newton": ("max_iterations", "tolerance", "floor"),
+    "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
+}
+STATIONARY = 1e-3  # relative offset at which Bates & Watts (1981) call a least-squares fit converged
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The quadratic problem that an architecture has to solve: the target A* and the covariance Σ.
+
+    Attributes
+    ----------
+    target : (n,) optimal coefficients A*.
+    covariance : (n, n) Σ = RᵀR.
+    root : (n, n) upper Cholesky factor R.
+    variance : v*, the least possible prediction variance.
+    """
+
+    target: np.ndarray
+    covariance: np.ndarray
+    root: np.ndarray
+    variance: float
+
+    @classmethod
+    def of(cls, arch: Architecture, process: Process | Problem) -> Problem:
+        """The problem posed by a process to an architecture; raises where their dimensions disagree."""
+        if isinstance(process, Problem):
+            if process.target.size != arch.n_inputs * arch.input_dim:
+                raise ValueError(
+                    f"process: found a problem with {process.target.size} coefficients, "
+                    f"expected {arch.n_inputs * arch.input_dim} as in {arch!r}."
+                )
+            return process
+        if not isinstance(process, Process):
+            raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
+        if process.input_dim != arch.input_dim:
+            raise ValueError(
+                f"process: found {process.input_dim} component(s) per position, "
+                f"expected {arch.input_dim} as in {arch!r}."
+            )
+        target, variance = process.predictor(arch.n_inputs)
+        covariance = process.covariance(arch.n_inputs)
+        return cls(target, covariance, cholesky(covariance), variance)
+
+    def loss(self, coefficients: np.ndarray) -> float:
+        """L = ‖R(A − A*)‖² (paper 1, Eq. 14)."""
+        return float(np.sum(np.square(self.root @ (coefficients - self.target))))
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """An optimum, and how much of one it is.
+
+    Attributes
+    ----------
+    params : (n_params,) the parameters found. coefficients : (n,) the model Â they give.
+    loss : excess variance (A − A*)ᵀΣ(A − A*). variance : v* + loss, the variance of the prediction error.
+    gradient_norm : ‖∂L/∂W‖ at the end.
+    relative_offset : cosine of the angle between the residual and the nearest direction the model can move in,
+        0 at a stationary point (Bates & Watts); only rounding once the loss itself is at the rounding floor.
+    n_iterations : iterations of the run that was kept. converged, message : whether it converged, or why not.
+    history : loss after each of them. losses : final loss of every start, best first in ``params``.
+    method : the minimiser used.
+    """
+
+    params: np.ndarray = field(repr=False)
+    coefficients: np.ndarray = field(repr=False)
+    loss: float
+    variance: float
+    gradient_norm: float
+    relative_offset: float
+    n_iterations: int
+    converged: bool
+    message: str
+    method: str
+    history: np.ndarray = field(repr=False)
+    losses: np.ndarray = field(repr=False)
+
+
+def fit(
+    arch: Architecture,
+    process: Process | Problem,
+    *,
+    rng: np.random.Generator | int | None = None,
+    method: str = "gauss-newton",
+    start: str | np.ndarray = "auto",
+    n_starts: int = 1,
+    rebalance: bool = True,
+    progress: bool = False,
+    **options: float,
+) -> FitResult:
+    """Parameters at which the architecture predicts the process best.
+
+    Parameters
+    ----------
+    arch : the architecture. process : the process to predict, or a :class:`Problem` already posed.
+    rng : a ``numpy.random.Generator`` or a seed; the same seed gives the same answer. Default: seed 0.
+    method : "gauss-newton" (default; damped, in the dual form) or "l-bfgs-b" (the paper's, through SciPy).
+    start : "tensor-train" (the TT-SVD of A*; disjoint supports only), "random", an array (n_params,), or
+        "auto": the tensor train for Gauss–Newton where it exists, random otherwise. With
+        several starts, all after the first are random.
+    n_starts : number of starts; the best is returned, all final losses are in ``losses``.
+    rebalance : let Gauss–Newton rescale the layers now and then (the coefficients do not change); needs an
+        architecture with a ``rebalance`` method, and is ignored by L-BFGS-B.
+    progress : show a progress bar.
+    options : passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor`` of
+        :func:`~capcore.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
+        :func:`~capcore.lbfgs.minimise_lbfgs`.
+
+    Raises ``ValueError`` for arguments that cannot be used, and ``FloatingPointError`` when a start or
+    the answer is not finite.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import PowerLaw
+    >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
+    True
+    """
+    one_of(method, "method", OPTIONS)
+    rng = np.random.default_rng(0 if rng is None else rng)
+    n_starts = positive_integer(n_starts, "n_starts")
+    for key in options:
+        one_of(key, f"option of {method}", OPTIONS[method])
+    if "max_iterations" in options:
+        positive_integer(options["max_iterations"], "max_iterations", 0)
+    problem = Problem.of(arch, process)
+    best, losses = None, []
+    for i in range(n_starts):
+        params = _start(arch, problem, start if i == 0 else "random", method, rng)
+        with tqdm(desc=f"{method}, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:
+
+            def tick(loss: float, bar: tqdm = bar) -> None:
+                bar.set_postfix(loss=f"{loss:.2e}", refresh=False)
+                bar.update()
+
+            minimum = _minimise(arch, problem, params, method, rebalance, rng, tick if progress else None, options)
+        losses.append(minimum.history[-1])
+        if best is None or losses[-1] < best.history[-1]:
+            best = minimum
+    assert best is not None
+    return _summary(arch, problem, best, method, losses)
+
+
+def _start(
+    arch: Architecture, problem: Problem, start: str | np.ndarray, method: str, rng: np.random.Generator
+) -> np.ndarray:
+    if not isinstance(start, str):
+        params = finite_array(start, "start", 1)
+        if params.size != arch.n_params:
+            raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
+        return params
+    one_of(start, "start", ("auto", "tensor-train", "random"))
+    if start == "auto":
+        start = "tensor-train" if method == "gauss-newton" and _has_balanced_form(arch) else "random"
+    if start == "random":
+        return arch.init(rng)
+    if not hasattr(arch, "best_start"):
+        raise ValueError(f"start: found 'tensor-train', but {type(arch).__name__} has none. Use start='random'.")
+    return arch.best_start(problem.target, rng)
+
+
+def _has_balanced_form(arch: Architecture) -> bool:
+    return hasattr(arch, "rebalance") and getattr(arch, "has_disjoint_supports", True)
+
+
+def _minimise(
+    arch: Architecture,
+    problem: Problem,
+    params: np.ndarray,
+    method: str,
+    rebalance: bool,
+    rng: np.random.Generator,
+    callback: Callable[[float], None] | None,
+    options: dict[str, Any],
+) -> Minimum:
+    with np.errstate(all="ignore"):
+        start_loss = problem.loss(arch.coefficients(params))
+    if not np.isfinite(start_loss):
+        raise FloatingPointError(
+            "fit: the loss at the start is not finite. Expected parameters of moderate size; scale the start down."
+        )
+    if method == "l-bfgs-b":
+        result = minimise_lbfgs(arch, problem.target, problem.covariance, params, callback=callback, **options)
+    else:
+        form: Any = arch  # beyond the protocol: an architecture may have a balanced form
+        balance = (lambda w: form.rebalance(w, rng)) if rebalance and _has_balanced_form(arch) else None
+        result = minimise_gauss_newton(
+            arch, problem.target, problem.root, params, rebalance=balance, callback=callback, **options
+        )
+    if not (np.isfinite(result.history[-1]) and np.isfinite(result.params).all()):
+        raise FloatingPointError(f"fit: {method} ended at parameters that are not finite. Try another start or seed.")
+    return result
+
+
+def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, losses: list[float]) -> FitResult:
+    coefficients = arch.coefficients(best.params)
+    error = coefficients - problem.target
+    residual = problem.root @ error
+    loss = float(residual @ residual)
+    tangents = np.hstack(list(arch.tangents(best.params).values()))
+    movable = ConstraintSpace.from_columns(problem.root @ tangents, equilibrated=True).basis
+    offset = float(np.linalg.norm(movable.T @ residual) / np.sqrt(loss)) if loss > 0 else 0.0
+    converged, message = best.converged, best.message
+    if method == "l-bfgs-b" and converged and offset > STATIONARY and loss > ROUNDING * problem.loss(0 * error):
+        # SciPy's own tests look at the loss's last decrease, which also vanishes where a line search gets stuck.
+        converged = False
+        message += f", yet not stationary: the relative offset is {offset:.1e}, expected at most {STATIONARY:g}"
+    return FitResult(
+        params=best.params,
+        coefficients=coefficients,
+        loss=loss,
+        variance=problem.variance + loss,
+        gradient_norm=float(2 * np.linalg.norm(arch.vjp(best.params, problem.covariance @ error))),
+        relative_offset=offset,
+        n_iterations=len(best.history) - 1,
+        converged=converged,
+        message=message,
+        method=method,
+        history=np.array(best.history),
+        losses=np.array(losses),
+    )

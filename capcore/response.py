@@ -1,0 +1,143 @@
+"""How the trained model responds to its target: the derivative of the optimum Â by A* (paper 1, section 4).
+
+At a critical point the parameters solve K̃ᵀ(A − A*) = 0, so a move δA* of the target moves them by H⁺K̃ᵀδA*, with H
+half the Hessian of the loss. The constraint space 𝒦 is therefore the set of target directions the trained model
+responds to. The derivative is had twice here: in closed form, and by fitting again to moved targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import pinvh, svd, svdvals
+
+from capcore.architectures.base import Architecture
+from capcore.constraints import ConstraintSpace, rank_tolerance
+from capcore.optimum import Problem, fit
+from capcore.validation import finite_array, finite_number
+
+
+def response_matrix(arch: Architecture, params: np.ndarray, problem: Problem, step: float = 1e-4) -> np.ndarray:
+    """(n, n) derivative ∂Â/∂A* of the optimal coefficients by the target's, at a regular local optimum.
+
+    With J = U S Vᵀ and tangent coordinates V S⁻¹, it is U (UᵀΣU + C)⁻¹ UᵀΣ, where C is the curvature of the model
+    against the error, (∂²A/∂W²) ΣX. For a linear model C = 0 and this is the oblique projector onto the model space.
+
+    Parameters
+    ----------
+    step : relative step of the central differences of Jᵀ that give C.
+
+    >>> from capcore.architectures import Linear
+    >>> from capcore.processes import AR1
+    >>> arch = Linear(np.eye(2)[:, :1])
+    >>> problem = Problem.of(arch, AR1(phi=0.5))
+    >>> (response_matrix(arch, np.array([0.5]), problem) + 0.0).round(9).tolist()
+    [[1.0, 0.5], [0.0, 0.0]]
+    """
+    finite_number(step, "step", "a positive number")
+    jacobian = arch.jacobian(params)
+    u, s, vt = svd(jacobian, full_matrices=False)
+    rank = int(np.count_nonzero(s > rank_tolerance(jacobian.shape, s[0])))
+    u, s, vt = u[:, :rank], s[:rank], vt[:rank]
+    force = problem.covariance @ (arch.coefficients(params) - problem.target)
+    h = step * np.linalg.norm(params)
+    bends = [arch.vjp(params + h * v, force) - arch.vjp(params - h * v, force) for v in vt]
+    curvature = (vt @ np.transpose(bends)) / (2 * h) / np.outer(s, s)
+    half_hessian = u.T @ problem.covariance @ u + (curvature + curvature.T) / 2
+    return u @ pinvh(half_hessian) @ u.T @ problem.covariance
+
+
+def probe_moves(space: ConstraintSpace, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Unit moves of the target: in a generic direction, and its parts inside 𝒦 and orthogonal to 𝒦.
+
+    The orthogonal one is left out where 𝒦 is everything.
+
+    >>> space = ConstraintSpace.from_columns(np.eye(3)[:, :2])
+    >>> list(probe_moves(space, np.random.default_rng(0)))
+    ['generic', 'inside 𝒦', 'orthogonal to 𝒦']
+    """
+    generic = rng.normal(size=space.n_inputs)
+    inside = space.basis @ (space.basis.T @ generic)
+    moves = {"generic": generic, "inside 𝒦": inside}
+    if space.dimension < space.n_inputs:
+        moves["orthogonal to 𝒦"] = generic - inside
+    return {name: move / np.linalg.norm(move) for name, move in moves.items()}
+
+
+def error_scale(coefficients: np.ndarray, problem: Problem) -> float:
+    """A natural length for moves of the target: ‖X‖, or 1e-6 ‖A*‖ where the target is attained."""
+    error = np.linalg.norm(coefficients - problem.target)
+    return float(max(error, 1e-6 * np.linalg.norm(problem.target)))
+
+
+def measured_responses(
+    arch: Architecture,
+    params: np.ndarray,
+    problem: Problem,
+    moves: object,
+    step: float,
+    *,
+    nudge: float = 0.01,
+    rng: np.random.Generator | int | None = None,
+) -> np.ndarray:
+    """(n, m) change of the refitted coefficients per unit of target move, (Â(A* + hd) − Â(A* − hd)) / 2h.
+
+    Parameters
+    ----------
+    params : (n_params,) an optimum for the unmoved target.
+    moves : (n, m) directions d; a column of zeros is a control, whose "response" is what refitting alone scatters.
+    step : length h of the moves.
+    nudge : every refit starts from ``params`` with each entry changed by about this share at random, so that an
+        answer that stays put has been found again and not merely kept.
+    rng : a ``numpy.random.Generator`` or a seed; default: seed 0.
+    """
+    moves = finite_array(moves, "moves", 2)
+    rng = np.random.default_rng(0 if rng is None else rng)
+
+    def refit(move: np.ndarray) -> np.ndarray:
+        start = params * (1 + nudge * rng.normal(size=params.size))
+        moved = replace(problem, target=problem.target + move)
+        return fit(arch, moved, start=start, rebalance=False, tolerance=0.0).coefficients
+
+    return np.stack([(refit(step * move) - refit(-step * move)) / (2 * step) for move in moves.T], axis=1)
+
+
+def response_experiment(
+    arch: Architecture,
+    params: np.ndarray,
+    problem: Problem,
+    steps: Sequence[float] | np.ndarray,
+    rng: np.random.Generator | int | None = None,
+) -> dict[str, np.ndarray]:
+    """Kind of move → (len(steps),) length of the measured response per unit of move.
+
+    The kinds are those of :func:`probe_moves` and "none (control)", where the target stays and only the start of the
+    refits differs: below that no response can be seen.
+
+    Parameters
+    ----------
+    params : (n_params,) an optimum. steps : lengths of the moves in units of :func:`error_scale`.
+    """
+    rng = np.random.default_rng(0 if rng is None else rng)
+    space = ConstraintSpace.from_columns(problem.covariance @ arch.jacobian(params))
+    moves = {**probe_moves(space, rng), "none (control)": np.zeros(problem.target.size)}
+    columns = np.stack(list(moves.values()), axis=1)
+    lengths = np.asarray(steps, dtype=float) * error_scale(arch.coefficients(params), problem)
+    norms = [np.linalg.norm(measured_responses(arch, params, problem, columns, h, rng=rng), axis=0) for h in lengths]
+    return dict(zip(moves, np.transpose(norms), strict=True))
+
+
+def response_bounds(matrix: np.ndarray, capacity: int) -> tuple[float, float]:
+    """Least and largest squared response to one input, per unit of its capacity.
+
+    The response matrix R sees of a move only its part in 𝒦, and input i has a part of squared length κᵢ there. So
+    σ² κᵢ ≤ ‖R eᵢ‖² ≤ σ₁² κᵢ, with σ₁ the largest singular value of R and σ the κ-th, the smallest non-zero one.
+
+    Parameters
+    ----------
+    matrix : (n, n) from :func:`response_matrix`. capacity : κ.
+    """
+    values = svdvals(matrix)
+    return float(values[capacity - 1] ** 2), float(values[0] ** 2)

@@ -1,0 +1,45 @@
+"""Straight lines on doubly logarithmic paper: is one quantity a power of another?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from capcore.validation import finite_array
+
+
+class PowerLawFit(NamedTuple):
+    """y ≈ prefactor · x^exponent by least squares of log y on log x; ``r_squared`` is the share it explains."""
+
+    exponent: float
+    prefactor: float
+    r_squared: float
+
+
+def fit_power(x: object, y: object) -> PowerLawFit:
+    """The least-squares line through log y against log x.
+
+    Parameters
+    ----------
+    x : (m,) positive values. y : (m,) values.
+
+    Where no line can be judged, R² is 0: fewer than three different x, or a y that is not positive, since no
+    power law passes through zero. Exponent and prefactor are then NaN.
+
+    >>> fit = fit_power([1, 2, 4, 8], [3, 12, 48, 192])
+    >>> round(fit.exponent, 9), round(fit.prefactor, 9), round(fit.r_squared, 9)
+    (2.0, 3.0, 1.0)
+    """
+    x, y = finite_array(x, "x", 1), finite_array(y, "y", 1)
+    if x.size != y.size:
+        raise ValueError(f"y: found {y.size} values, expected {x.size}, one per x.")
+    if not (x > 0).all():
+        raise ValueError(f"x: found {x.min():g}, expected positive values.")
+    if np.unique(x).size < 3 or not (y > 0).all():
+        return PowerLawFit(np.nan, np.nan, 0.0)
+    log_x, log_y = np.log(x), np.log(y)
+    exponent, intercept = np.polyfit(log_x, log_y, 1)
+    residual = np.sum(np.square(log_y - intercept - exponent * log_x))
+    spread = np.sum(np.square(log_y - log_y.mean()))
+    return PowerLawFit(float(exponent), float(np.exp(intercept)), float(1 - residual / spread) if spread else 0.0)

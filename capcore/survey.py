@@ -1,0 +1,77 @@
+"""The same architecture at its optimum for each process family: the paper names no process, so claims are repeated."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from capcore.allocation import CapacityAllocation, CapacityWarning, allocate
+from capcore.architectures.base import Architecture
+from capcore.gauss_newton import ROUNDING
+from capcore.optimum import FitResult, Problem, fit
+from capcore.processes import FAMILIES, Process
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """An architecture at its optimum for one process.
+
+    Attributes
+    ----------
+    process, problem, fit, allocation : the process, the problem it poses, the optimum, and its capacities.
+    """
+
+    process: Process
+    problem: Problem = field(repr=False)
+    fit: FitResult
+    allocation: CapacityAllocation = field(repr=False)
+
+    @property
+    def error(self) -> np.ndarray:
+        """(n,) X = Â − A*, the error of the coefficients."""
+        return self.fit.coefficients - self.problem.target
+
+    @property
+    def attained(self) -> bool:
+        """Whether the target is attained to rounding, so that no error is left to speak of (0/0)."""
+        return bool(attains(self.fit.loss, self.problem))
+
+    @property
+    def regular(self) -> bool:
+        """Whether the numerical capacity is the exact generic one: the optimum is no singular point."""
+        return self.allocation.total == self.allocation.generic_total
+
+
+def attains(losses: object, problem: Problem) -> np.ndarray:
+    """Whether each loss is at the rounding floor of the problem: what is left of the error is then rounding only."""
+    return np.asarray(losses) <= ROUNDING * float(np.sum(np.square(problem.root @ problem.target)))
+
+
+def case(arch: Architecture, process: Process, rng: np.random.Generator | int = 0, **options: Any) -> Case:
+    """The optimum and the allocation for one process; ``options`` go to :func:`capcore.optimum.fit`.
+
+    A singular optimum gives no warning here: it is in ``Case.regular``.
+    """
+    problem = Problem.of(arch, process)
+    result = fit(arch, problem, rng=rng, **options)
+    return Case(process, problem, result, allocate_quietly(arch, result.params, problem))
+
+
+def allocate_quietly(arch: Architecture, params: np.ndarray, problem: Problem) -> CapacityAllocation:
+    """The allocation without its warning, for callers that compare ``total`` and ``generic_total`` themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CapacityWarning)
+        return allocate(arch, params, problem)
+
+
+def across_families(arch: Architecture, rng: np.random.Generator | int = 0, **options: Any) -> dict[str, Case]:
+    """Family name → :class:`Case`, for the five families at their default parameters.
+
+    >>> from capcore import Hierarchical
+    >>> [name for name, found in across_families(Hierarchical(channels=1, n_layers=3)).items() if found.attained]
+    ['AR1']
+    """
+    return {name: case(arch, family(), rng, **options) for name, family in FAMILIES.items()}

@@ -1,0 +1,150 @@
+"""Symmetric Toeplitz systems: the Levinson–Durbin recursion, its inverse, and fast products.
+
+The recursion runs over the order k = 1, 2, … of the predictor; at every order it yields the best
+linear predictor of the next sample from the last k, its error variance and the reflection coefficient.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import matmul_toeplitz
+
+
+class LevinsonResult(NamedTuple):
+    """Outcome of :func:`levinson_durbin`.
+
+    Attributes
+    ----------
+    predictor : (n,) coefficients of the predictor of order n, lag 0 (the most recent sample) first.
+    variances : (n + 1,) prediction-error variance at orders 0, 1, …, n (order 0 is c_0).
+    reflections : (n,) reflection coefficients (partial autocorrelations) at orders 1, …, n.
+    """
+
+    predictor: np.ndarray
+    variances: np.ndarray
+    reflections: np.ndarray
+
+
+def levinson_durbin(autocovariance: np.ndarray) -> LevinsonResult:
+    """Best linear predictors of a stationary process, of every order up to n, in O(n²).
+
+    Parameters
+    ----------
+    autocovariance : (n + 1,) the sequence c_0, …, c_n.
+
+    The recursion stops early, with shorter ``variances`` and ``reflections``, at the first order where
+    the error variance is not positive: the sequence is then not positive definite, and it is for the
+    caller to refuse it.
+
+    Source: Levinson (1946), Durbin (1960); paper 1, Eq. 31, is the system it solves.
+
+    >>> levinson_durbin(np.array([1.0, 0.5, 0.25])).predictor.round(12)
+    array([0.5, 0. ])
+    """
+    c = np.asarray(autocovariance, dtype=float)
+    n = c.size - 1
+    predictor = np.zeros(n)
+    variances = np.empty(n + 1)
+    reflections = np.empty(n)
+    variances[0] = c[0]
+    if not c[0] > 0:
+        return LevinsonResult(predictor, variances[:1], reflections[:0])
+    for k in range(n):
+        head = predictor[:k]
+        reflection = (c[k + 1] - head @ c[k:0:-1]) / variances[k]
+        predictor[:k] = head - reflection * head[::-1]
+        predictor[k] = reflections[k] = reflection
+        variances[k + 1] = variances[k] * (1.0 - reflection) * (1.0 + reflection)
+        if not variances[k + 1] > 0:
+            return LevinsonResult(predictor, variances[: k + 2], reflections[: k + 1])
+    return LevinsonResult(predictor, variances, reflections)
+
+
+def condition_bound(autocovariance: np.ndarray, predictor: np.ndarray, variance: float) -> float:
+    """Lower bound ‖Σ‖₁ · ‖first column of Σ⁻¹‖₁ on the condition number of the Toeplitz matrix Σ, in the 1-norm.
+
+    Parameters
+    ----------
+    autocovariance : (n + 1,) first column of Σ. predictor : (n,) of order n. variance : its error variance.
+
+    The first column of Σ⁻¹ is (1, −predictor)/variance.
+
+    >>> condition_bound(np.array([1.0, 0.5]), np.array([0.5]), 0.75)
+    3.0
+    """
+    sums = np.cumsum(np.abs(autocovariance))
+    # Column j of Σ holds the lags 0 … j on one side of the diagonal and 0 … n − j on the other.
+    norm = (sums + sums[::-1]).max() - sums[0]
+    return float(norm * (1 + np.abs(predictor).sum()) / variance)
+
+
+def reflection_coefficients(predictor: np.ndarray) -> np.ndarray:
+    """Reflection coefficients of a linear predictor, by the recursion run downwards (step-down).
+
+    Parameters
+    ----------
+    predictor : (n,) coefficients, lag 0 first.
+
+    Returns
+    -------
+    (n,) reflection coefficients at orders 1, …, n. The model y_{t+1} = Σ a_i y_{t−i} + noise is stable
+    if and only if all of them lie strictly between −1 and 1. When one does not, the entries of the
+    orders below it are NaN (they are undefined, and not needed: the model is unstable).
+
+    >>> reflection_coefficients(np.array([0.5, 0.0])).tolist()
+    [0.5, 0.0]
+    """
+    a = np.array(predictor, dtype=float)
+    reflections = np.full(a.size, np.nan)
+    for k in range(a.size - 1, -1, -1):
+        reflection = reflections[k] = a[k]
+        if not abs(reflection) < 1.0:
+            break
+        a = (a[:k] + reflection * a[:k][::-1]) / ((1.0 - reflection) * (1.0 + reflection))
+    return reflections
+
+
+def autocovariance_from_predictor(predictor: np.ndarray, variance: float, n: int) -> np.ndarray:
+    """Autocovariance of the autoregressive process with these coefficients and noise variance.
+
+    Parameters
+    ----------
+    predictor : (m,) coefficients of a *stable* model, lag 0 first.
+    variance : variance of the driving noise.
+    n : number of lags wanted.
+
+    Returns
+    -------
+    (n,) c_0, …, c_{n−1}: the step-down recursion gives c_0 = v / Π(1 − ρ_k²) and the predictors of all
+    orders, and c_{k+1} follows from each; beyond lag m the model's own recursion continues.
+    """
+    reflections = reflection_coefficients(predictor)
+    m = reflections.size
+    error = variance / np.prod((1.0 - reflections) * (1.0 + reflections))
+    c = np.empty(max(n, m + 1))
+    c[0] = error
+    a = np.zeros(m)
+    for k in range(m):
+        c[k + 1] = reflections[k] * error + a[:k] @ c[k:0:-1]
+        a[:k] = a[:k] - reflections[k] * a[:k][::-1]
+        a[k] = reflections[k]
+        error *= (1.0 - reflections[k]) * (1.0 + reflections[k])
+    for k in range(m, c.size - 1):
+        c[k + 1] = a @ c[k - m + 1 : k + 1][::-1]
+    return c[:n]
+
+
+def toeplitz_product(autocovariance: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Product Σ M of the symmetric Toeplitz matrix with a vector or a matrix, by FFT.
+
+    Parameters
+    ----------
+    autocovariance : (n,) first column of Σ.
+    matrix : (n,) or (n, m).
+
+    >>> toeplitz_product(np.array([1.0, 0.5]), np.eye(2)).round(12).tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+    return matmul_toeplitz(np.asarray(autocovariance, dtype=float), matrix)

@@ -1,0 +1,19 @@
+"""Eigenvalues counted above their noise, for Figure 5 of paper 1: ``python -m experiments.eigenvalue_counts``.
+
+Takes a few seconds and writes ``notebooks/results/eigenvalue_counts.json``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from capcore import results
+from capcore.eigenvalue_counts import COMMAND, MODULES, SETTINGS, run
+
+TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "eigenvalue_counts.json"
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        results.save(TARGET, COMMAND, MODULES, SETTINGS, run)

@@ -1,0 +1,361 @@
+"""Hierarchical models: coefficients by paths and by running the network, derivatives four ways, exact capacities."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from strategies import all_of, coefficients_by_paths, hierarchical_models, kernels_of, projector, seeds
+
+from capcore.architectures import Architecture, Hierarchical
+
+WAVENET = [2**l for l in range(8)]  # paper 1, Appendix C: dilations 1 … 128, three times
+TILED = WAVENET * 3
+REPEATED = [d for d in WAVENET for _ in range(3)]
+
+
+def small_integers(arch, seed):
+    """Parameters whose products and sums are exact in double precision."""
+    return np.random.default_rng(seed).integers(-3, 4, arch.n_params).astype(float)
+
+
+def random_params(arch, seed=0):
+    return arch.init(np.random.default_rng(seed))
+
+
+# --- coefficients ---------------------------------------------------------------------------------------------------
+
+
+@given(hierarchical_models(), seeds)
+def test_coefficients_are_sums_over_paths(arch, seed):
+    params = small_integers(arch, seed)
+    found = arch.coefficients(params)
+    assert found.shape == (arch.n_inputs * arch.input_dim,)
+    assert np.array_equal(found, coefficients_by_paths(arch, params))  # integers: no rounding
+
+
+@given(hierarchical_models(max_layers=3), seeds)
+def test_coefficients_are_what_the_network_computes(arch, seed):
+    # Eq. 19 run on a signal: each layer sums its taps, tap 0 on the present, tap t on what came t·dilation before.
+    rng = np.random.default_rng(seed)
+    params = random_params(arch, seed)
+    inputs = rng.normal(size=(arch.n_inputs, arch.input_dim))  # oldest first
+    signal = inputs
+    for kernel, dilation in zip(kernels_of(arch, params), arch.dilations, strict=True):
+        output = np.zeros((len(signal), kernel.shape[2]))
+        for t in range(len(signal)):
+            for tap in range(kernel.shape[1]):
+                if t - tap * dilation >= 0:
+                    output[t] += signal[t - tap * dilation] @ kernel[:, tap]
+        signal = output
+    recent_first = inputs[::-1].reshape(-1)
+    assert signal[-1] == pytest.approx(arch.coefficients(params) @ recent_first, rel=1e-10, abs=1e-12)
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), seeds)
+def test_one_channel_gives_products_of_digits(kernel_sizes, seed):
+    # Eq. 20: the digits of the lag in the mixed base n_1, n_2, … choose one weight per layer.
+    arch = Hierarchical(channels=1, kernel_size=kernel_sizes)
+    params = small_integers(arch, seed)
+    weights = np.split(params, np.cumsum(kernel_sizes)[:-1])
+    for lag, coefficient in enumerate(arch.coefficients(params)):
+        expected, rest = 1.0, lag
+        for w in weights:
+            rest, digit = divmod(rest, len(w))
+            expected *= w[digit]
+        assert rest == 0 and coefficient == expected
+
+
+def test_hand_example_in_order():
+    # Layer 1 (dilation 1) has taps 2, 3; layer 2 (dilation 2) has taps 5, 7; lag 0 is the most recent.
+    assert Hierarchical(1, 2).coefficients([2, 3, 5, 7]).tolist() == [10, 15, 14, 21]
+    # The same layers with dilations 2, 1, and both with dilation 1, where the two middle paths meet.
+    assert Hierarchical(1, dilations=[2, 1]).coefficients([2, 3, 5, 7]).tolist() == [10, 14, 15, 21]
+    assert Hierarchical(1, dilations=[1, 1]).coefficients([2, 3, 5, 7]).tolist() == [10, 29, 21]
+    # Two components per position: position-major.
+    assert Hierarchical([], kernel_size=2, input_dim=2, n_layers=1).coefficients([1, 2, 3, 4]).tolist() == [1, 3, 2, 4]
+
+
+@given(hierarchical_models(), seeds, st.floats(-3, 3))
+def test_linear_in_each_layer(arch, seed, factor):
+    params = random_params(arch, seed)
+    for part in arch.layers.values():
+        scaled = params.copy()
+        scaled[part] *= factor
+        assert_allclose(arch.coefficients(scaled), factor * arch.coefficients(params), atol=1e-12)
+
+
+# --- derivatives ----------------------------------------------------------------------------------------------------
+
+
+@given(hierarchical_models(max_layers=3, max_channels=3), seeds)
+def test_jacobian_is_the_exact_difference(arch, seed):
+    # The model is linear in every single weight, so a step of one is exact, and exact in integers.
+    params = small_integers(arch, seed)
+    jacobian = arch.jacobian(params)
+    assert jacobian.shape == (arch.n_inputs * arch.input_dim, arch.n_params)
+    base = coefficients_by_paths(arch, params)
+    for j in range(arch.n_params):
+        step = params.copy()
+        step[j] += 1
+        assert np.array_equal(jacobian[:, j], coefficients_by_paths(arch, step) - base)
+
+
+@given(hierarchical_models(), seeds)
+def test_jacobian_against_central_differences(arch, seed):
+    params = random_params(arch, seed)
+    direction = np.random.default_rng(seed + 1).normal(size=arch.n_params)
+    h = 1e-5
+    difference = (arch.coefficients(params + h * direction) - arch.coefficients(params - h * direction)) / (2 * h)
+    slope = arch.jacobian(params) @ direction
+    # Third derivatives times h², and eps / h.
+    assert_allclose(difference, slope, atol=1e-7 * max(1, np.abs(slope).max()))
+
+
+@pytest.mark.parametrize(
+    "arch",
+    [
+        Hierarchical(channels=[2, 3], kernel_size=[2, 3, 2]),
+        Hierarchical(channels=2, kernel_size=2, dilations=[1, 2, 1, 2], input_dim=2),
+        Hierarchical(channels=3, kernel_size=3, dilations=[2, 3]),
+    ],
+    ids=repr,
+)
+def test_jacobian_against_automatic_differentiation(arch):
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        kernels = [jax.numpy.asarray(k) for k in kernels_of(arch, random_params(arch))]
+
+        def network(kernels):
+            """Response to an impulse at every lag and component, by XLA's own dilated convolution."""
+            size = arch.n_inputs
+            impulses = jax.numpy.eye(size * arch.input_dim).reshape(size, arch.input_dim, size, arch.input_dim)
+            signal = impulses.transpose(0, 1, 3, 2)[..., ::-1].reshape(-1, arch.input_dim, size)  # oldest first
+            for kernel, dilation in zip(kernels, arch.dilations, strict=True):
+                signal = jax.lax.conv_general_dilated(
+                    signal,
+                    kernel.transpose(2, 0, 1)[:, :, ::-1],  # (out, in, taps), the oldest tap first
+                    window_strides=(1,),
+                    padding=[((kernel.shape[1] - 1) * dilation, 0)],
+                    rhs_dilation=(dilation,),
+                )
+            return signal[:, 0, -1]
+
+        coefficients = np.asarray(jax.jit(network)(kernels))
+        parts = jax.jit(jax.jacfwd(network))(kernels)
+    params = random_params(arch)
+    automatic = np.hstack([np.asarray(part).reshape(len(coefficients), -1) for part in parts])
+    assert_allclose(arch.coefficients(params), coefficients, rtol=1e-12, atol=1e-14)
+    assert_allclose(arch.jacobian(params), automatic, rtol=1e-12, atol=1e-14)
+
+
+@given(hierarchical_models(), seeds)
+def test_products_with_the_jacobian(arch, seed):
+    params = random_params(arch, seed)
+    jacobian = arch.jacobian(params)
+    vector = np.random.default_rng(seed).normal(size=jacobian.shape[0])
+    scale = 1e-13 * max(1.0, np.abs(jacobian).max() ** 2) * jacobian.size
+    assert_allclose(arch.vjp(params, vector), jacobian.T @ vector, atol=scale)
+    assert_allclose(arch.tangent_kernel(params), jacobian @ jacobian.T, atol=scale)
+    coefficients, pullback = arch.linearise(params)
+    assert np.array_equal(coefficients, arch.coefficients(params))
+    assert_allclose(pullback(vector), jacobian.T @ vector, atol=scale)
+    assert_allclose(pullback(np.repeat(vector, 2)[::2]), jacobian.T @ vector, atol=scale)  # strided memory
+
+
+@given(hierarchical_models(), seeds)
+def test_euler_identity(arch, seed):
+    # Homogeneous of degree one in each layer: J_l W_l = A for every layer.
+    params = random_params(arch, seed)
+    jacobian = arch.jacobian(params)
+    for part in arch.layers.values():
+        assert_allclose(jacobian[:, part] @ params[part], arch.coefficients(params), atol=1e-12)
+
+
+@given(hierarchical_models(), seeds)
+def test_tangents_span_each_layers_columns(arch, seed):
+    params = random_params(arch, seed)
+    jacobian = arch.jacobian(params)
+    tangents = arch.tangents(params)
+    assert list(tangents) == list(arch.layers)
+    for name, part in arch.layers.items():
+        assert tangents[name].shape[0] == jacobian.shape[0]
+        assert_allclose(projector(tangents[name], 1e-9), projector(jacobian[:, part], 1e-9), atol=1e-5)
+
+
+def test_tangents_stay_small_and_survive_extreme_scales():
+    arch = Hierarchical(channels=40, n_layers=5)
+    params = random_params(arch)
+    for name, part in arch.layers.items():
+        assert arch.tangents(params)[name].shape[1] <= min(arch.n_inputs * 2, part.stop - part.start)
+    small = Hierarchical(channels=3, n_layers=4)
+    params = random_params(small)
+    scaled = params.copy()
+    for exponent, part in zip([60, -60, 40, -40], small.layers.values(), strict=True):
+        scaled[part] *= 10.0**exponent
+    # The same model with channels of very different scales, undone in the layer above.
+    kernels = small.kernels(params)
+    for l in range(3):
+        scales = np.array([1e-30, 1.0, 1e30])
+        kernels[l], kernels[l + 1] = kernels[l] * scales, kernels[l + 1] / scales[:, None, None]
+    for other in (scaled, np.concatenate([kernel.ravel() for kernel in kernels])):
+        for before, after in zip(small.tangents(params).values(), small.tangents(other).values(), strict=True):
+            assert_allclose(projector(after), projector(before), atol=1e-9)
+
+
+# --- shapes and counts -----------------------------------------------------------------------------------------------
+
+
+@given(hierarchical_models())
+def test_counts(arch):
+    widths = [arch.input_dim, *arch.channels, 1]
+    sizes = [c * n * d for c, n, d in zip(widths[:-1], arch.kernel_sizes, widths[1:], strict=True)]
+    assert arch.n_params == sum(sizes)
+    assert arch.n_inputs == 1 + sum((n - 1) * d for n, d in zip(arch.kernel_sizes, arch.dilations, strict=True))
+    assert [part.stop - part.start for part in arch.layers.values()] == sizes
+    assert list(arch.layers) == [f"layer {l}" for l in range(1, arch.n_layers + 1)]
+    assert [part.start for part in arch.layers.values()] == [0, *np.cumsum(sizes)[:-1]]
+    assert [k.shape for k in arch.kernels(np.zeros(arch.n_params))] == arch.kernel_shapes
+
+
+def test_published_counts():
+    # Fig. 4 left, at its two ends: n = 64, and half a million parameters at 256 channels.
+    assert [Hierarchical(c, 6).n_params for c in (1, 2, 4, 256)] == [12, 40, 144, 525_312]
+    assert Hierarchical(256, 6).n_inputs == 64
+    for dilations in (TILED, REPEATED):  # Appendix C
+        arch = Hierarchical(4, dilations=dilations)
+        assert (arch.n_inputs, arch.n_params) == (766, 720)
+
+
+def test_default_dilations_make_the_supports_disjoint():
+    arch = Hierarchical(2, kernel_size=[3, 2, 4])
+    assert arch.dilations == [1, 3, 6] and arch.n_inputs == 24 and arch.has_disjoint_supports
+    assert Hierarchical(2, dilations=[1, 2, 4]).has_disjoint_supports
+    assert not Hierarchical(2, dilations=[4, 2, 1]).has_disjoint_supports
+
+
+def test_ways_to_say_the_same():
+    models = [
+        Hierarchical(4, 3),
+        Hierarchical([4, 4]),
+        Hierarchical((4, 4), n_layers=3),
+        Hierarchical(np.array([4, 4]), kernel_size=2),
+        Hierarchical(4, kernel_size=[2, 2, 2]),
+        Hierarchical(np.int64(4), 3, 2, dilations=[1, 2, 4]),
+    ]
+    assert len({repr(m) for m in models}) == 1
+    assert repr(models[0]) == "Hierarchical(channels=[4, 4], kernel_size=[2, 2, 2], dilations=[1, 2, 4], input_dim=1)"
+
+
+@given(hierarchical_models())
+def test_it_is_an_architecture(arch):
+    members = [name for name in vars(Architecture) if not name.startswith("_")] + list(Architecture.__annotations__)
+    assert all(hasattr(arch, name) for name in members)
+
+
+def test_init_has_the_variance_of_the_fan_in():
+    arch = Hierarchical(channels=[50, 80], kernel_size=[3, 2, 4], input_dim=40)
+    params = random_params(arch)
+    for (fan, taps, _), part in zip(arch.kernel_shapes, arch.layers.values(), strict=True):
+        size = part.stop - part.start
+        deviation = np.sqrt(2 / size)  # of the sample variance of normal numbers
+        assert np.mean(params[part] ** 2) * fan * taps == pytest.approx(1, abs=5 * deviation)
+    assert np.array_equal(params, random_params(arch)) and not np.array_equal(params, random_params(arch, seed=1))
+
+
+# --- generic capacity -------------------------------------------------------------------------------------------------
+
+
+def test_published_capacities():
+    assert [Hierarchical(c, 6).generic_capacity() for c in range(1, 9)] == [7, 20, 33, 48, 55, 60, 63, 64]
+    assert Hierarchical(256, 6).generic_capacity() == 64
+    assert Hierarchical(4, 6, input_dim=16).generic_capacity() == 176
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=7))
+def test_footnote_6(kernel_sizes):
+    arch = Hierarchical(channels=1, kernel_size=kernel_sizes)
+    assert arch.generic_capacity() == sum(n - 1 for n in kernel_sizes) + 1
+    assert arch.n_params == sum(kernel_sizes)
+
+
+@pytest.mark.parametrize(("dilations", "expected"), [(TILED, 336), (REPEATED, 256)], ids=["tiled", "repeated"])
+def test_appendix_c(dilations, expected):
+    assert Hierarchical(4, dilations=dilations).generic_capacity() == expected
+
+
+def test_one_channel_does_not_see_the_order_of_the_dilations():
+    capacities = {Hierarchical(1, dilations=dilations).generic_capacity() for dilations in (TILED, REPEATED)}
+    assert capacities == {25}  # scalar convolutions commute
+
+
+@given(hierarchical_models(max_layers=3, max_channels=3), seeds)
+def test_generic_capacity_is_the_rank_of_a_random_jacobian(arch, seed):
+    params = np.random.default_rng(seed).normal(size=arch.n_params)
+    jacobian = arch.jacobian(params)
+    # A gap of 1e-9 between the smallest genuine singular value and rounding.
+    assert arch.generic_capacity() == np.linalg.matrix_rank(jacobian, rtol=1e-10)
+
+
+# --- tensor-train starts ----------------------------------------------------------------------------------------------
+
+
+@given(hierarchical_models(disjoint=True), seeds)
+def test_rebalancing_keeps_the_coefficients(arch, seed):
+    rng = np.random.default_rng(seed)
+    params = arch.init(rng)
+    for factor, part in zip(10.0 ** rng.uniform(-6, 6, arch.n_layers), arch.layers.values(), strict=True):
+        params[part] *= factor
+    coefficients = arch.coefficients(params)
+    balanced = arch.rebalance(params, rng)
+    assert balanced.shape == params.shape
+    assert_allclose(arch.coefficients(balanced), coefficients, atol=1e-13 * np.linalg.norm(coefficients))
+
+
+def test_best_start_is_exact_where_the_channels_allow():
+    rng = np.random.default_rng(0)
+    target = rng.normal(size=64)
+    for channels in (8, [2, 4, 8, 4, 2], 11):
+        arch = Hierarchical(channels, 6)
+        assert_allclose(arch.coefficients(arch.best_start(target, rng)), target, atol=1e-13)
+    assert np.abs(Hierarchical(7, 6).coefficients(Hierarchical(7, 6).best_start(target, rng)) - target).max() > 1e-3
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+MODEL = Hierarchical(2, 3)
+
+
+@pytest.mark.parametrize(
+    ("use", "parts"),
+    [
+        (lambda: Hierarchical(4, 0), ["n_layers", "found 0", "at least 1"]),
+        (lambda: Hierarchical(4, 2.0), ["n_layers", "found 2.0", "whole number"]),
+        (lambda: Hierarchical(4), ["n_layers", "not given", "list of channels"]),
+        (lambda: Hierarchical(0, 3), ["channels", "found 0", "at least 1"]),
+        (lambda: Hierarchical([4, -1]), ["channels[1]", "found -1"]),
+        (lambda: Hierarchical(None, 3), ["channels", "found None", "whole number"]),
+        (lambda: Hierarchical("4", 3), ["channels", "found '4'"]),
+        (lambda: Hierarchical("44"), ["n_layers", "not given"]),
+        (lambda: Hierarchical([4, 4], 6), ["disagree", "n_layers = 6", "length of channels plus one = 3", "L − 1"]),
+        (lambda: Hierarchical(4, 3, kernel_size=[2, 2]), ["disagree", "n_layers = 3", "length of kernel_size = 2"]),
+        (lambda: Hierarchical([4], dilations=[1, 2, 4]), ["disagree", "channels plus one = 2", "dilations = 3"]),
+        (lambda: Hierarchical(4, 3, kernel_size=0), ["kernel_size", "found 0"]),
+        (lambda: Hierarchical(4, 3, kernel_size=None), ["kernel_size", "found None"]),
+        (lambda: Hierarchical(4, 3, kernel_size=[2, 2, 1.5]), ["kernel_size[2]", "found 1.5"]),
+        (lambda: Hierarchical(4, 3, dilations=[1, 0, 4]), ["dilations[1]", "found 0"]),
+        (lambda: Hierarchical(4, 3, input_dim=0), ["input_dim", "found 0"]),
+        (lambda: MODEL.coefficients(np.ones(3)), ["params", "found 3 values", "expected 16", "Hierarchical("]),
+        (lambda: MODEL.jacobian(np.full(16, np.nan)), ["params", "16 value(s)", "NaN"]),
+        (lambda: MODEL.coefficients(np.ones((4, 4))), ["params", "(4, 4)", "1 dimension"]),
+        (lambda: MODEL.vjp(np.ones(16), np.ones(9)), ["vector", "found 9 values", "expected 8"]),
+        (lambda: MODEL.best_start(np.ones(9), np.random.default_rng()), ["target", "found 9 values", "expected 8"]),
+        (
+            lambda: Hierarchical(2, dilations=[1, 1]).best_start(np.ones(3), np.random.default_rng()),
+            ["start", "overlapping dilations [1, 1]", "disjoint", "start='random'"],
+        ),
+    ],
+)
+def test_refusals_say_what_was_found_and_expected(use, parts):
+    with pytest.raises(ValueError, match=all_of(parts)):
+        use()

@@ -1,0 +1,52 @@
+"""Exact arithmetic in the stack: products modulo a prime, and the integer Jacobian against Python's own integers."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import coefficients_by_paths, hierarchical_models, seeds
+
+from capcore.architectures.stack import REALS, Modulo
+from capcore.generic import PRIME
+
+
+@pytest.mark.parametrize("terms", [1, 2, 1000, 2**15])
+def test_products_do_not_overflow_at_the_largest_entries(terms):
+    a, b = np.full((1, terms), PRIME - 1), np.full((terms, 2), PRIME - 1)
+    assert Modulo(PRIME).matmul(a, b).tolist() == [[terms * (PRIME - 1) ** 2 % PRIME] * 2]
+
+
+@given(st.integers(1, 8), st.integers(1, 40), seeds, st.sampled_from([7, 65_537, PRIME]))
+def test_products_equal_those_of_python_integers(rows, terms, seed, prime):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, prime, (rows, terms)), rng.integers(0, prime, (terms, 3))
+    expected = (a.astype(object) @ b.astype(object)) % prime
+    found = Modulo(prime).matmul(a, b)
+    assert found.dtype == np.int64 and found.tolist() == expected.tolist()
+
+
+def test_reduction_is_into_the_representatives():
+    assert Modulo(7).reduce(np.array([-1, 0, 6, 7, 15])).tolist() == [6, 0, 6, 0, 1]
+    values = np.array([1.5, -2.0])
+    assert REALS.reduce(values) is values
+
+
+@given(hierarchical_models(max_layers=3, max_channels=3), seeds)
+def test_jacobian_modulo_a_prime_against_python_integers(arch, seed):
+    # Linear in every weight: column j is the difference of two models with weight j one apart, in exact integers.
+    params = np.random.default_rng(seed).integers(1, PRIME, arch.n_params)
+    jacobian = arch.jacobian_modulo(params, PRIME)
+    exact = params.astype(object)
+    base = coefficients_by_paths(arch, exact)
+    assert jacobian.min() >= 0 and jacobian.max() < PRIME
+    for j in range(arch.n_params):
+        step = exact.copy()
+        step[j] += 1
+        assert jacobian[:, j].tolist() == ((coefficients_by_paths(arch, step) - base) % PRIME).tolist()
+
+
+@given(hierarchical_models(), seeds)
+def test_both_rings_agree_on_small_integers(arch, seed):
+    params = np.random.default_rng(seed).integers(-3, 4, arch.n_params)
+    reals = arch.jacobian(params.astype(float))
+    assert np.array_equal(arch.jacobian_modulo(params, PRIME), reals.astype(np.int64) % PRIME)

@@ -1,0 +1,91 @@
+"""A small book with this repository's own settings, and the built site."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "_build" / "html"
+CAPTION = "One number, and it is the package's."
+PAGE = (
+    "# Other page\n\nThe value is {glue:text}`../notebooks/x.ipynb::value:d`. See {numref}`fig-x`.\n\n"
+    "```{notebook-figure} fig-x\n"
+    "Its caption here, after {numref}`fig-x`: {glue:text}`../notebooks/x.ipynb::value:d`.\n```\n"
+)
+
+
+class SmallBook:
+    """A copy of the settings, the extensions and the package, with one notebook and one page that cites it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in ("_config.yml", "requirements.lock", "book/references.bib", "book/claims.yml"):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, root / name)
+        for name in ("capcore", "book/_ext", "book/_static"):
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (root / "_toc.yml").write_text(
+            "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/x\n- file: book/other\n"
+        )
+        (root / "book/index.md").write_text("# Small\n\nText.\n")
+        (root / "book/other.md").write_text(PAGE)
+        self.constant = root / "capcore" / "answer.py"
+        self.constant.write_text("ANSWER = 41\n")
+        self.write_notebook("glue('value', ANSWER, display=False)")
+
+    def write_notebook(self, code: str, caption: str = CAPTION) -> None:
+        """The notebook, with an output that no run would give."""
+        figure = {"figure": {"caption": caption, "name": "fig-x"}, "image": {"alt": "A line."}}
+        cells = [
+            new_markdown_cell("# Chapter"),
+            new_code_cell("from capcore.answer import ANSWER\nfrom myst_nb import glue"),
+            new_code_cell(code),
+            new_code_cell("import matplotlib.pyplot as plt\n_ = plt.plot([ANSWER, 2])", metadata={"mystnb": figure}),
+            new_code_cell("print('from a run:', ANSWER)"),
+        ]
+        cells[-1].update(
+            execution_count=4, outputs=[nbformat.v4.new_output("stream", name="stdout", text="stored output")]
+        )
+        for i, cell in enumerate(cells):
+            cell["id"] = f"cell-{i}"
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        (self.root / "notebooks").mkdir(exist_ok=True)
+        nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), self.root / "notebooks/x.ipynb")
+
+    def build(self, **environment: str) -> subprocess.CompletedProcess[str]:
+        """What make book runs."""
+        makefile = (ROOT / "Makefile").read_text()
+        (command,) = re.findall(r"^\t@\.venv/bin/(jupyter-book build .*)$", makefile, re.MULTILINE)
+        program, *arguments = command.split()
+        return subprocess.run(
+            [Path(sys.executable).with_name(program), *arguments],
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": str(self.root), "NO_COLOR": "1", **environment},
+            capture_output=True,
+            text=True,
+        )
+
+    def html(self, page: str) -> str:
+        """A built page."""
+        return (self.root / "_build" / "html" / f"{page}.html").read_text("utf8")
+
+
+@pytest.fixture
+def small_book(tmp_path):
+    """A fresh small book."""
+    return SmallBook(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def site():
+    """The folder of the built site; tests that use it carry the mark ``site``."""
+    if not (SITE / "index.html").is_file():
+        pytest.skip("the site is not built: run make book")
+    return SITE

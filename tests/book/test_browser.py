@@ -1,0 +1,113 @@
+"""The site in a browser: nothing is asked of other hosts, mathematics is rendered, no page is wider than a phone."""
+
+import functools
+import http.server
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.book.test_pages import entries
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMED = entries(yaml.safe_load((ROOT / "_toc.yml").read_text()))
+pytestmark = [pytest.mark.site, pytest.mark.browser]
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1440, "height": 1000}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, as installed by the system."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip(f"no browser: found none of {', '.join(names)}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files without a line per request."""
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    """The site, served on this machine."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@pytest.fixture(params=[("light", DESKTOP), ("dark", PHONE)], ids=["desktop", "phone"], scope="module")
+def visit(request, browser, address):
+    """``visit(name)``: the page after its mathematics, the requests it made, and what went wrong."""
+    scheme, viewport = request.param
+    context = browser.new_context(viewport=viewport, color_scheme=scheme)
+
+    def visit(name):
+        page = context.new_page()
+        requests, errors = [], []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("response", lambda reply: reply.status >= 400 and errors.append(f"{reply.status} {reply.url}"))
+        page.on("console", lambda message: message.type == "error" and errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{address}{name}.html", wait_until="load")
+        if page.locator(".math").count():
+            page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+            page.evaluate("MathJax.startup.promise")
+        return page, requests, errors
+
+    yield visit
+    context.close()
+
+
+@pytest.mark.parametrize("name", [*NAMED, "search", "genindex"])
+def test_page(visit, address, name):
+    page, requests, errors = visit(name)
+    try:
+        assert [url for url in requests if not url.startswith((address, "data:", "blob:"))] == []
+        assert errors == []
+        formulas = page.locator("span.math, div.math").count()
+        assert page.locator("mjx-container").count() >= formulas
+        assert page.locator("mjx-merror").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    finally:
+        page.close()
+
+
+def test_search_finds_a_page(visit):
+    page, _, errors = visit("search")
+    page.goto(page.url + "?q=capacity")
+    page.wait_for_selector("#search-results li")
+    assert errors == []
+    page.close()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if name.startswith("notebooks/")])
+def test_figures_stand_on_white_in_the_dark(visit, name):
+    page, _, _ = visit(name)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    for image in page.locator("article figure img").all():
+        assert image.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
+    page.close()

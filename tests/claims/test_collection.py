@@ -1,0 +1,93 @@
+import nbformat
+import pytest
+
+from capcore.claims import ClaimsError, collect, load, problems, record, write_verdicts
+
+
+def test_values_of_several_cells_and_notebooks_come_together(notebooks, registry_file):
+    collection = collect(notebooks, registry_file)
+    assert [(finding.claim.id, finding.verdict.name) for finding in collection] == [
+        ("P1.01", "reproduced"),
+        ("P1.02", "reproduced under conditions"),
+        ("P2.01", "not attempted yet"),
+    ]
+    assert collection["P1.02"].verdict.conditions == ("power law",)
+    assert problems(collection) == []
+
+
+def test_a_tampered_value_changes_the_verdict(notebooks, registry_file, tamper):
+    tamper(notebooks[0], "count", 47)
+    collection = collect(notebooks, registry_file)
+    assert collection["P1.01"].verdict.name == "not reproduced"
+    assert ["P1.01: verdict is now 'not reproduced'" in line for line in problems(collection)] == [True]
+
+
+def test_lost_evidence_is_a_problem(notebooks, registry_file, executed):
+    executed(notebooks[0], record("P1.01", registry=registry_file, gap=0.0))
+    (line,) = problems(collect(notebooks, registry_file))
+    assert line.startswith("P1.01: no evidence for count in alpha.ipynb")
+    assert len(problems(collect([], registry_file))) == 2
+
+
+def test_a_notebook_that_forgets_a_claim_is_a_problem(notebooks, registry_file, executed):
+    write_verdicts(registry_file, {"P1.02": "not attempted yet"})
+    executed(notebooks[1])
+    (line,) = problems(collect(notebooks, registry_file))
+    assert line == "P1.02: beta.ipynb records none of its checks (all_cases, slope, seconds)."
+    notebooks[1].unlink()
+    assert problems(collect(notebooks[:1], registry_file)) == []
+
+
+def test_the_same_value_twice_is_fine_but_not_two_values(notebooks, registry_file, executed):
+    def alpha(*gaps):
+        cells = [record("P1.01", registry=registry_file, gap=gap, count=48) for gap in gaps]
+        return executed(notebooks[0], *cells)
+
+    assert collect([alpha(1e-16, 1e-16)], registry_file)["P1.01"].verdict.name == "reproduced"
+    with pytest.raises(ClaimsError, match=r"alpha.ipynb, cell 2: P1.01.gap is recorded twice"):
+        collect([alpha(1e-16, 2e-16)], registry_file)
+
+
+def test_all_problems_are_listed_at_once(notebooks, registry_file, executed):
+    error = nbformat.v4.new_output("error", ename="ValueError", evalue="no", traceback=[])
+    elsewhere = record("P1.02", registry=registry_file, slope=1.0)
+    executed(notebooks[0], error, elsewhere)
+    notebooks[1].write_text("not json", encoding="utf-8")
+    with pytest.raises(ClaimsError) as raised:
+        collect(notebooks, registry_file)
+    for message in (
+        "alpha.ipynb, cell 1: has the error output ValueError: no",
+        "alpha.ipynb, cell 2: P1.02 is recorded here, the registry expects it in beta.ipynb",
+        "beta.ipynb: cannot be read as a version 4 notebook",
+    ):
+        assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("name: count", "name: number", "P1.01 has no check 'count'"),
+        ("- id: P1.01", "- id: P1.07", "No claim 'P1.01'"),
+        ("{equals: 48}", "{equals: 47}", "P1.01.count was judged by another test than '= 47'"),
+    ],
+)
+def test_evidence_that_the_registry_does_not_know_is_refused(notebooks, registry_file, old, new, message):
+    text = registry_file.read_text(encoding="utf-8")
+    registry_file.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ClaimsError, match=message):
+        collect(notebooks, registry_file)
+
+
+def test_writing_verdicts_keeps_everything_else(registry_file):
+    before = registry_file.read_text(encoding="utf-8")
+    assert write_verdicts(registry_file, {"P1.01": "refuted", "P2.01": "not attempted yet"}) == ["P1.01"]
+    after = registry_file.read_text(encoding="utf-8")
+    assert after == before.replace("verdict: reproduced  # kept", "verdict: refuted  # kept")
+    assert load(registry_file)["P1.01"].verdict == "refuted"
+
+
+def test_writing_to_an_unknown_row_changes_nothing(registry_file):
+    before = registry_file.read_text(encoding="utf-8")
+    with pytest.raises(ClaimsError, match=r"for P9\.99"):
+        write_verdicts(registry_file, {"P1.01": "refuted", "P9.99": "refuted"})
+    assert registry_file.read_text(encoding="utf-8") == before

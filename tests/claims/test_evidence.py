@@ -1,0 +1,84 @@
+import subprocess
+import sys
+
+import nbformat
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+
+from capcore.claims import ClaimsError, collect, record
+
+
+def test_the_exact_values_survive_nbformat(registry_file, executed):
+    value = 0.1 + 0.2
+    evidence = record("P1.02", registry=registry_file, all_cases=np.int64(5), slope=np.float64(value), seconds=61.5)
+    path = executed(registry_file.parent.parent / "notebooks" / "beta.ipynb", evidence)
+    metadata = nbformat.read(path, as_version=4).cells[0].outputs[0].metadata
+    assert metadata["capcore"]["values"] == {"all_cases": 5, "slope": value, "seconds": 61.5}
+    assert collect([path], registry_file)["P1.02"].values["slope"] == value
+
+
+def test_what_is_shown_hides_round_off_and_timings(registry_file):
+    def shown(**values):
+        return record("P1.01", registry=registry_file, **values)._repr_mimebundle_()[0]
+
+    assert shown(gap=2e-16) == shown(gap=5e-15)
+    assert "below 1e-10" in shown(gap=2e-16)["text/plain"]
+    assert shown(gap=2e-9) != shown(gap=5e-15)
+    assert "below 60" in str(record("P1.02", registry=registry_file, seconds=2.34567))
+    assert "0.618" in str(record("P1.02", registry=registry_file, slope=0.61803))
+
+
+def test_the_page_says_by_word_and_mark_what_holds(registry_file):
+    page = BeautifulSoup(record("P1.01", registry=registry_file, gap=1e-3, count=48).html(), "html.parser")
+    cells = [[cell.get_text() for cell in row.find_all("td")] for row in page.find_all("tr")][1:]
+    assert [row[1:] for row in cells] == [["0.001", "≤ 1e-10", "✗ fails"], ["48", "= 48", "✓ holds"]]
+    assert "The gap is zero & nothing else." in page.get_text()
+    assert not page.find(style=True), "colours belong to the style sheet"
+
+
+def test_one_anchor_per_claim(registry_file):
+    first = record("P1.01", registry=registry_file, gap=0.0).html()
+    second = record("P1.01", registry=registry_file, count=48).html()
+    assert 'id="claim-p1-01"' in first
+    assert "id=" not in second
+
+
+@pytest.mark.parametrize(
+    ("claim", "values", "message"),
+    [
+        ("P9.99", {"gap": 0}, "No claim 'P9.99'"),
+        ("P1.01", {"gab": 0}, "Did you mean gap"),
+        ("P1.01", {}, r"one keyword per check \(gap, count\)"),
+        ("P2.01", {}, "none yet"),
+        ("P1.01", {"gap": float("nan")}, "P1.01.gap: found nan, expected a finite number"),
+        ("P1.01", {"gap": "small"}, "P1.01.gap: found 'small'"),
+        ("P1.01", {"gap": True}, "P1.01.gap: found True, expected a number for the test '≤ 1e-10'"),
+    ],
+)
+def test_refuses(registry_file, claim, values, message):
+    with pytest.raises(ClaimsError, match=message):
+        record(claim, registry=registry_file, **values)
+
+
+def test_a_notebook_gets_the_evidence_and_one_hidden_output_per_value(registry_file):
+    client = pytest.importorskip("nbclient")
+    source = 'from capcore.claims import record\nrecord("P1.01", gap=3e-16, count=48)'
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    folder = registry_file.parent.parent / "notebooks"
+    client.NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    *glued, shown = notebook.cells[0].outputs
+    assert {out.metadata["scrapbook"]["name"]: out.data for out in glued} == {
+        "P1.01.gap": {"application/papermill.record/text/plain": "below 1e-10"},
+        "P1.01.count": {"application/papermill.record/text/plain": "48"},
+    }
+    assert set(shown.data) == {"text/plain", "text/html"}
+    nbformat.validate(notebook)
+    nbformat.write(notebook, folder / "alpha.ipynb")
+    assert collect([folder / "alpha.ipynb"], registry_file)["P1.01"].verdict.name == "reproduced"
+
+
+def test_importing_the_package_does_not_import_ipython_or_yaml():
+    code = "import sys, capcore, capcore.claims; print([m for m in ('IPython', 'yaml') if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

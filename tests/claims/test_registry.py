@@ -1,0 +1,113 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from capcore.claims import ClaimsError, find_registry, load
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ROOT.parent / "shared" / "CLAIMS.md"
+LATER = {f"P1.{n:02}" for n in (*range(28, 36), *range(40, 46))}
+
+
+def spelled(prefix, last, without=(), extra=()):
+    return [f"{prefix}.{n:02}" for n in range(1, last + 1) if n not in without] + [f"{prefix}.{x}" for x in extra]
+
+
+IDS = {
+    *spelled("P1", 50),
+    *spelled("P2", 19),
+    *spelled("P3", 10, without=[7], extra=["07a", "07b", "07c", "07d"]),
+    *spelled("S4", 10),
+    *spelled("N2", 2),
+}
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load(ROOT / "book" / "claims.yml")
+
+
+def test_ids_are_complete(registry):
+    assert {claim.id for claim in registry} == IDS
+    assert len(registry) == len(IDS) == 94
+
+
+@pytest.mark.skipif(not SOURCES.is_file(), reason="the list of the sources' claims is not at hand")
+def test_ids_and_kinds_are_those_of_the_list(registry):
+    kinds = {"E": "exact", "S": "statistical", "Q": "qualitative"}
+    rows = re.findall(r"^\| ([PSN]\d\.\d+[a-d]?) \|[^|]*\| ([ESQ]) \|", SOURCES.read_text(encoding="utf-8"), re.M)
+    assert {claim.id: claim.kind for claim in registry} == {name: kinds[kind] for name, kind in rows}
+
+
+def test_every_row_reads_as_a_sentence_and_names_its_place(registry):
+    for claim in registry:
+        assert claim.claim.endswith("."), claim.id
+        assert re.match(r"(paper [123], |slides, |note$)", claim.source), claim.id
+        for check in claim.checks:
+            assert check.statement.endswith("."), f"{claim.id}.{check.name}"
+            assert check.why.endswith("."), f"{claim.id}.{check.name}"
+            assert len(check.quantity) <= 70, f"{claim.id}.{check.name}: too long for a table"
+
+
+def test_the_first_chapters_are_preregistered(registry):
+    first = [claim for claim in registry if claim.id.startswith("P1") and claim.id not in LATER]
+    chapters = ("linear_systems", "gaussian_prediction", "hierarchical")
+    assert all(claim.notebook and claim.notebook.startswith(chapters) for claim in first)
+    assert all(claim.checks for claim in first)
+
+
+def test_finds_the_registry_above_the_working_directory(registry_file, monkeypatch):
+    monkeypatch.chdir(registry_file.parent.parent / "notebooks")
+    assert find_registry().samefile(registry_file)
+
+
+def test_finds_the_registry_beside_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert find_registry() == ROOT / "book" / "claims.yml"
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ClaimsError, match="found no file"):
+        load(tmp_path / "absent.yml")
+
+
+def test_unknown_names_get_close_matches(registry_file):
+    rows = load(registry_file)
+    with pytest.raises(ClaimsError, match=r"No claim 'P1.2'.*Did you mean P1.02"):
+        rows["P1.2"]
+    with pytest.raises(ClaimsError, match=r"P1.01 has no check 'gpa'.*Did you mean gap"):
+        rows["P1.01"].check("gpa")
+    with pytest.raises(ClaimsError, match=r"It has: gap, count"):
+        rows["P1.01"].check("zzz")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("kind: exact", "kind: exakt", "claim P1.01, kind: found 'exakt', expected one of exact"),
+        ("  verdict: reproduced  # kept", "  verdict: fine", "claim P1.01, verdict: found 'fine'"),
+        ("{at_most: 1.0e-10}", "{at_most: 1e-10}", "check gap, test at_most: found '1e-10'.*write 1.0e-10"),
+        ("{at_most: 1.0e-10}", "{under: 1}", "check gap, test: found 'under'"),
+        ("    condition: \"power law\"\n    quantity: \"slope\"", "    quantity: \"slope\"",
+         "check slope: the key condition"),
+        ("    why: \"Round-off.\"\n", "", "check gap: missing why"),
+        ("    why: \"Round-off.\"\n", "    why: \"x\"\n    colour: red\n", "check gap: unknown colour"),
+        ("name: count", "name: gap", "two checks share a name"),
+        ("name: count", "name: no-name", "must be a Python identifier"),
+        ("- id: P1.02", "- id: P1.01", "P1.01 occur more than once"),
+        ("notebook: alpha", "notebook: null", "expected the name of the notebook"),
+        ("role: claim\n    quantity: \"cases\"", "role: condition\n    condition: c\n    quantity: \"cases\"",
+         "has conditions only"),
+        ("checks: []\n  verdict: not attempted yet", "checks: []\n  verdict: refuted", "'refuted' without checks"),
+        ("verdict: not attempted yet", "verdict: not testable here", "needs the key not_testable"),
+        ("claims:\n", "rows:\n", "expected a list under the key 'claims'"),
+        ("claims:\n", "claims: [\n", "is not valid YAML"),
+    ],
+)  # fmt: skip
+def test_a_malformed_row_is_named(registry_file, old, new, message):
+    text = registry_file.read_text(encoding="utf-8")
+    assert old in text
+    registry_file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ClaimsError, match=message):
+        load(registry_file)

@@ -1,0 +1,36 @@
+"""One BLAS thread and reproducible property tests, whatever the machine."""
+
+import os
+import sys
+from pathlib import Path
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"  # before NumPy is imported; spinning threads make small problems 10 to 100 times slower
+sys.path.insert(0, str(Path(__file__).parent))  # for tests/strategies.py
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+import pytest  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
+from threadpoolctl import threadpool_limits  # noqa: E402
+
+# The same examples on every run: a red build is red again. HYPOTHESIS_PROFILE=explore looks further afield.
+settings.register_profile(
+    "reproducible", derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", settings.get_profile("reproducible"), derandomize=False, max_examples=500)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "reproducible"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_blas_thread():
+    """Cap the thread pools that were loaded before the environment variables could tell them."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture
+def rng():
+    """A generator with a fixed seed."""
+    import numpy as np
+
+    return np.random.default_rng(20240229)

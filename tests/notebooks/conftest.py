@@ -1,0 +1,76 @@
+"""Running the book's notebooks with other parameters, as a reader does with papermill."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import papermill
+import pytest
+from papermill.exceptions import PapermillExecutionError
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def execute(name, target, parameters):
+    """Execute ``notebooks/<name>.ipynb`` into ``target``, in the notebooks' own directory."""
+    papermill.execute_notebook(
+        NOTEBOOKS / f"{name}.ipynb",
+        target,
+        parameters=parameters,
+        kernel_name="python3",
+        cwd=NOTEBOOKS,
+        progress_bar=False,
+    )
+
+
+@pytest.fixture
+def run(tmp_path):
+    """``run(name, **parameters)``: the executed notebook; fails where a cell fails."""
+
+    def run(name, **parameters):
+        target = tmp_path / f"{name}.ipynb"
+        execute(name, target, parameters)
+        return nbformat.read(target, as_version=4)
+
+    return run
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """``refused(name, message, **parameters)``: check that the parameters are refused with one readable line.
+
+    ``message`` is a regular expression that the line must contain; the line is returned.
+    """
+
+    def refused(name, message, **parameters):
+        target = tmp_path / f"{name}.ipynb"
+        with pytest.raises(PapermillExecutionError) as caught:
+            execute(name, target, parameters)
+        assert caught.value.ename == "ParameterError", f"found {caught.value.ename}: {caught.value.evalue}"
+        assert re.search(message, caught.value.evalue), f"found {caught.value.evalue!r}, expected {message!r}"
+        shown = [
+            output
+            for cell in nbformat.read(target, as_version=4).cells
+            for output in cell.get("outputs", [])
+            if output.output_type == "error"
+        ]
+        assert [output.traceback for output in shown] == [[f"ParameterError: {caught.value.evalue}"]]
+        return caught.value.evalue
+
+    return refused
+
+
+@pytest.fixture
+def recorded():
+    """``recorded(notebook)``: claim.check → value, as recorded by an executed notebook."""
+
+    def recorded(notebook):
+        return {
+            f"{evidence['claim']}.{name}": value
+            for cell in notebook.cells
+            for output in cell.get("outputs", [])
+            for evidence in [output.get("metadata", {}).get("capcore", {})]
+            for name, value in evidence.get("values", {}).items()
+        }
+
+    return recorded

@@ -1,0 +1,46 @@
+"""The chapter on layers with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "hierarchical_layers"
+FAST = {"n_draws": 3, "n_runs": 2}
+VARIANTS = {
+    "another process": {"process": "RationalQuadratic", "process_parameters": {"scale": 1.5}},
+    "an attained target": {"process": "AR1"},
+    "three layers of kernel size 3": {"n_layers": 3, "kernel_size": 3},
+    "one channel": {"channels": 1},
+    "a list of channels": {"channels": [2, 3], "n_layers": 3},
+    "many channels": {"channels": 8},
+    "two layers": {"n_layers": 2, "seed": 3},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **FAST, **parameters))
+    assert {name.split(".")[1] for name in values} == {"24", "25", "26", "27", "48"}
+    assert values["P1.26.total_excess"] <= 1e-9
+    assert values["P1.26.plane_excess"] == pytest.approx(0.5)
+
+
+def test_the_exact_totals_are_those_of_the_parameters(run, recorded):
+    """At one channel every layer adds one to those before it, so nothing is zero at the top."""
+    values = recorded(run(NAME, channels=1, **FAST))
+    assert values["P1.24.forward_top"] == 2 and values["P1.24.backward_bottom"] == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("n_layers: found 0", {"n_layers": 0}),
+        ("n_layers: found 1, expected a whole number of at least 2", {"n_layers": 1}),
+        ("exponent: found -0.5", {"process_parameters": {"exponent": -0.5}}),
+        ("process: found 'PowerLaws'.*Did you mean 'PowerLaw'", {"process": "PowerLaws"}),
+        ("chanels: not a parameter.*Did you mean 'channels'", {"chanels": 4}),
+        ("the arguments disagree", {"channels": [2, 3]}),
+        ("n_draws: found 0", {"n_draws": 0}),
+        ("seed: found -1", {"seed": -1}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)

@@ -1,0 +1,53 @@
+"""pyproject.toml, requirements.lock and environment.yml agree, and the lock names no host."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+
+@pytest.fixture(scope="module")
+def project(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+
+
+@pytest.fixture(scope="module")
+def locked(root):
+    """Name → the versions that the lock allows on some platform."""
+    versions = {}
+    for line in (root / "requirements.lock").read_text().splitlines():
+        requirement = Requirement(line)
+        versions.setdefault(requirement.name, []).append(str(requirement.specifier).removeprefix("=="))
+    return versions
+
+
+def test_lock_is_pinned_and_names_no_host(root, locked):
+    text = (root / "requirements.lock").read_text()
+    assert not re.search(r"https?:|--(extra-)?index-url|--find-links|file:", text)
+    assert all(re.fullmatch(r"[\w.+!]+", version) for versions in locked.values() for version in versions)
+
+
+def test_lock_satisfies_the_project(project, locked):
+    wanted = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
+    for requirement in map(Requirement, wanted):
+        assert requirement.name in locked, f"{requirement.name}: not in requirements.lock, run make lock"
+        for version in locked[requirement.name]:
+            assert version in requirement.specifier, f"{requirement}: locked at {version}, run make lock"
+
+
+def test_conda_environment_follows_the_lock(root, project):
+    environment = yaml.safe_load((root / "environment.yml").read_text())
+    assert environment["name"] == project["name"]
+    *conda, pip = environment["dependencies"]
+    assert pip == {"pip": ["-r requirements.lock", "-e ."]}
+    assert "pip" in conda
+    (python,) = (entry.split("=")[1] for entry in conda if entry.startswith("python="))
+    assert f"{python}.0" in SpecifierSet(project["requires-python"])
+
+
+def test_importing_the_package_needs_only_its_own_dependencies(project):
+    heavy = {"matplotlib", "seaborn", "pandas", "jax", "jupyterlab", "jupyter-book"}
+    assert not heavy & {Requirement(d).name for d in project["dependencies"]}

@@ -1,0 +1,132 @@
+"""Stored notebooks have the form that makes nbval and the book trustworthy, and nbval does compare."""
+
+import copy
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from scripts.check_notebooks import problems
+from scripts.refresh_notebooks import refresh
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory):
+    """A small notebook with outputs, as make notebooks writes it."""
+    cells = [
+        new_markdown_cell("# Small\n"),
+        new_code_cell("n: int = 3  # how many", metadata={"tags": ["parameters"]}),
+        new_code_cell("print(list(range(n)))"),
+        new_code_cell("2 * n"),
+    ]
+    for i, cell in enumerate(cells):
+        cell["id"] = f"cell-{i}"
+    path = tmp_path_factory.mktemp("small") / "small.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    assert refresh(path)
+    return path
+
+
+def validate(notebook, tmp_path):
+    """nbval's exit status for a notebook, with this repository's options."""
+    path = tmp_path / "copy.ipynb"
+    nbformat.write(notebook, path)
+    command = [sys.executable, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, path]
+    return subprocess.run([*command, "-p", "no:xdist"], cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_form(path):
+    assert list(problems(nbformat.read(path, as_version=4))) == []
+
+
+def test_refresh_is_reproducible(executed):
+    before = executed.read_bytes()
+    assert not refresh(executed)
+    assert executed.read_bytes() == before
+
+
+def test_nbval_accepts_what_was_executed(executed, tmp_path):
+    done = validate(nbformat.read(executed, as_version=4), tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
+
+
+def test_nbval_finds_a_tampered_output(executed, tmp_path):
+    notebook = nbformat.read(executed, as_version=4)
+    notebook.cells[-1].outputs[0].data["text/plain"] = "7"
+    done = validate(notebook, tmp_path)
+    assert done.returncode == 1
+    assert "1 failed" in done.stdout
+
+
+def test_a_stripped_notebook_is_refused(executed):
+    notebook = nbformat.read(executed, as_version=4)
+    for cell in notebook.cells[1:]:
+        cell.update(execution_count=None, outputs=[])
+    found = list(problems(notebook))
+    assert len(found) == 3
+    assert all("found no execution count" in problem for problem in found)
+
+
+def test_make_test_runs_nbval_on_all_notebooks(request):
+    """The options that pytest was started with."""
+    assert request.config.getoption("nbval")
+    assert "notebooks" in request.config.getini("testpaths")
+
+
+def with_cell(executed, **changes):
+    notebook = copy.deepcopy(nbformat.read(executed, as_version=4))
+    notebook.cells[-1].update(changes)
+    return "\n".join(problems(notebook))
+
+
+def test_a_complete_notebook_has_no_problem(executed):
+    assert with_cell(executed) == ""
+
+
+def test_a_figure_needs_caption_name_and_alternative_text(executed):
+    image = new_output("display_data", data={"image/png": PIXEL})
+    for missing in ("figure.caption", "figure.name", "image.alt"):
+        assert f"mystnb.{missing}" in with_cell(executed, outputs=[image])
+    complete = {"mystnb": {"figure": {"caption": "It is one pixel.", "name": "fig-x"}, "image": {"alt": "A pixel."}}}
+    assert with_cell(executed, outputs=[image], metadata=complete) == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"outputs": [new_output("error", ename="E", evalue="", traceback=[])]}, "stored error"),
+        ({"outputs": [new_output("stream", name="stderr", text="Warning")]}, "stderr"),
+        ({"outputs": [new_output("stream", text="see /home/me/file")]}, "path of this machine"),
+        ({"source": "import sys\nsys.path.append('..')"}, "sys.path"),
+        ({"source": "\n".join(["x = 1"] * 16)}, "16 lines"),
+        ({"source": ""}, "no code"),
+        ({"execution_count": 9}, "execution counts"),
+        ({"metadata": {"tags": ["parameters"]}}, "2 cells tagged parameters"),
+        ({"metadata": {"execution": {"iopub.status.busy": "now"}}}, "depend on the run"),
+    ],
+)
+def test_other_problems_are_named(executed, changes, message):
+    assert message in with_cell(executed, **changes)
+
+
+def test_parameters_are_explained(executed):
+    notebook = nbformat.read(executed, as_version=4)
+    notebook.cells[1].source = "n: int = 3"
+    assert "'n: int' without a trailing comment" in "\n".join(problems(notebook))
+
+
+def test_only_imports_come_before_the_parameters(executed):
+    notebook = nbformat.read(executed, as_version=4)
+    notebook.cells[1], notebook.cells[2] = notebook.cells[2], notebook.cells[1]
+    assert "code before the cell of parameters" in "\n".join(problems(notebook))
+    notebook.cells[1].source = "import numpy as np\nfrom os import path"
+    assert "code before" not in "\n".join(problems(notebook))

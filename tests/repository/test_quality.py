@@ -1,0 +1,16 @@
+"""The linter, the formatter and the type checker are clean."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)],
+    ids=["lint", "format", "types"],
+)
+def test_clean(root, command):
+    done = subprocess.run([sys.executable, "-m", *command], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr

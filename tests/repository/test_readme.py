@@ -1,0 +1,73 @@
+"""What the README shows works: its commands, its code, its picture."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text("utf8")
+FENCES = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+COMMANDS = [line for language, text in FENCES if language == "console" for line in text.splitlines()]
+LINES_IN_FIRST_SCREEN = 30
+
+
+def test_first_screen():
+    """What this is, a picture, the two commands, one papermill and one nbval command."""
+    first = "\n".join(README.splitlines()[:LINES_IN_FIRST_SCREEN])
+    for expected in ("capacity allocation", "![", "make book", "make test", "bin/papermill", "bin/pytest --nbval"):
+        assert expected in first
+
+
+def test_picture_exists_and_is_described():
+    ((alt, target),) = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", README)
+    assert (ROOT / target).is_file()
+    assert len(alt.split()) > 20
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"(?<!!)\[[^\]]*\]\(([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("make")])
+def test_make_command(command):
+    assert subprocess.run([*shlex.split(command), "-n"], cwd=ROOT, capture_output=True).returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [c for c in COMMANDS if not c.startswith("make")], ids=lambda c: c.split()[0])
+def test_command(command, tmp_path):
+    """As printed, but for where the copy goes and which environment runs it."""
+    program, *arguments = shlex.split(command)
+    assert program.startswith(".venv/bin/")
+    program = Path(sys.executable).with_name(Path(program).name)
+    arguments = [str(tmp_path / Path(a).name) if a.startswith("_build/") else a for a in arguments]
+    for argument in arguments:
+        if argument.startswith("notebooks/") and not (ROOT / argument).exists():
+            pytest.fail(f"{argument}: named in the README, but not there")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("code", [text for language, text in FENCES if language == "python"])
+def test_code(code):
+    exec(compile(code, "README.md", "exec"), {})
+
+
+def test_picture_is_what_the_package_draws(tmp_path):
+    """To within what rounding moves: at most one pixel in a thousand."""
+    import matplotlib.image as image
+    import numpy as np
+
+    drawn = tmp_path / "drawn.png"
+    subprocess.run([sys.executable, ROOT / "scripts" / "draw_readme_figure.py", drawn], check=True, cwd=ROOT)
+    stored = image.imread(ROOT / "book" / "_static" / "capacity_per_input.png")
+    now = image.imread(drawn)
+    assert now.shape == stored.shape
+    assert np.mean(np.any(np.abs(now - stored) > 0.1, axis=-1)) < 1e-3

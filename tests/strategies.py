@@ -1,0 +1,69 @@
+"""Random models and matrices for the property tests, and slow, obvious versions of what the package computes."""
+
+import re
+from functools import reduce
+from itertools import product
+
+import numpy as np
+from hypothesis import strategies as st
+
+from capcore.architectures import Hierarchical
+
+
+def all_of(parts):
+    """Pattern for ``pytest.raises(match=…)``: a message that holds every one of the parts."""
+    return "(?s)^" + "".join(f"(?=.*{re.escape(part)})" for part in parts)
+
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def hierarchical_models(draw, max_layers=4, max_channels=4, max_kernel=3, max_input_dim=3, disjoint=None):
+    """Any small hierarchical model; ``disjoint`` fixes whether its supports are."""
+    n_layers = draw(st.integers(1, max_layers))
+    numbers = lambda top, length: draw(st.lists(st.integers(1, top), min_size=length, max_size=length))  # noqa: E731
+    disjoint = draw(st.booleans()) if disjoint is None else disjoint
+    return Hierarchical(
+        channels=numbers(max_channels, n_layers - 1),
+        kernel_size=numbers(max_kernel, n_layers),
+        dilations=None if disjoint else numbers(5, n_layers),
+        input_dim=draw(st.integers(1, max_input_dim)),
+    )
+
+
+@st.composite
+def matrices(draw, n=None, max_n=12, max_p=15):
+    """(n, p) Gaussian matrix of a random rank of at least 1."""
+    n = draw(st.integers(1, max_n)) if n is None else n
+    p = draw(st.integers(1, max_p))
+    rank = draw(st.integers(1, min(n, p)))
+    rng = np.random.default_rng(draw(seeds))
+    return rng.normal(size=(n, rank)) @ rng.normal(size=(rank, p))
+
+
+def kernels_of(arch, params):
+    """The kernels, cut out of the parameter vector by hand."""
+    widths = [arch.input_dim, *arch.channels, 1]
+    kernels, start = [], 0
+    for below, taps, above in zip(widths[:-1], arch.kernel_sizes, widths[1:], strict=True):
+        size = below * taps * above
+        kernels.append(np.asarray(params)[start : start + size].reshape(below, taps, above))
+        start += size
+    assert start == len(params)
+    return kernels
+
+
+def coefficients_by_paths(arch, params):
+    """(n_inputs · input_dim,) coefficients as a sum over all choices of one tap per layer."""
+    kernels = kernels_of(arch, params)
+    result = np.zeros((arch.n_inputs, arch.input_dim), dtype=np.asarray(params).dtype)
+    for taps in product(*(range(k) for k in arch.kernel_sizes)):
+        lag = sum(t * d for t, d in zip(taps, arch.dilations, strict=True))
+        result[lag] += reduce(np.matmul, [kernel[:, t] for kernel, t in zip(kernels, taps, strict=True)])[:, 0]
+    return result.reshape(-1)
+
+
+def projector(matrix, rcond=1e-10):
+    """(n, n) orthogonal projector on the column space, by the pseudo-inverse."""
+    return matrix @ np.linalg.pinv(matrix, rcond=rcond)

@@ -1,0 +1,385 @@
+"""Processes: the families against other formulas, the predictor against exact solves, and what is refused."""
+
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from flint import arb_mat, ctx
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.linalg import companion, eigvalsh, solve_discrete_lyapunov, toeplitz
+from strategies import all_of, seeds
+
+from capcore.processes import (
+    AR1,
+    FAMILIES,
+    AutoRegressive,
+    DampedCosine,
+    FractionalGaussianNoise,
+    FromAutocovariance,
+    PowerLaw,
+    Process,
+    RationalQuadratic,
+    WithNugget,
+    make_process,
+)
+
+PROCESSES = [
+    PowerLaw(),
+    PowerLaw(0.05),
+    PowerLaw(3.0),
+    FractionalGaussianNoise(0.1),
+    FractionalGaussianNoise(0.5),
+    FractionalGaussianNoise(0.95),
+    AR1(),
+    AR1(-0.99),
+    AR1(0.0),
+    DampedCosine(),
+    DampedCosine(decay=2.0, period=2.5),
+    RationalQuadratic(),
+    RationalQuadratic(scale=4.0, alpha=0.3),
+    WithNugget(RationalQuadratic(scale=30.0), 1e-3),
+]
+every_process = pytest.mark.parametrize("process", PROCESSES, ids=repr)
+
+
+def exact_predictor(process, n, bits=400):
+    """A* and v* by elimination in 120-digit arithmetic, from the same double-precision autocovariances."""
+    c = process.autocovariance(n + 1).tolist()
+    before, ctx.prec = ctx.prec, bits
+    try:
+        matrix = arb_mat([[c[abs(i - j)] for j in range(n)] for i in range(n)])
+        solution = matrix.solve(arb_mat([[value] for value in c[1:]]))
+        variance = c[0] - sum((solution[i, 0] * c[i + 1] for i in range(n)), 0 * solution[0, 0])
+        return np.array([float(solution[i, 0].mid()) for i in range(n)]), float(variance.mid())
+    finally:
+        ctx.prec = before
+
+
+# --- the families ---------------------------------------------------------------------------------------------------
+
+
+@every_process
+def test_covariance_is_positive_definite_toeplitz(process):
+    n = 256
+    c, sigma = process.autocovariance(n), process.covariance(n)
+    assert c.shape == (n,) and sigma.shape == (n, n)
+    assert np.array_equal(sigma, sigma.T)
+    assert all(np.array_equal(np.diag(sigma, k), np.full(n - k, c[k])) for k in range(n))
+    assert eigvalsh(sigma)[0] > 0
+    assert c[0] >= np.abs(c).max()
+
+
+@every_process
+def test_fewer_lags_are_a_prefix_of_more(process):
+    longer = process.autocovariance(40)
+    for n in (1, 2, 3, 17, 39):
+        assert np.array_equal(process.autocovariance(n), longer[:n])
+
+
+@pytest.mark.parametrize("family", FAMILIES.values())
+def test_families_have_unit_variance(family):
+    assert family().autocovariance(1).tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("process", "expected"),
+    [
+        (PowerLaw(1.0), [1, 1 / 2, 1 / 3, 1 / 4]),
+        (PowerLaw(0.5), [1, 1 / np.sqrt(2), 1 / np.sqrt(3), 0.5]),
+        (FractionalGaussianNoise(0.75), [1, np.sqrt(2) - 1, (3**1.5 - 2 * 2**1.5 + 1) / 2]),
+        (FractionalGaussianNoise(0.25), [1, 1 / np.sqrt(2) - 1, (np.sqrt(3) - 2 * np.sqrt(2) + 1) / 2]),
+        (FractionalGaussianNoise(0.5), [1, 0, 0, 0]),
+        (AR1(-0.5), [1, -0.5, 0.25, -0.125]),
+        (AR1(0.0), [1, 0, 0]),
+        (DampedCosine(decay=2.0, period=8.0), [1, np.exp(-0.5) / np.sqrt(2), 0, -np.exp(-1.5) / np.sqrt(2)]),
+        (RationalQuadratic(1.0, 1.0), [1, 2 / 3, 1 / 3, 2 / 11]),
+        (RationalQuadratic(scale=2.0, alpha=0.5), [1, np.sqrt(4 / 5), np.sqrt(4 / 8), np.sqrt(4 / 13)]),
+        (WithNugget(AR1(0.5), 0.25), [1.25, 0.5, 0.25]),
+        (AutoRegressive([0.5], 3.0), [4, 2, 1, 0.5]),
+        (AutoRegressive([0.0, 0.5], 3.0), [4, 0, 2, 0, 1]),
+    ],
+    ids=repr,
+)
+def test_values_by_hand(process, expected):
+    assert_allclose(process.autocovariance(len(expected)), expected, rtol=1e-14, atol=1e-16)
+
+
+@pytest.mark.parametrize("hurst", [0.01, 0.3, 0.5 + 1e-9, 0.75, 0.95])
+def test_fractional_noise_keeps_its_digits_where_the_second_difference_cancels(hurst):
+    lags = [1, 2, 3, 5, 15, 16, 17, 100, 1000, 10_000, 1_000_000]
+    c = FractionalGaussianNoise(hurst).autocovariance(lags[-1] + 1)
+    with localcontext() as context:
+        context.prec = 60
+        power = 2 * Decimal(hurst)
+        differences = [(Decimal(t + 1) ** power - 2 * Decimal(t) ** power + Decimal(t - 1) ** power) / 2 for t in lags]
+        expected = [float(value) for value in differences]
+    # A few roundings of eps each; the plain formula has a relative error of about 1 at lag 1e6.
+    assert_allclose(c[lags], expected, rtol=1e-14)
+
+
+@given(st.floats(0.02, 0.98), st.integers(1, 300))
+def test_fractional_noise_sums_to_fractional_brownian_motion(hurst, n):
+    c = FractionalGaussianNoise(hurst).autocovariance(n)
+    variance = n * c[0] + 2 * np.sum((n - np.arange(1, n)) * c[1:])
+    assert variance == pytest.approx(n ** (2 * hurst), rel=1e-11)  # rounding of n² terms against n^2H
+
+
+def test_rational_quadratic_tends_to_the_squared_exponential():
+    lags = np.arange(6)
+    for alpha, atol in [(1e6, 1e-5), (1e12, 1e-11), (1e300, 1e-15)]:  # the difference is O(1/alpha)
+        assert_allclose(RationalQuadratic(2.0, alpha).autocovariance(6), np.exp(-(lags**2) / 8), rtol=0, atol=atol)
+
+
+def test_extreme_parameters_give_white_noise_not_nan():
+    for process in [RationalQuadratic(scale=1e-200), PowerLaw(1e5), DampedCosine(decay=1e-3), AR1(1e-300)]:
+        with np.errstate(all="raise", under="ignore"):
+            assert_allclose(process.autocovariance(3), [1, 0, 0], atol=1e-290)
+
+
+# --- the predictor --------------------------------------------------------------------------------------------------
+
+
+@every_process
+@pytest.mark.parametrize("n", [1, 2, 33])
+def test_predictor_against_exact_arithmetic(process, n):
+    target, variance = process.predictor(n)
+    exact_target, exact_variance = exact_predictor(process, n)
+    condition = np.linalg.cond(process.covariance(n + 1), 1)
+    # Forward error of a solve: eps · condition, with a factor 10 for the recursion's own growth.
+    assert target.shape == (n,)
+    assert_allclose(target, exact_target, rtol=0, atol=1e-15 * condition * 10)
+    assert_allclose(variance, exact_variance, rtol=1e-15 * condition * 10)
+
+
+@every_process
+def test_predictor_satisfies_its_equations(process):
+    n = 64
+    c = process.autocovariance(n + 1)
+    target, variance = process.predictor(n)
+    assert_allclose(process.covariance(n) @ target, c[1:], rtol=0, atol=1e-12)  # backward error, any condition
+    assert variance == pytest.approx(c[0] - target @ c[1:], rel=1e-7)  # the subtraction cancels; v* itself does not
+
+
+@given(st.sampled_from(PROCESSES), seeds)
+def test_no_other_predictor_is_better(process, seed):
+    # E(y − a·x)² = c_0 − 2 a·c + aᵀΣa, and the excess over v* is the quadratic form of the loss.
+    n = 12
+    target, variance = process.predictor(n)
+    sigma, c = process.covariance(n), process.autocovariance(n + 1)
+    move = np.random.default_rng(seed).normal(size=n)
+    other = target + move
+    error = c[0] - 2 * other @ c[1:] + other @ sigma @ other
+    assert error > variance
+    assert error - variance == pytest.approx(move @ sigma @ move, rel=1e-9)
+
+
+@every_process
+@pytest.mark.parametrize("factor", [1e-150, 1e-9, 1e12])
+def test_scale_of_the_process_changes_the_variance_only(process, factor):
+    scaled = FromAutocovariance(factor * process.autocovariance(21))
+    target, variance = process.predictor(20)
+    scaled_target, scaled_variance = scaled.predictor(20)
+    condition = np.linalg.cond(process.covariance(20))
+    assert_allclose(scaled_target, target, rtol=0, atol=1e-15 * condition)
+    assert scaled_variance == pytest.approx(factor * variance, rel=1e-15 * condition)
+
+
+# --- and back -------------------------------------------------------------------------------------------------------
+
+
+@every_process
+@pytest.mark.parametrize("n", [1, 2, 16, 256])
+def test_autoregression_with_the_optimal_predictor_has_the_same_autocovariance(process, n):
+    back = AutoRegressive(*process.predictor(n)).autocovariance(n + 1)
+    # The step-down recursion undoes the step-up; the largest condition number here is 1e6.
+    assert_allclose(back, process.autocovariance(n + 1), rtol=0, atol=1e-9)
+
+
+@every_process
+def test_continuation_beyond_the_order(process):
+    m, n = 5, 60
+    coefficients, variance = process.predictor(m)
+    transition = companion(np.concatenate([[1.0], -coefficients]))
+    noise = np.zeros((m, m))
+    noise[0, 0] = variance
+    state = solve_discrete_lyapunov(transition, noise)
+    expected = [(np.linalg.matrix_power(transition, k) @ state)[0, 0] for k in range(n)]
+    found = AutoRegressive(coefficients, variance).autocovariance(n)
+    assert_allclose(found, expected, rtol=0, atol=1e-14 * np.linalg.cond(state) + 1e-12)
+
+
+@pytest.mark.parametrize("phi", [-0.9, 0.3, 0.999])
+def test_first_order_autoregression_two_ways(phi):
+    assert_allclose(AutoRegressive([phi], 1 - phi**2).autocovariance(50), AR1(phi).autocovariance(50), rtol=1e-12)
+    target, variance = AR1(phi).predictor(4)
+    assert_allclose(target, [phi, 0, 0, 0], atol=1e-12)
+    assert variance == pytest.approx(1 - phi**2, rel=1e-12)
+
+
+def test_an_autoregression_is_predicted_by_its_own_coefficients():
+    process = AutoRegressive([0.5, -0.3, 0.2], 0.7)
+    for n in (3, 4, 20):
+        target, variance = process.predictor(n)
+        assert_allclose(target, [0.5, -0.3, 0.2] + [0] * (n - 3), atol=1e-13)
+        assert variance == pytest.approx(0.7, rel=1e-13)
+
+
+@given(st.lists(st.floats(-1.2, 1.2), min_size=1, max_size=6))
+def test_stability_check_agrees_with_the_characteristic_roots(coefficients):
+    radius = np.abs(np.roots([1.0, *(-np.array(coefficients))])).max(initial=0)
+    assume(abs(radius - 1) > 1e-6)
+    if radius < 1:
+        assert AutoRegressive(coefficients).autocovariance(3)[0] >= 1.0 - 1e-12  # c_0 = v / Π(1 − ρ²) ≥ v = 1
+    else:
+        with pytest.raises(
+            ValueError, match=r"unstable.*reflection coefficient.*at order.*between -1 and 1.*[Ss]hrink"
+        ):
+            AutoRegressive(coefficients)
+
+
+# --- nuggets and sequences ------------------------------------------------------------------------------------------
+
+
+@every_process
+def test_nugget_adds_to_the_diagonal_only(process):
+    noisy = process.with_nugget(0.25)
+    assert_allclose(noisy.covariance(9), process.covariance(9) + 0.25 * np.eye(9), rtol=1e-15)
+    assert np.array_equal(process.with_nugget(0).autocovariance(9), process.autocovariance(9))
+    # The noise of the target, and more: the inputs are noisy too (but for white noise, where nothing changes).
+    assert noisy.predictor(9)[1] > process.predictor(9)[1] + 0.25 - 1e-12
+
+
+@pytest.mark.parametrize("scale", [10.0, 12.0, 15.0, 20.0, 30.0, 100.0])
+def test_a_singular_covariance_is_refused_as_singular_and_cured_by_a_nugget(scale):
+    # Positive definite in exact arithmetic, so it must not be called anything else, though the recursion ends with an
+    # error variance that is clearly negative at scales of 10 to 25.
+    smooth = RationalQuadratic(scale=scale)
+    for use in (smooth.predictor, smooth.covariance):
+        with pytest.raises(ValueError, match=r"numerically singular.*expected.*double precision.*with_nugget"):
+            use(64)
+    target, variance = smooth.with_nugget(1e-6).predictor(64)
+    exact_target, exact_variance = exact_predictor(smooth.with_nugget(1e-6), 64)
+    assert_allclose(target, exact_target, rtol=0, atol=1e-7)
+    assert variance == pytest.approx(exact_variance, rel=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0, 5.0, 7.0])
+def test_what_is_accepted_has_correct_digits(scale):
+    # Condition numbers from 1e2 to 1e13: whatever is not refused is right to eps times its condition number.
+    process = RationalQuadratic(scale=scale)
+    target, variance = process.predictor(64)
+    exact_target, exact_variance = exact_predictor(process, 64)
+    tolerance = 1e-15 * np.linalg.cond(process.covariance(65))
+    assert_allclose(target, exact_target, rtol=0, atol=tolerance)
+    assert_allclose(variance, exact_variance, rtol=tolerance)
+
+
+@pytest.mark.parametrize("scale", [8.0, 9.0])
+def test_a_singular_covariance_that_the_recursion_survives_is_refused(scale):
+    # Every prediction-error variance is well above rounding here, and yet Σ has no correct digit in its inverse.
+    with pytest.raises(ValueError, match=r"numerically singular.*condition number.*with_nugget"):
+        RationalQuadratic(scale=scale).predictor(64)
+
+
+@given(seeds, st.integers(2, 8))
+def test_a_sequence_is_accepted_if_and_only_if_it_is_positive_definite(seed, n):
+    rng = np.random.default_rng(seed)
+    c = np.concatenate([[1.0], rng.uniform(-0.7, 0.7, n - 1)])
+    smallest = eigvalsh(toeplitz(c))[0]
+    assume(abs(smallest) > 1e-9)
+    if smallest > 0:
+        assert np.array_equal(FromAutocovariance(c).autocovariance(n), c)
+    else:
+        with pytest.raises(
+            ValueError, match=r"not positive definite.*reflection coefficient.*strictly between -1 and 1"
+        ):
+            FromAutocovariance(c)
+
+
+def test_a_given_sequence_cannot_change_behind_the_process():
+    values = np.array([1.0, 0.5, 0.25])
+    process = FromAutocovariance(values)
+    values[1] = 9.0
+    process.autocovariance(3)[1] = 9.0
+    assert process.autocovariance(3).tolist() == [1.0, 0.5, 0.25]
+    with pytest.raises(ValueError, match="read-only"):
+        process.values[0] = 2.0
+
+
+@pytest.mark.parametrize("cls", [PowerLaw, AR1])
+def test_parameters_cannot_be_changed_unchecked(cls):
+    with pytest.raises(AttributeError):
+        cls().phi = 2.0
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+class Broken(Process):
+    def _sequence(self, n):
+        return np.full(n, np.nan)
+
+
+@pytest.mark.parametrize(
+    ("make", "parts"),
+    [
+        (lambda: PowerLaw(0), ["exponent", "found 0", "positive", "decay"]),
+        (lambda: PowerLaw(-0.5), ["exponent", "found -0.5", "positive"]),
+        (lambda: PowerLaw(np.nan), ["exponent", "found nan"]),
+        (lambda: PowerLaw("0.5"), ["exponent", "found '0.5'", "positive number"]),
+        (lambda: FractionalGaussianNoise(0.0), ["hurst", "found 0.0", "between 0 and 1"]),
+        (lambda: FractionalGaussianNoise(1), ["hurst", "found 1", "between 0 and 1"]),
+        (lambda: AR1(1.0), ["phi", "found 1.0", "between -1 and 1", "stationar"]),
+        (lambda: AR1(-1.5), ["phi", "found -1.5"]),
+        (lambda: DampedCosine(decay=0), ["decay", "found 0", "positive number of samples"]),
+        (lambda: DampedCosine(period=-1), ["period", "found -1", "positive number of samples"]),
+        (lambda: RationalQuadratic(scale=0), ["scale", "found 0", "positive"]),
+        (lambda: RationalQuadratic(alpha=np.inf), ["alpha", "found inf", "positive"]),
+        (lambda: AR1().with_nugget(-1e-3), ["nugget", "found -0.001", "at least 0"]),
+        (lambda: AR1().autocovariance(0), ["n: found 0", "at least 1"]),
+        (lambda: AR1().covariance(2.5), ["n: found 2.5", "whole number"]),
+        (lambda: AR1().predictor(0), ["n: found 0", "at least 1"]),
+        (lambda: Broken().autocovariance(3), ["autocovariance", "3 value(s)", "NaN", "finite"]),
+        (lambda: Broken().predictor(3), ["autocovariance", "NaN"]),
+        (lambda: FromAutocovariance([1, 0.9, 0.1]), ["not positive definite", "-3.7", "lag 2", "Check the values"]),
+        (lambda: FromAutocovariance([1, -2]), ["not positive definite", "-2", "lag 1"]),
+        (lambda: FromAutocovariance([1, 1]), ["numerically singular", "lag 1", "with_nugget"]),
+        (lambda: AR1(1 - 1e-13).predictor(64), ["numerically singular", "condition number", "65 lags", "with_nugget"]),
+        (lambda: FromAutocovariance([0, 0]), ["c_0 = 0", "positive variance"]),
+        (lambda: FromAutocovariance([-1.0]), ["c_0 = -1", "positive variance"]),
+        (lambda: FromAutocovariance([1, np.nan]), ["autocovariance", "1 value(s)", "(1,)", "finite"]),
+        (lambda: FromAutocovariance([]), ["autocovariance", "empty"]),
+        (lambda: FromAutocovariance(np.eye(2)), ["autocovariance", "(2, 2)", "1 dimension"]),
+        (lambda: FromAutocovariance([1, 0.5]).covariance(3), ["found 2 lags", "at least 3", "longer sequence"]),
+        (lambda: FromAutocovariance([1, 0.5]).predictor(2), ["found 2 lags", "at least 3", "predictor of order n"]),
+        (lambda: AutoRegressive([1.0]), ["unstable", "coefficient 1 at order 1", "stationary"]),
+        (lambda: AutoRegressive([0.1, -1.5, 0.1]), ["unstable", "order 2"]),
+        (lambda: AutoRegressive([0.5], 0), ["variance", "found 0", "positive"]),
+        (lambda: AutoRegressive([0.5, np.inf]), ["coefficients", "(1,)", "finite"]),
+        (lambda: make_process("powerlaw"), ["process", "'powerlaw'", "'AR1'", "Did you mean 'PowerLaw'?"]),
+        (lambda: make_process("AR1", hurst=0.5), ["process AR1", "'hurst'", "'phi'"]),
+        (lambda: make_process("PowerLaw", exponent=-1), ["exponent", "found -1", "positive"]),
+    ],
+)
+def test_refusals_say_what_was_found_and_what_to_do(make, parts):
+    with pytest.raises(ValueError, match=all_of(parts)):
+        make()
+
+
+def test_shortest_sequences_are_enough():
+    assert FromAutocovariance([2.0]).covariance(1).tolist() == [[2.0]]
+    target, variance = FromAutocovariance([2.0, 1.0]).predictor(1)
+    assert target.tolist() == [0.5] and variance == 1.5
+
+
+def test_processes_by_name():
+    assert make_process("PowerLaw", exponent=0.25) == PowerLaw(0.25)
+    assert make_process("DampedCosine") == DampedCosine()
+    assert set(FAMILIES) == {"PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"}
+
+
+def test_long_sequences_print_short():
+    assert repr(FromAutocovariance(np.r_[1.0, np.zeros(99)])) == "FromAutocovariance(<100 lags>)"
+    assert repr(AutoRegressive([0.5], 2.0)) == "AutoRegressive(<1 coefficients>, variance=2)"
