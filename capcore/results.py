@@ -33,7 +33,7 @@ class StaleResultsError(RuntimeError):
 def code_hash(modules: Sequence[str]) -> str:
     """Hash of the source of ``modules`` without docstrings, comments and blank lines: what decides their numbers.
 
-    >>> code_hash(["capcore.runs"]) == code_hash(["capcore.lbfgs"])
+    >>> code_hash(["capcore.studies.runs"]) == code_hash(["capcore.lbfgs"])
     False
     """
     digest = hashlib.sha256()

@@ -10,7 +10,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.eigenvalue_counts import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.eigenvalue_counts import COMMAND, MODULES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "eigenvalue_counts.json"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.random_starts import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.random_starts import COMMAND, MODULES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "random_starts.json"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.crossings import Curve
+from capcore.studies.crossings import Curve
 
 
 def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:

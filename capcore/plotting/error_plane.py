@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.error_curve import IN_USE, ErrorCurve
 from capcore.plotting.style import CYCLE
+from capcore.studies.error_curve import IN_USE, ErrorCurve
 
 
 def plot_error_plane(curve: ErrorCurve, ax: Axes, radius: float) -> Axes:

@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from capcore.errors import SimulatedErrors
-from capcore.optimal_error import OptimalError
 from capcore.plotting.profiles import LAG_LABEL, MARKERS
 from capcore.plotting.style import CYCLE
+from capcore.studies.errors import SimulatedErrors
+from capcore.studies.optimal_error import OptimalError
 
 LINES = ("-", "--", ":", "-.")
 

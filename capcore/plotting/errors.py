@@ -12,9 +12,9 @@ from matplotlib.colorbar import Colorbar
 from capcore.plotting.legends import share_legend as share_legend
 from capcore.plotting.profiles import LAG_LABEL, MARKERS
 from capcore.plotting.style import CYCLE
-from capcore.prediction_errors import PredictionErrors, relative_to
-from capcore.runs import AlongBasis, Runs
-from capcore.survey import Case
+from capcore.studies.prediction_errors import PredictionErrors, relative_to
+from capcore.studies.runs import AlongBasis, Runs
+from capcore.studies.survey import Case
 
 QUANTITIES = {
     "distance": "distance, errors to bound",

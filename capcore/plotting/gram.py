@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.gram import Counts
 from capcore.plotting.profiles import MARKERS
+from capcore.studies.gram import Counts
 
 
 def plot_counts(counts: Counts, capacity: int, ax: Axes, title: str = "") -> Axes:

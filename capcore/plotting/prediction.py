@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.model_autocorrelation import AutocorrelationError
-from capcore.prediction import SampledError
+from capcore.studies.model_autocorrelation import AutocorrelationError
+from capcore.studies.prediction import SampledError
 
 
 def plot_sampled_errors(samples: Mapping[str, SampledError], expected: Mapping[str, float], ax: Axes) -> Axes:

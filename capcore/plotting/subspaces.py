@@ -24,7 +24,7 @@ LEVERAGES = {
 
 
 def plot_leverages(leverages: Mapping[str, np.ndarray], ax: Axes, title: str = "") -> Axes:
-    """The three leverages of one model over its inputs, from :func:`capcore.leverage.leverages`."""
+    """The three leverages of one model over its inputs, from :func:`capcore.studies.leverage.leverages`."""
     plot_profiles({LEVERAGES[name]: values for name, values in leverages.items()}, ax, ylabel="leverage")
     ax.set(title=title, ylim=(0, 1.08))
     return ax

@@ -8,11 +8,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from capcore import AR1, Hierarchical, PowerLaw, survey
+from capcore import AR1, Hierarchical, PowerLaw
 from capcore.plotting import errors as draw
 from capcore.plotting.profiles import LAG_LABEL
-from capcore.prediction_errors import PredictionErrors
-from capcore.runs import many_runs
+from capcore.studies import survey
+from capcore.studies.prediction_errors import PredictionErrors
+from capcore.studies.runs import many_runs
 
 ARCH = Hierarchical(channels=1, n_layers=4)
 

@@ -8,17 +8,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from capcore.crossings import Curve
-from capcore.gram import count_directions
-from capcore.model_autocorrelation import autocorrelation_error
 from capcore.plotting.crossings import plot_error_curve, plot_off_constraint
 from capcore.plotting.gram import plot_counts, plot_missed
 from capcore.plotting.prediction import plot_autocorrelation_errors, plot_sampled_errors
 from capcore.plotting.processes import plot_allocations, plot_lines, plot_spectra
 from capcore.plotting.rescaling import plot_rescaling
 from capcore.plotting.response import plot_response_curves, plot_response_kinds, plot_response_per_input
-from capcore.prediction import SampledError
 from capcore.processes import PowerLaw
+from capcore.studies.crossings import Curve
+from capcore.studies.gram import count_directions
+from capcore.studies.model_autocorrelation import autocorrelation_error
+from capcore.studies.prediction import SampledError
 
 
 @pytest.fixture

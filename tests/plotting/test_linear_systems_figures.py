@@ -8,12 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from capcore import errors
 from capcore.architectures import Hierarchical
 from capcore.constraints import ConstraintSpace
-from capcore.error_curve import error_curve
-from capcore.leverage import leverages
-from capcore.optimal_error import optimal_error
 from capcore.plotting.error_plane import plot_error_plane, plot_loss_along
 from capcore.plotting.error_shares import (
     plot_departures,
@@ -30,7 +26,11 @@ from capcore.plotting.subspaces import (
     plot_sum_and_union,
 )
 from capcore.processes import FractionalGaussianNoise, PowerLaw
-from capcore.random_spaces import random_basis
+from capcore.studies import errors
+from capcore.studies.error_curve import error_curve
+from capcore.studies.leverage import leverages
+from capcore.studies.optimal_error import optimal_error
+from capcore.studies.random_spaces import random_basis
 
 
 @pytest.fixture

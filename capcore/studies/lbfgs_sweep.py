@@ -1,0 +1,136 @@
+"""Where L-BFGS-B, the paper's optimiser, stops: over seeds, over sizes, and one rounding error apart.
+
+Its path on this problem is chaotic: for few channels two starts that differ in the last digit stop at losses that
+differ by a tenth or more. So one run per size, as in Figure 4 of paper 1, is one draw; this long experiment shows how
+wide the distribution is, and fits the model with millions of parameters.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.architectures import Hierarchical, Linear
+from capcore.optimum import FitResult, fit
+from capcore.processes import FAMILIES, PowerLaw, Process
+
+SETTINGS: dict[str, Any] = {
+    "n_layers": 6,
+    "kernel_size": 2,
+    "channels": [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    "seeds": list(range(10)),
+    "max_iterations": 2000,
+    "ftol": 1e-12,
+    "nudged_channels": [2, 4, 8, 16, 32, 64],
+    "n_nudges": 9,
+    "families": list(FAMILIES),
+    "family_channels": [8, 64],
+    "family_max_iterations": 500,
+    "large_channels": 512,
+    "large_max_iterations": 100,
+}
+MODULES = (
+    "capcore.studies.lbfgs_sweep",
+    "capcore.lbfgs",
+    "capcore.optimum",
+    "capcore.architectures.hierarchical",
+    "capcore.architectures.stack",
+    "capcore.architectures.linear",
+    "capcore.processes",
+    "capcore.toeplitz",
+)
+COMMAND = "python -m experiments.lbfgs_sweep"
+
+
+def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """The long experiment, in plain types.
+
+    Returns
+    -------
+    ``losses``, ``iterations`` : channels → one value per seed, power law. ``benchmark`` : loss of the fully
+    connected model per seed. ``speedup`` : :func:`speedup` of the two ``family_channels`` per seed. ``free`` :
+    channels → loss and iterations of the first seed without a stopping tolerance. ``nudged`` : channels → losses of
+    the first seed's start multiplied by 1 + kε, k = 0, 1, …. ``families`` : family → channels → losses per seed.
+    ``large`` : :func:`large_runs` for the first seed.
+    """
+    settings = {**SETTINGS, **settings}
+    process, seeds = PowerLaw(), settings["seeds"]
+    limited = {"max_iterations": settings["max_iterations"]}
+    stopped = {**limited, "ftol": settings["ftol"]}
+    n_inputs = settings["kernel_size"] ** settings["n_layers"]
+    found: dict[str, Any] = {"losses": {}, "iterations": {}, "free": {}, "nudged": {}, "families": {}}
+    found["benchmark"] = [_fit(Linear(np.eye(n_inputs)), process, seed, **stopped).loss for seed in seeds]
+    fits: dict[int, list[FitResult]] = {}
+    for c in tqdm(settings["channels"], desc="sizes", disable=not progress):
+        arch = _model(c, settings)
+        fits[c] = [_fit(arch, process, seed, **stopped) for seed in seeds]
+        found["losses"][str(c)] = [each.loss for each in fits[c]]
+        found["iterations"][str(c)] = [each.n_iterations for each in fits[c]]
+        free = _fit(arch, process, seeds[0], **limited)
+        found["free"][str(c)] = {"loss": free.loss, "iterations": free.n_iterations}
+    narrow, wide = (fits.get(c, []) for c in settings["family_channels"])
+    found["speedup"] = [speedup(*each) for each in zip(narrow, wide, strict=False)]
+    for c in tqdm(settings["nudged_channels"], desc="nudges", disable=not progress):
+        found["nudged"][str(c)] = nudged_losses(_model(c, settings), process, settings["n_nudges"], seeds[0], **stopped)
+    brief = {"max_iterations": settings["family_max_iterations"], "ftol": settings["ftol"]}
+    for family in tqdm(settings["families"], desc="families", disable=not progress):
+        found["families"][family] = {
+            str(c): [_fit(_model(c, settings), FAMILIES[family](), seed, **brief).loss for seed in seeds]
+            for c in settings["family_channels"]
+        }
+    found["large"] = large_runs(_model(settings["large_channels"], settings), process, seeds[0], settings)
+    return found
+
+
+def nudged_losses(arch: Hierarchical, process: Process, n_nudges: int, seed: int = 0, **options: Any) -> list[float]:
+    """Losses where L-BFGS-B stops from one random start multiplied by 1 + kε, k = 0 … n_nudges − 1."""
+    start = arch.init(np.random.default_rng(seed))
+    eps = np.finfo(float).eps
+    return [fit(arch, process, method="l-bfgs-b", start=start * (1 + k * eps), **options).loss for k in range(n_nudges)]
+
+
+def iterations_to(history: object, loss: float) -> int:
+    """Iterations until the loss was at most ``loss``; one more than were made if it never was.
+
+    >>> iterations_to([4.0, 2.0, 1.0], 2.5), iterations_to([4.0, 2.0, 1.0], 0.5)
+    (1, 3)
+    """
+    losses = np.asarray(history)
+    reached = np.flatnonzero(losses <= loss)
+    return int(reached[0]) if reached.size else losses.size
+
+
+def speedup(narrow: FitResult, wide: FitResult) -> float:
+    """Iterations of the narrow model's fit, divided by those the wide one's took to get to the same loss."""
+    return narrow.n_iterations / max(iterations_to(wide.history, narrow.loss), 1)
+
+
+def large_runs(
+    arch: Hierarchical, process: Process, seed: int = 0, settings: dict[str, Any] = SETTINGS
+) -> dict[str, dict[str, Any]]:
+    """L-BFGS-B from a random start, and the default fit: method → :func:`timed_history`."""
+    limits = {"max_iterations": settings["large_max_iterations"], "ftol": settings["ftol"]}
+    return {
+        "l-bfgs-b": timed_history(arch, process, seed, method="l-bfgs-b", **limits),
+        "gauss-newton": timed_history(arch, process, seed),
+    }
+
+
+def timed_history(arch: Hierarchical, process: Process, seed: int = 0, **options: Any) -> dict[str, Any]:
+    """Number of parameters, v*, losses by iteration and wall time [s] of one fit; ``options`` as in ``capcore.fit``."""
+    begun = time.perf_counter()
+    found = fit(arch, process, rng=seed, **options)
+    seconds = time.perf_counter() - begun
+    variance = found.variance - found.loss
+    return {"n_params": arch.n_params, "variance": variance, "history": found.history.tolist(), "seconds": seconds}
+
+
+def _model(channels: int, settings: dict[str, Any]) -> Hierarchical:
+    return Hierarchical(channels, settings["n_layers"], settings["kernel_size"])
+
+
+def _fit(arch: Hierarchical | Linear, process: Process, seed: int, **options: Any) -> FitResult:
+    return fit(arch, process, rng=seed, method="l-bfgs-b", **options)

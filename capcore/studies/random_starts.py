@@ -1,0 +1,120 @@
+"""Do random starts end at different optima? Gauss–Newton with and without rebalanced layers.
+
+A hierarchical model does not change when the channels of a hidden layer are mixed and mixed back. Along such
+directions the loss is flat, and a run that drifts to badly conditioned parameters makes so little progress along the
+others that it seems to have arrived. Rebalancing removes that: it changes the parameters, not the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.optimum import FitResult, Problem, fit
+from capcore.processes import FAMILIES, Process
+from capcore.validation import positive_integer
+
+SETTINGS: dict[str, Any] = {
+    "families": list(FAMILIES),
+    "channels": [1, 2, 3, 4, 5, 6, 7],
+    "n_layers": 6,
+    "kernel_size": 2,
+    "n_starts": 10,
+    "max_iterations": 1000,
+    "seed": 0,
+}
+MODULES = (
+    "capcore.studies.random_starts",
+    "capcore.gauss_newton",
+    "capcore.optimum",
+    "capcore.architectures.hierarchical",
+    "capcore.architectures.stack",
+    "capcore.tensor_train",
+    "capcore.generic",
+    "capcore.processes",
+    "capcore.toeplitz",
+)
+COMMAND = "python -m experiments.random_starts"
+SAME = 1e-6
+"""Coefficients this close, relative to the largest coefficient of the target, are the same model."""
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """One model and one process from many random starts; the reference starts from the tensor-train SVD of A*.
+
+    Attributes
+    ----------
+    reference : the default fit. plain : the runs without rebalancing. rebalanced : those with it, from the same starts.
+    target : (n,) A*.
+    """
+
+    reference: FitResult
+    plain: list[FitResult]
+    rebalanced: list[FitResult]
+    target: np.ndarray
+
+    def gaps(self, fits: list[FitResult]) -> np.ndarray:
+        """(n_starts,) largest difference in a coefficient from the reference, relative to the largest of A*."""
+        differences = [np.abs(found.coefficients - self.reference.coefficients).max() for found in fits]
+        return np.array(differences) / np.abs(self.target).max()
+
+    def summary(self) -> dict[str, list[float]]:
+        """Losses, gaps and iterations of every start, both ways, as plain lists."""
+        result = {"reference": [self.reference.loss]}
+        for name, fits in (("plain", self.plain), ("rebalanced", self.rebalanced)):
+            result[f"{name}_loss"] = [found.loss for found in fits]
+            result[f"{name}_gap"] = self.gaps(fits).tolist()
+            result[f"{name}_iterations"] = [found.n_iterations for found in fits]
+        return result
+
+
+def from_random_starts(
+    arch: Hierarchical,
+    process: Process | Problem,
+    n_starts: int,
+    *,
+    seed: int = 0,
+    max_iterations: int = 1000,
+) -> Starts:
+    """Fit ``arch`` from random starts with and without rebalancing, at most ``max_iterations`` each.
+
+    Start i comes from the generator seeded by (seed, i), so that fewer starts are the first of more.
+
+    >>> from capcore.processes import PowerLaw
+    >>> starts = from_random_starts(Hierarchical(channels=2, n_layers=4), PowerLaw(), 2)
+    >>> bool(starts.gaps(starts.rebalanced).max() < SAME)
+    True
+    """
+    problem = Problem.of(arch, process)
+    starts = [np.random.default_rng([seed, i]) for i in range(positive_integer(n_starts, "n_starts"))]
+    params = [arch.init(rng) for rng in starts]
+    runs = {
+        rebalance: [
+            fit(arch, problem, start=start, rng=rng, rebalance=rebalance, max_iterations=max_iterations)
+            for start, rng in zip(params, starts, strict=True)
+        ]
+        for rebalance in (False, True)
+    }
+    return Starts(fit(arch, problem), runs[False], runs[True], problem.target)
+
+
+def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Family → channels → :meth:`Starts.summary`: the long experiment, in plain types."""
+    cases = [(family, c) for family in settings["families"] for c in settings["channels"]]
+    found: dict[str, dict[str, dict[str, list[float]]]] = {family: {} for family in settings["families"]}
+    for family, c in tqdm(cases, unit="case", disable=not progress):
+        arch = Hierarchical(c, settings["n_layers"], settings["kernel_size"])
+        starts = from_random_starts(
+            arch,
+            FAMILIES[family](),
+            settings["n_starts"],
+            seed=settings["seed"],
+            max_iterations=settings["max_iterations"],
+        )
+        found[family][str(c)] = starts.summary()
+    return found
