@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from capcore.allocation import CapacityAllocation, CapacityWarning, LayerAllocation, allocate
-    from capcore.architectures import Architecture, Hierarchical, Linear
+    from capcore.architectures import Architecture, Hierarchical, Linear, Recurrent
     from capcore.constraints import ConstraintSpace, chain, join
     from capcore.optimum import FitResult, Problem, fit
     from capcore.processes import (
@@ -47,6 +47,7 @@ _HOME = {
     "Architecture": "architectures",
     "Hierarchical": "architectures",
     "Linear": "architectures",
+    "Recurrent": "architectures",
     "Problem": "optimum",
     "FitResult": "optimum",
     "fit": "optimum",
@@ -65,6 +66,7 @@ _SUBMODULES = {
     "architectures",
     "claims",
     "constraints",
+    "finite_field",
     "generic",
     "notebook",
     "optimum",
@@ -72,6 +74,7 @@ _SUBMODULES = {
     "processes",
     "tensor_train",
     "toeplitz",
+    "variable_projection",
 }
 
 __all__ = [
@@ -92,6 +95,7 @@ __all__ = [
     "Problem",
     "Process",
     "RationalQuadratic",
+    "Recurrent",
     "WithNugget",
     "allocate",
     "chain",

@@ -47,7 +47,8 @@ def minimise_gauss_newton(
     max_iterations : steps tried, accepted or not.
     tolerance : stop when the undamped Gauss–Newton step would lower the loss by less than this share of it
         (the square of Bates & Watts' relative offset).
-    floor : stop when the loss is below this share of ‖RA*‖²: the target is attained to rounding.
+    floor : stop when the loss is below this share of ‖RA*‖² (of the first loss if that is zero): the target is attained
+        to rounding.
     rebalance : maps parameters to better-conditioned ones with the same coefficients; called after 20,
         then 30, 40, … iterations. Without it random starts crawl along valleys where only the scales of the
         layers change, which can be mistaken for local optima.
@@ -66,7 +67,7 @@ def minimise_gauss_newton(
     r = residual(params)
     loss = float(r @ r)
     history = [loss]
-    scale = float(np.sum(np.square(root @ target)))
+    scale = float(np.sum(np.square(root @ target))) or loss  # a target of zeros has no scale of its own
     damping, growth, reachable = 0.0, 2.0, loss
     eigen: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     pause, next_rebalance = 20, 20

@@ -12,7 +12,8 @@ from itertools import accumulate
 
 import numpy as np
 
-PRIME = 2**31 - 1
+from capcore.finite_field import PRIME, jacobian_of_function, rank_modulo_prime, residues
+from capcore.validation import finite_array, positive_integer
 
 
 def ranks_from_below(channels: Sequence[int], kernel_sizes: Sequence[int]) -> list[int]:
@@ -68,27 +69,50 @@ def tensor_train_dimension(channels: Sequence[int], kernel_sizes: Sequence[int])
     return cores - sum(rank**2 for rank in r[1:-1])
 
 
-def rank_modulo_prime(matrix: np.ndarray, prime: int = PRIME) -> int:
-    """Rank of an integer matrix over the field of integers modulo ``prime``, by exact elimination.
+def exact_rank(
+    model: object,
+    seed: int = 0,
+    prime: int = PRIME,
+    *,
+    params: object = None,
+    n_params: int | None = None,
+) -> int:
+    """Rank of the Jacobian of a polynomial model, by elimination modulo a prime: no tolerance is involved.
 
-    >>> rank_modulo_prime(np.array([[1, 2], [2, 4]]))
-    1
-    """
-    from flint import nmod_mat
+    Parameters
+    ----------
+    model : an architecture with ``jacobian_modulo(params, prime)``, or any function params → coefficients made of sums,
+        differences, products and whole powers (then ``n_params`` must be given, or ``params``).
+    params : (n_params,) the parameters at which the rank is wanted; floating-point numbers are taken as the exact
+        fractions they are. Default: random integers, which gives the generic rank.
 
-    rows, columns = matrix.shape
-    return int(nmod_mat(rows, columns, (matrix % prime).reshape(-1).tolist(), prime).rank())
-
-
-def exact_rank(arch: object, seed: int = 0, prime: int = PRIME) -> int:
-    """Rank of the Jacobian of a polynomial architecture at random integer parameters modulo a prime.
-
-    Always a lower bound of the generic rank, and equal to it but for a probability of at most
+    Returns
+    -------
+    Always a lower bound of the rank. At random integers it equals the generic rank but for a probability of at most
     degree·κ/prime ≈ 1e-6 or less (Schwartz–Zippel).
 
-    ``arch`` needs ``jacobian_modulo(params, prime)``: the Jacobian (n, p) at integer parameters, with
-    entries reduced modulo ``prime``.
+    Raises ``TypeError`` for a function that is not polynomial, ``ValueError`` for a number of parameters that is
+    missing or wrong.
+
+    >>> exact_rank(lambda w: [w[0] * w[1], w[0] * w[1] ** 2, 3.0], n_params=2)
+    2
     """
-    rng = np.random.default_rng(seed)
-    params = rng.integers(1, prime, size=arch.n_params)  # type: ignore[attr-defined]
-    return rank_modulo_prime(arch.jacobian_modulo(params, prime), prime)  # type: ignore[attr-defined]
+    exact = getattr(model, "jacobian_modulo", None)
+    expected = getattr(model, "n_params", n_params) if exact else n_params
+    if params is not None:
+        values = finite_array(params, "params", 1)
+        if expected is not None and values.size != expected:
+            raise ValueError(f"params: found {values.size} values, expected {expected} (n_params).")
+        integers = residues(values, prime)
+    elif expected is None:
+        raise ValueError("n_params: not given, expected the number of parameters of the function.")
+    else:
+        integers = np.random.default_rng(seed).integers(1, prime, size=positive_integer(expected, "n_params"))
+    if exact:
+        return rank_modulo_prime(exact(integers, prime), prime)
+    if not callable(model):
+        raise TypeError(
+            f"model: found {type(model).__name__}, expected an architecture with jacobian_modulo, or a function "
+            "params → coefficients."
+        )
+    return rank_modulo_prime(jacobian_of_function(model, integers, prime), prime)

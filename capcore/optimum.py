@@ -14,15 +14,18 @@ from scipy.linalg import cholesky
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.recurrent import Recurrent
 from capcore.constraints import ConstraintSpace
 from capcore.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.lbfgs import minimise_lbfgs
 from capcore.processes import Process
 from capcore.validation import finite_array, one_of, positive_integer
+from capcore.variable_projection import minimise_recurrent
 
 OPTIONS = {
     "gauss-newton": ("max_iterations", "tolerance", "floor"),
     "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
+    "variable-projection": ("max_iterations", "n_random"),
 }
 STATIONARY = 1e-3  # relative offset at which Bates & Watts (1981) call a least-squares fit converged
 
@@ -105,7 +108,7 @@ def fit(
     process: Process | Problem,
     *,
     rng: np.random.Generator | int | None = None,
-    method: str = "gauss-newton",
+    method: str = "auto",
     start: str | np.ndarray = "auto",
     n_starts: int = 1,
     rebalance: bool = True,
@@ -118,17 +121,19 @@ def fit(
     ----------
     arch : the architecture. process : the process to predict, or a :class:`Problem` already posed.
     rng : a ``numpy.random.Generator`` or a seed; the same seed gives the same answer. Default: seed 0.
-    method : "gauss-newton" (default; damped, in the dual form) or "l-bfgs-b" (the paper's, through SciPy).
+    method : "gauss-newton" (damped, in the dual form), "variable-projection" (for recurrent models: the weights of
+        the poles are eliminated) or "l-bfgs-b" (the paper's, through SciPy). "auto": variable projection for
+        recurrent models, Gauss–Newton for all others.
     start : "tensor-train" (the TT-SVD of A*; disjoint supports only), "random", an array (n_params,), or
-        "auto": the tensor train for Gauss–Newton where it exists, random otherwise. With
-        several starts, all after the first are random.
+        "auto": for Gauss–Newton the tensor train where it exists, for variable projection the best optima
+        with 1, 2, … channels in turn, random otherwise. With several starts, all after the first are random.
     n_starts : number of starts; the best is returned, all final losses are in ``losses``.
     rebalance : let Gauss–Newton rescale the layers now and then (the coefficients do not change); needs an
         architecture with a ``rebalance`` method, and is ignored by L-BFGS-B.
     progress : show a progress bar.
     options : passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor`` of
         :func:`~capcore.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
-        :func:`~capcore.lbfgs.minimise_lbfgs`.
+        :func:`~capcore.lbfgs.minimise_lbfgs`; ``n_random`` of :func:`~capcore.variable_projection.projection_path`.
 
     Raises ``ValueError`` for arguments that cannot be used, and ``FloatingPointError`` when a start or
     the answer is not finite.
@@ -138,7 +143,11 @@ def fit(
     >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
     True
     """
-    one_of(method, "method", OPTIONS)
+    one_of(method, "method", ("auto", *OPTIONS))
+    if method == "auto":
+        method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
+    if method == "variable-projection" and not isinstance(arch, Recurrent):
+        raise ValueError(f"method: found 'variable-projection' for {arch!r}, expected a Recurrent model. Use 'auto'.")
     rng = np.random.default_rng(0 if rng is None else rng)
     n_starts = positive_integer(n_starts, "n_starts")
     for key in options:
@@ -148,7 +157,8 @@ def fit(
     problem = Problem.of(arch, process)
     best, losses = None, []
     for i in range(n_starts):
-        params = _start(arch, problem, start if i == 0 else "random", method, rng)
+        begin = start if i == 0 else "random"
+        params = None if _is_path(begin, method) else _start(arch, problem, begin, method, rng)
         with tqdm(desc=f"{method}, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:
 
             def tick(loss: float, bar: tqdm = bar) -> None:
@@ -181,6 +191,11 @@ def _start(
     return arch.best_start(problem.target, rng)
 
 
+def _is_path(start: str | np.ndarray, method: str) -> bool:
+    """Whether the fit begins with the optima of smaller models instead of one start."""
+    return isinstance(start, str) and start == "auto" and method == "variable-projection"
+
+
 def _has_balanced_form(arch: Architecture) -> bool:
     return hasattr(arch, "rebalance") and getattr(arch, "has_disjoint_supports", True)
 
@@ -188,20 +203,25 @@ def _has_balanced_form(arch: Architecture) -> bool:
 def _minimise(
     arch: Architecture,
     problem: Problem,
-    params: np.ndarray,
+    params: np.ndarray | None,
     method: str,
     rebalance: bool,
     rng: np.random.Generator,
     callback: Callable[[float], None] | None,
     options: dict[str, Any],
 ) -> Minimum:
-    with np.errstate(all="ignore"):
-        start_loss = problem.loss(arch.coefficients(params))
-    if not np.isfinite(start_loss):
-        raise FloatingPointError(
-            "fit: the loss at the start is not finite. Expected parameters of moderate size; scale the start down."
-        )
-    if method == "l-bfgs-b":
+    if params is not None:
+        with np.errstate(all="ignore"):
+            start_loss = problem.loss(arch.coefficients(params))
+        if not np.isfinite(start_loss):
+            raise FloatingPointError(
+                "fit: the loss at the start is not finite. Expected parameters of moderate size; scale the start down."
+            )
+    if isinstance(arch, Recurrent) and method == "variable-projection":
+        result = minimise_recurrent(arch, problem.target, problem.root, params, rng, callback=callback, **options)
+    elif params is None:
+        raise AssertionError(f"{method} was given no start")
+    elif method == "l-bfgs-b":
         result = minimise_lbfgs(arch, problem.target, problem.covariance, params, callback=callback, **options)
     else:
         form: Any = arch  # beyond the protocol: an architecture may have a balanced form

@@ -7,5 +7,6 @@ vector), ``init(rng)``, ``coefficients(params)``, ``jacobian(params)`` and ``gen
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.linear import Linear
+from capcore.architectures.recurrent import Recurrent
 
-__all__ = ["Architecture", "Hierarchical", "Linear"]
+__all__ = ["Architecture", "Hierarchical", "Linear", "Recurrent"]

@@ -1,0 +1,135 @@
+"""Recurrent linear models: one recurrent layer without links across channels (paper 1, section 5.2, Eq. 21).
+
+The coefficient at lag τ is A_τ = Σ_j in_j · rec_j^τ · out_j: a sum of c exponentials. (The paper counts positions from
+the oldest, i = n − τ.) The recurrent weights are the poles of the model, in_j · out_j their weights. A pole contributes
+two directions to the Jacobian, rec^τ and τ rec^{τ−1}, so that κ = min(2c, n) for distinct poles and non-zero weights,
+while there are 3c parameters: in_j and out_j enter only through their product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from capcore.architectures.stack import Modulo
+from capcore.constraints import compress_columns, equilibrate
+from capcore.validation import finite_array, positive_integer
+
+
+class Recurrent:
+    """A linear model with one recurrent layer of independent channels and one output.
+
+    Parameters
+    ----------
+    n_inputs : number of input positions n, lags 0 … n − 1.
+    channels : number of channels c.
+
+    Attributes
+    ----------
+    n_params : 3c. layers : input, recurrent and output weights, c each, in this order.
+
+    >>> arch = Recurrent(n_inputs=4, channels=1)
+    >>> arch.coefficients([2.0, 0.5, 3.0]).tolist(), arch.generic_capacity()
+    ([6.0, 3.0, 1.5, 0.75], 2)
+    """
+
+    input_dim = 1
+
+    def __init__(self, n_inputs: int, channels: int) -> None:
+        self.n_inputs = positive_integer(n_inputs, "n_inputs")
+        self.channels = positive_integer(channels, "channels")
+        c = self.channels
+        self.n_params = 3 * c
+        self.layers = {"input": slice(0, c), "recurrent": slice(c, 2 * c), "output": slice(2 * c, 3 * c)}
+
+    def __repr__(self) -> str:
+        return f"Recurrent(n_inputs={self.n_inputs}, channels={self.channels})"
+
+    def init(self, rng: np.random.Generator) -> np.ndarray:
+        """(n_params,) random parameters: poles uniform in (0, 1), the other weights normal with variance 1/c."""
+        c = self.channels
+        return np.concatenate([rng.normal(0, c**-0.5, c), rng.uniform(0, 1, c), rng.normal(0, c**-0.5, c)])
+
+    def poles(self, params: object) -> np.ndarray:
+        """(channels,) recurrent weights."""
+        return self._split(params)[1]
+
+    def weights(self, params: object) -> np.ndarray:
+        """(channels,) weights of the poles, in_j · out_j."""
+        first, _, last = self._split(params)
+        return first * last
+
+    def assemble(self, poles: object, weights: object) -> np.ndarray:
+        """(n_params,) parameters with these poles and weights, each weight shared evenly by input and output."""
+        r, w = finite_array(poles, "poles", 1), finite_array(weights, "weights", 1)
+        if r.size != self.channels or w.size != self.channels:
+            raise ValueError(
+                f"poles, weights: found {r.size} and {w.size} values, expected {self.channels} (channels)."
+            )
+        size = np.sqrt(np.abs(w))
+        return np.concatenate([size, r, np.sign(w) * size])
+
+    def basis(self, poles: object) -> tuple[np.ndarray, np.ndarray]:
+        """(n, c) matrices of r_j^τ and of their derivatives τ r_j^{τ−1}."""
+        filters = np.vander(np.asarray(poles, float), self.n_inputs, increasing=True).T
+        slopes = np.zeros_like(filters)
+        slopes[1:] = np.arange(1, self.n_inputs)[:, None] * filters[:-1]
+        return filters, slopes
+
+    def coefficients(self, params: object) -> np.ndarray:
+        """(n_inputs,) coefficients A, lag 0 first (paper 1, Eq. 21)."""
+        return self.linearise(params)[0]
+
+    def jacobian(self, params: object) -> np.ndarray:
+        """(n_inputs, n_params) derivative ∂A/∂W; columns of input and output weights of a channel are parallel."""
+        first, poles, last = self._split(params)
+        filters, slopes = self.basis(poles)
+        return np.hstack([filters * last, slopes * (first * last), filters * first])
+
+    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+        """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
+        ring = Modulo(prime)
+        first, poles, last = np.split(ring.reduce(np.asarray(params, np.int64)), 3)
+        filters = np.ones((self.n_inputs, self.channels), np.int64)
+        for lag in range(1, self.n_inputs):
+            filters[lag] = ring.reduce(filters[lag - 1] * poles)
+        slopes = np.zeros_like(filters)
+        slopes[1:] = ring.reduce(np.arange(1, self.n_inputs)[:, None] * filters[:-1])
+        both = ring.reduce(first * last)
+        return ring.reduce(np.hstack([filters * last, slopes * both, filters * first]))
+
+    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """Coefficients (n_inputs,) and the function v ↦ Jᵀv."""
+        first, poles, last = self._split(params)
+        filters, slopes = self.basis(poles)
+
+        def pullback(vector: np.ndarray) -> np.ndarray:
+            along, across = filters.T @ vector, slopes.T @ vector
+            return np.concatenate([along * last, across * first * last, along * first])
+
+        return filters @ (first * last), pullback
+
+    def vjp(self, params: object, vector: np.ndarray) -> np.ndarray:
+        """(n_params,) product Jᵀv."""
+        return self.linearise(params)[1](finite_array(vector, "vector", 1))
+
+    def tangent_kernel(self, params: object) -> np.ndarray:
+        """(n, n) product JJᵀ."""
+        jacobian = self.jacobian(params)
+        return jacobian @ jacobian.T
+
+    def tangents(self, params: object) -> dict[str, np.ndarray]:
+        """For each layer, columns that span its part of the Jacobian, scaled to unit length and compressed."""
+        jacobian = equilibrate(self.jacobian(params))
+        return {name: compress_columns(jacobian[:, part]) for name, part in self.layers.items()}
+
+    def generic_capacity(self) -> int:
+        """Exact rank of the Jacobian at almost all parameters, min(2c, n): a confluent Vandermonde matrix."""
+        return min(2 * self.channels, self.n_inputs)
+
+    def _split(self, params: object) -> list[np.ndarray]:
+        vector = finite_array(params, "params", 1)
+        if vector.size != self.n_params:
+            raise ValueError(f"params: found {vector.size} values, expected {self.n_params} for {self!r}.")
+        return np.split(vector, 3)
