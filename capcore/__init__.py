@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from capcore.allocation import CapacityAllocation, CapacityWarning, LayerAllocation, allocate
-    from capcore.architectures import Architecture, Hierarchical, Linear, Recurrent
+    from capcore.architectures import Architecture, Function, Hierarchical, Linear, Recurrent
     from capcore.constraints import ConstraintSpace, chain, join
     from capcore.optimum import FitResult, Problem, fit
+    from capcore.own_model import allocate_function, linearised_jax, linearised_torch
     from capcore.processes import (
         AR1,
         AutoRegressive,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         WithNugget,
         make_process,
     )
+    from capcore.time_series import estimate_process
 
 _HOME = {
     "Process": "processes",
@@ -48,6 +50,7 @@ _HOME = {
     "Hierarchical": "architectures",
     "Linear": "architectures",
     "Recurrent": "architectures",
+    "Function": "architectures",
     "Problem": "optimum",
     "FitResult": "optimum",
     "fit": "optimum",
@@ -58,6 +61,10 @@ _HOME = {
     "LayerAllocation": "allocation",
     "CapacityWarning": "allocation",
     "allocate": "allocation",
+    "allocate_function": "own_model",
+    "linearised_jax": "own_model",
+    "linearised_torch": "own_model",
+    "estimate_process": "time_series",
 }
 """Public name → the module that defines it."""
 
@@ -67,12 +74,15 @@ _SUBMODULES = {
     "claims",
     "constraints",
     "finite_field",
+    "fourier",
     "generic",
     "notebook",
     "optimum",
+    "own_model",
     "plotting",
     "processes",
     "tensor_train",
+    "time_series",
     "toeplitz",
     "variable_projection",
 }
@@ -88,6 +98,7 @@ __all__ = [
     "FitResult",
     "FractionalGaussianNoise",
     "FromAutocovariance",
+    "Function",
     "Hierarchical",
     "LayerAllocation",
     "Linear",
@@ -98,9 +109,13 @@ __all__ = [
     "Recurrent",
     "WithNugget",
     "allocate",
+    "allocate_function",
     "chain",
+    "estimate_process",
     "fit",
     "join",
+    "linearised_jax",
+    "linearised_torch",
     "make_process",
 ]
 

@@ -16,6 +16,7 @@ from scipy.linalg import eigh
 
 from capcore.architectures.base import Architecture
 from capcore.constraints import ConstraintSpace, chain, join
+from capcore.fourier import fourier_frequencies, per_frequency
 from capcore.optimum import Problem
 from capcore.processes import Process
 
@@ -90,6 +91,19 @@ class CapacityAllocation:
     def per_eigenvector(self) -> np.ndarray:
         """(n,) capacity along each eigenvector of Σ, by descending eigenvalue (Fig. 5, right)."""
         return self.space.along(self._eigen[1])
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """(n_inputs // 2 + 1,) frequencies of ``per_frequency``, in cycles per input."""
+        return fourier_frequencies(self.covariance.shape[0] // self.input_dim)
+
+    @cached_property
+    def per_frequency(self) -> np.ndarray:
+        """(n_inputs // 2 + 1,) capacity of the real Fourier modes of each frequency; they sum to ``total``.
+
+        A frequency has a cosine and a sine, 0 and ½ have one mode each: at most 2 · input_dim and input_dim.
+        """
+        return per_frequency(self.space.basis, self.input_dim)
 
     @cached_property
     def layers(self) -> dict[str, LayerAllocation]:

@@ -5,8 +5,9 @@ vector), ``init(rng)``, ``coefficients(params)``, ``jacobian(params)`` and ``gen
 """
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
 
-__all__ = ["Architecture", "Hierarchical", "Linear", "Recurrent"]
+__all__ = ["Architecture", "Function", "Hierarchical", "Linear", "Recurrent"]
