@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 
 from capcore.claims import VERDICTS, Check, Claim, Finding
 from capcore.claims.criteria import digits
+from capcore.claims.notation import pieces
 
 PAGE_KEY = "claims_table"
 """Key of a page's metadata: the prefixes that it lists, or ``-`` where it shows claims in another way."""
@@ -83,16 +84,19 @@ class Page:
             groups.setdefault(finding.claim.id.split(".")[0], []).append(finding)
         rows = [self.summary_row(prefix, group, shown) for prefix, group in groups.items()]
         counts = Counter(finding.verdict.name for finding in findings)
+        heads = ["Source", "Chapters", *(f"{MARKS[verdict]} {verdict}" for verdict in shown), "all"]
         total = ["all", "", *(str(counts[verdict]) for verdict in shown), str(len(findings))]
         rows.append(nodes.row("", *(nodes.entry("", _line(text)) for text in total)))
-        heads = ["Source", "Chapters", *(f"{MARKS[verdict]} {verdict}" for verdict in shown), "all"]
+        if self.builder.format == "html":
+            for row in rows:
+                _label(row, heads)
         return _boxed(_table(dict.fromkeys(heads, 10), rows, "claims-summary"), "claims-summary")
 
     def summary_row(self, prefix: str, group: list[Finding], shown: list[str]) -> nodes.row:
         """The counts of one source."""
         source = group[0].claim.source.split(",")[0]
         listing = (name for name, data in self.env.metadata.items() if prefix in data.get(PAGE_KEY, "").split())
-        pages = sorted({page for finding in group if (page := self.notebook(finding.claim))})
+        pages = dict.fromkeys(page for finding in group if (page := self.notebook(finding.claim)))
         chapters = [_line(self.link(self.env.titles[page].astext(), page)) for page in pages]
         counts = Counter(finding.verdict.name for finding in group)
         numbers = [*(str(counts[verdict]) for verdict in shown), str(len(group))]
@@ -101,9 +105,22 @@ class Page:
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
 
 
+NODES = {
+    "text": nodes.Text,
+    "sup": lambda part: nodes.superscript(text=part),
+    "sub": lambda part: nodes.subscript(text=part),
+}
+
+
 def _line(content: str | nodes.Node, *classes: str) -> nodes.paragraph:
-    child = nodes.Text(content) if isinstance(content, str) else content
-    return nodes.paragraph("", "", child, classes=list(classes))
+    children = [NODES[kind](part) for kind, part in pieces(content)] if isinstance(content, str) else [content]
+    return nodes.paragraph("", "", *children, classes=list(classes))
+
+
+def _label(row: nodes.row, heads: list[str]) -> None:
+    """Repeat the column's head in each cell; only screens too narrow for columns show it."""
+    for entry, head in zip(row.children, heads, strict=True):
+        entry.insert(0, nodes.paragraph("", "", nodes.Text(head), classes=["claims-label"]))
 
 
 def _check_line(check: Check, finding: Finding) -> nodes.list_item:
@@ -111,9 +128,8 @@ def _check_line(check: Check, finding: Finding) -> nodes.list_item:
     if check.name not in finding.values:
         return nodes.list_item("", _line(f"– {check.quantity}: not recorded ({check.test}){role}"))
     mark = "✓" if finding.verdict.outcomes[check.name] else "✗"
-    return nodes.list_item(
-        "", _line(f"{mark} {check.quantity}: {digits(finding.values[check.name])} ({check.test}){role}")
-    )
+    found = digits(check.test.rounded(finding.values[check.name]))
+    return nodes.list_item("", _line(f"{mark} {check.quantity}: {found} ({check.test}){role}"))
 
 
 def _details(checks: tuple[Check, ...]) -> list[nodes.Node]:

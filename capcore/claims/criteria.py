@@ -11,7 +11,10 @@ from typing import Any
 Value = bool | int | float | list[int]
 
 ROUND_OFF = 1e-6
-"""A bound this close to zero separates round-off from numbers: what passes it is shown as the bound, not by digits."""
+"""A bound this close to zero is a tolerance for round-off: a value within it is shown as the bound, not by digits."""
+
+PLACES = 3
+"""Significant digits shown, unless rounding would hide the outcome."""
 
 
 class ClaimsError(ValueError):
@@ -69,19 +72,25 @@ class Criterion:
         bound = digits(list(self.bound) if isinstance(self.bound, tuple) else self.bound)
         return f"{ {'at_most': '≤', 'at_least': '≥', 'equals': '='}[self.kind] } {bound}"
 
+    def rounded(self, value: Value) -> Value:
+        """``value`` to three significant digits, or to as many more as leave it on its side of the bound."""
+        if not isinstance(value, float):
+            return value
+        candidates = (float(f"{value:.{places}g}") for places in range(PLACES, 18))  # 17 digits are exact
+        return next(found for found in candidates if self.holds(found) == self.holds(value)) + 0.0  # no -0
+
     def stable(self, value: Value, varies: bool = False) -> Value | str:
         """``value`` as it may stand in a compared output: the same on every machine.
 
-        Floats are rounded to three significant digits; where only round-off or a timing is left (``varies``), the
-        side of the bound is said instead of the number.
+        Where it is round-off within a tolerance, or a timing (``varies``), the side of the bound is said instead of
+        the number; other floats are :meth:`rounded`.
         """
-        if isinstance(value, bool | list):
-            return value
-        bounded = self.kind in ("at_most", "at_least")
-        noise = bounded and isinstance(value, float) and abs(self.bound) <= ROUND_OFF and self.holds(value)
-        if noise or (bounded and varies):
-            return f"{'below' if value <= self.bound else 'above'} {digits(self.bound)}"
-        return float(f"{value:.3g}") + 0.0 if isinstance(value, float) else value  # + 0.0 turns -0 into 0
+        if self.kind in ("at_most", "at_least") and not isinstance(value, bool | list):
+            noise = isinstance(value, float) and abs(value) <= abs(self.bound) and 0 < abs(self.bound) <= ROUND_OFF
+            if noise or varies:
+                side = "below" if self.holds(value) == (self.kind == "at_most") else "above"
+                return f"{side} {digits(self.bound)}"
+        return self.rounded(value)
 
 
 _EXPECTED = {
@@ -131,12 +140,17 @@ def plain(value: object, name: str = "value") -> Value:
 
 
 def digits(value: Value | str) -> str:
-    """``value`` as text: yes or no, whole numbers in full, floats with three significant digits."""
+    """``value`` as text: yes or no, whole numbers in full, floats by the fewest digits that give them back.
+
+    >>> digits(True), digits(525312), digits(1e-10), digits(60.0), digits(0.12345)
+    ('yes', '525,312', '1e-10', '60', '0.12345')
+    """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        mantissa, _, exponent = f"{value:.3g}".partition("e")
+        texts = (f"{value:.{places}g}" for places in range(PLACES, 18))
+        mantissa, _, exponent = next(text for text in texts if float(text) == value).partition("e")
         return f"{mantissa}e{int(exponent)}" if exponent else mantissa
     return str(value)

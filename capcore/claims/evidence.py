@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from capcore.claims.criteria import ClaimsError, Value, digits, plain
+from capcore.claims.notation import to_html
 from capcore.claims.registry import Check, Claim, load
 
 METADATA_KEY = "capcore"
@@ -36,17 +37,21 @@ class Evidence:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """The table shown on the page; the anchor stands where the claim's first check is recorded."""
+        """The table shown on the page; the anchor stands where the claim's first check is recorded.
+
+        Cells carry their column's head as ``data-label``, for screens too narrow for columns.
+        """
         first = self.claim.checks[0].name in self.values
         anchor = f' id="{self.claim.anchor}"' if first else ""
         rows = "".join(
-            f"<tr><td>{escape(check.quantity)}{_role(check)}<br><small>{escape(check.statement)}</small></td>"
-            f"<td>{escape(shown)}</td><td>{escape(str(check.test))}</td><td>{_outcome(check, passes)}</td></tr>"
+            f"<tr><td>{to_html(check.quantity)}{_role(check)}<br><small>{to_html(check.statement)}</small></td>"
+            f'<td data-label="found">{escape(shown)}</td><td data-label="criterion">{escape(str(check.test))}</td>'
+            f'<td data-label="outcome">{_outcome(check, passes)}</td></tr>'
             for check, shown, passes in self._rows()
         )
         return (
             f'<div class="capcore-claim"{anchor}><p><strong>Claim {self.claim.id}</strong> '
-            f"({escape(self.claim.source)}): {escape(self.claim.claim)}</p>"
+            f"({to_html(self.claim.source)}): {to_html(self.claim.claim)}</p>"
             '<table><thead><tr><th scope="col">quantity</th><th scope="col">found</th><th scope="col">criterion</th>'
             f'<th scope="col">outcome</th></tr></thead><tbody>{rows}</tbody></table></div>'
         )
@@ -115,7 +120,7 @@ def _glue(evidence: Evidence) -> None:
 def _role(check: Check) -> str:
     if check.role == "claim":
         return ""
-    return f" <em>({escape(f'condition: {check.condition}' if check.condition else check.role)})</em>"
+    return f" <em>({to_html(f'condition: {check.condition}' if check.condition else check.role)})</em>"
 
 
 def _outcome(check: Check, passes: bool) -> str:

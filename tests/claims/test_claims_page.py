@@ -59,6 +59,8 @@ CELLS = {
 @pytest.fixture
 def book(registry_file):
     root = registry_file.parent.parent
+    text = registry_file.read_text(encoding="utf-8")
+    registry_file.write_text(text.replace("The gap is zero", "The gap in 𝒦^⊥ is zero"), encoding="utf-8")
     shutil.copytree(BOOK / "_ext", root / "book" / "_ext", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(BOOK / "_static", root / "book" / "_static")
     files = {"_config.yml": CONFIG, "_toc.yml": TOC, "book/claims.md": CLAIMS, "book/other.md": OTHER}
@@ -98,9 +100,11 @@ def test_the_page_shows_this_builds_numbers_and_guards_the_verdicts(book):
     assert alpha.find(id="claim-p1-01") is not None
     assert len(alpha.select(".cell_output .output")) == 2, "the glued values show nothing of their own"
     assert "condition: power law" in claims.find(id="p1-02").get_text()
-    assert [cell.get_text(strip=True) for cell in claims.select(".claims-summary tr")[-1].find_all("td")] == [
-        *("all", "", "1", "1", "1", "3")
-    ]
+    assert "⊥" in [tag.get_text() for tag in row.find_all("sup")]
+    heads = [cell.get_text(strip=True) for cell in claims.select(".claims-summary th")]
+    total = claims.select(".claims-summary tr")[-1].find_all("td")
+    assert [cell.select_one(".claims-label").extract().get_text() for cell in total] == heads, "for narrow screens"
+    assert [cell.get_text(strip=True) for cell in total] == ["all", "", "1", "1", "1", "3"]
     assert "Gap below 1e-10, count 48" in other.get_text()
     assert "slope 0.62; see P1.02" in other.get_text()
     assert other.find("a", string="P1.02")["href"] == "claims.html#p1-02"

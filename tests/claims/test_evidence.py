@@ -37,6 +37,26 @@ def test_the_page_says_by_word_and_mark_what_holds(registry_file):
     assert not page.find(style=True), "colours belong to the style sheet"
 
 
+def test_each_cell_says_its_column_for_narrow_screens(registry_file):
+    page = BeautifulSoup(record("P1.01", registry=registry_file, gap=1e-3, count=48).html(), "html.parser")
+    heads = [cell.get_text() for cell in page.select("th")]
+    for row in page.select("tbody tr"):
+        assert [heads[0], *(cell.get("data-label") for cell in row.find_all("td")[1:])] == heads
+
+
+def test_a_number_that_misses_narrowly_does_not_look_as_if_it_passed(registry_file):
+    found = record("P1.02", registry=registry_file, slope=0.2499446)
+    assert "✗ fails: slope = 0.2499 (criterion: ≥ 0.25)" in str(found)
+
+
+def test_raised_and_lowered_parts_of_the_registry(registry_file):
+    text = registry_file.read_text(encoding="utf-8").replace("|gap|", "κ(R^30)").replace("at n = 4", "in 𝒦_φ^⊥")
+    registry_file.write_text(text.replace("zero & nothing", "𝒦^⊥ & nothing"), encoding="utf-8")
+    shown = record("P1.01", registry=registry_file, gap=0.0).html()
+    for part in ("κ(R<sup>30</sup>)", "𝒦<sub>φ</sub><sup>⊥</sup>", "𝒦<sup>⊥</sup> &amp; nothing"):
+        assert part in shown
+
+
 def test_one_anchor_per_claim(registry_file):
     first = record("P1.01", registry=registry_file, gap=0.0).html()
     second = record("P1.01", registry=registry_file, count=48).html()
