@@ -8,9 +8,9 @@ trained parameters can be exact too. Derivatives of a reader's own function come
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import frexp
-from numbers import Integral, Real
-from typing import Any
+from math import frexp, isfinite
+from numbers import Rational, Real
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -29,14 +29,18 @@ def rank_modulo_prime(matrix: np.ndarray, prime: int = PRIME) -> int:
     return int(nmod_mat(rows, columns, (matrix % prime).reshape(-1).tolist(), prime).rank())
 
 
-def residue(value: Real, prime: int = PRIME) -> int:
-    """Residue of a whole or floating-point number, exactly: ½ is the inverse of 2.
+def residue(value: Any, prime: int = PRIME) -> int:
+    """Residue of a whole number, a fraction or a floating-point number, exactly: ½ is the inverse of 2.
+
+    Raises ``ValueError`` for NaN and infinities, and for a fraction whose denominator the prime divides.
 
     >>> residue(0.5, 7), residue(-3, 7)
     (4, 4)
     """
-    if isinstance(value, Integral):
-        return int(value) % prime
+    if isinstance(value, Rational):
+        return int(value.numerator) * pow(int(value.denominator), -1, prime) % prime
+    if not isfinite(value):
+        raise ValueError(f"value: found {value!r}, expected a finite number.")
     mantissa, exponent = frexp(float(value))
     return int(mantissa * 2**53) * pow(2, exponent - 53, prime) % prime
 
@@ -47,64 +51,110 @@ def residues(values: object, prime: int = PRIME) -> np.ndarray:
 
 
 class Dual:
-    """A number modulo a prime below 2³¹, with its derivatives (p,) by the parameters."""
+    """A number modulo a prime below 2³¹, with its derivatives (p,) by the parameters.
 
-    __array_priority__ = 1000  # NumPy scalars leave the operation to us
+    Sums, differences, products, whole powers, division by a number. With an array, NumPy does the same to every entry.
+    Comparisons, absolute values and conversions to a number raise ``TypeError``: a polynomial has no branches.
+    """
+
     __slots__ = ("derivative", "prime", "value")
 
     def __init__(self, value: int, derivative: np.ndarray, prime: int) -> None:
         self.value, self.derivative, self.prime = value, derivative, prime
 
+    def __repr__(self) -> str:
+        return f"Dual({self.value} modulo {self.prime})"
+
+    def _constant(self, number: Any) -> Dual:
+        return Dual(residue(number, self.prime), np.zeros_like(self.derivative), self.prime)
+
     def _coerce(self, other: Any) -> Dual:
+        if isinstance(other, np.ndarray) and other.ndim == 0:
+            other = other.item()
         if isinstance(other, Dual):
             return other
-        if isinstance(other, Real) and np.isfinite(float(other)):
-            return Dual(residue(other, self.prime), np.zeros_like(self.derivative), self.prime)
+        if isinstance(other, Real) and isfinite(other):
+            return self._constant(other)
         raise TypeError(f"found {other!r} in a sum or product, expected a finite number or a parameter.")
 
-    def __add__(self, other: Any) -> Dual:
+    def __add__(self, other: Any) -> Any:
+        if _is_array(other):
+            return NotImplemented  # NumPy adds entry by entry
         b = self._coerce(other)
         return Dual((self.value + b.value) % self.prime, (self.derivative + b.derivative) % self.prime, self.prime)
 
-    def __mul__(self, other: Any) -> Dual:
+    def __mul__(self, other: Any) -> Any:
+        if _is_array(other):
+            return NotImplemented
         b = self._coerce(other)
         # Each product is below 2^62: reduce before adding.
         derivative = (self.derivative * b.value % self.prime + self.value * b.derivative % self.prime) % self.prime
         return Dual(self.value * b.value % self.prime, derivative, self.prime)
 
     def __neg__(self) -> Dual:
-        return self * -1
+        return self * self._constant(-1)
 
-    def __sub__(self, other: Any) -> Dual:
-        return self + self._coerce(other) * -1
+    def __pos__(self) -> Dual:
+        return self
 
-    def __rsub__(self, other: Any) -> Dual:
-        return self * -1 + other
+    def __sub__(self, other: Any) -> Any:
+        return NotImplemented if _is_array(other) else self + -self._coerce(other)
 
-    def __truediv__(self, other: Any) -> Dual:
-        if isinstance(other, Dual) or not isinstance(other, Real) or residue(other, self.prime) == 0:
-            raise TypeError(
-                "found a division by a parameter or by zero, expected division by a number: polynomials only."
-            )
-        return self * Dual(pow(residue(other, self.prime), -1, self.prime), np.zeros_like(self.derivative), self.prime)
+    def __rsub__(self, other: Any) -> Any:
+        return NotImplemented if _is_array(other) else -self + other
+
+    def __truediv__(self, other: Any) -> Any:
+        if _is_array(other):
+            return NotImplemented
+        number = other.item() if isinstance(other, np.ndarray) else other
+        if isinstance(number, Dual):
+            raise TypeError("found a division by a parameter, expected division by a number.")
+        divisor = self._coerce(number).value
+        if divisor == 0:
+            raise TypeError(f"found a division by {number!r}, which is zero modulo {self.prime}.")
+        return self * self._constant(pow(divisor, -1, self.prime))
+
+    def __rtruediv__(self, other: Any) -> NoReturn:
+        raise TypeError("found a division by a parameter, expected division by a number.")
 
     def __pow__(self, power: Any) -> Dual:
-        if not isinstance(power, Integral) or power < 0:
-            raise TypeError(f"found the power {power!r}, expected a whole number of at least 0: polynomials only.")
-        result = self._coerce(1)
-        for _ in range(int(power)):
-            result = result * self
+        whole = isinstance(power, Real) and isfinite(power) and float(power).is_integer()
+        if not whole or power < 0:
+            raise TypeError(f"found the power {power!r}, expected a whole number of at least 0.")
+        result, factor, left = self._constant(1), self, int(power)
+        while left:
+            if left % 2:
+                result = result * factor
+            factor, left = factor * factor, left // 2
         return result
 
     __radd__, __rmul__ = __add__, __mul__
+    __hash__ = None  # type: ignore[assignment]
+
+    def _no_branches(self, *_: object) -> NoReturn:
+        raise TypeError("found a comparison, a branch or an absolute value of a parameter.")
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = __abs__ = _no_branches
+
+    def _no_number(self, *_: object) -> NoReturn:
+        raise TypeError(
+            "found a parameter where a plain number was needed (an array of floats? make it with dtype=object)."
+        )
+
+    __float__ = __int__ = __complex__ = __index__ = __round__ = __floor__ = __ceil__ = __trunc__ = _no_number
+
+
+def _is_array(other: object) -> bool:
+    return isinstance(other, np.ndarray) and other.ndim > 0
 
 
 def jacobian_of_function(function: Callable[[np.ndarray], object], params: object, prime: int = PRIME) -> np.ndarray:
     """(n, p) Jacobian modulo ``prime`` of a polynomial function at parameters (p,), exact.
 
-    ``function`` is called once, with an object array (p,) that supports sums, differences, products, whole powers,
-    indexing, ``@`` and ``np.convolve``-like loops; it returns a sequence or array of n of them.
-    Raises ``TypeError`` where it does anything else to them.
+    ``function`` is called once, with an object array (p,) whose entries know sums, differences, products, whole powers
+    and division by a number. NumPy does the rest: indexing, ``reshape``, ``@``, ``np.convolve``, ``np.einsum``, ….
+    It returns a sequence or array of n of them.
+    Raises ``TypeError`` where it does anything else to them, ``ValueError`` where it does not fit p parameters.
 
     >>> jacobian_of_function(lambda w: [w[0] * w[1], 2 * w[0]], [3, 5], 7).tolist()
     [[5, 3], [2, 0]]
@@ -112,12 +162,18 @@ def jacobian_of_function(function: Callable[[np.ndarray], object], params: objec
     integers = residues(params, prime)
     one = np.eye(integers.size, dtype=np.int64)
     duals = np.array([Dual(int(v), one[i], prime) for i, v in enumerate(integers)], dtype=object)
+    zero = Dual(0, np.zeros(integers.size, np.int64), prime)
     try:
         returned = np.asarray(function(duals), dtype=object).reshape(-1)
+        rows = [zero._coerce(value).derivative for value in returned]
     except (TypeError, AttributeError) as problem:
         raise TypeError(
             f"function: {problem} Expected a polynomial: sums, differences, products and whole powers of the "
             "parameters. For other functions use the numerical rank."
         ) from problem
-    zero = Dual(0, np.zeros(integers.size, np.int64), prime)
-    return np.array([(zero + value).derivative for value in returned]).reshape(returned.size, integers.size)
+    except (IndexError, ValueError) as problem:
+        raise ValueError(
+            f"function: {problem} It was called with {integers.size} parameters (n_params). Expected a function of "
+            "that many, which returns its coefficients."
+        ) from problem
+    return np.array(rows, dtype=np.int64).reshape(returned.size, integers.size)
