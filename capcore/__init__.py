@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from capcore.allocation import CapacityAllocation, CapacityWarning, LayerAllocation, allocate
     from capcore.architectures import Architecture, Function, Hierarchical, Linear, Recurrent
     from capcore.constraints import ConstraintSpace, chain, join
+    from capcore.feature_process import FeatureProcess
+    from capcore.features import Fourier, Hermite, Monomials, PiecewiseLinear, make_features
     from capcore.optimum import FitResult, Problem, fit
     from capcore.own_model import allocate_function, linearised_jax, linearised_torch
     from capcore.processes import (
@@ -46,6 +48,12 @@ _HOME = {
     "AutoRegressive": "processes",
     "WithNugget": "processes",
     "make_process": "processes",
+    "FeatureProcess": "feature_process",
+    "Hermite": "features",
+    "Monomials": "features",
+    "Fourier": "features",
+    "PiecewiseLinear": "features",
+    "make_features": "features",
     "Architecture": "architectures",
     "Hierarchical": "architectures",
     "Linear": "architectures",
@@ -73,9 +81,12 @@ _SUBMODULES = {
     "architectures",
     "claims",
     "constraints",
+    "feature_process",
+    "features",
     "finite_field",
     "fourier",
     "generic",
+    "hermite",
     "notebook",
     "optimum",
     "own_model",
@@ -95,13 +106,18 @@ __all__ = [
     "CapacityWarning",
     "ConstraintSpace",
     "DampedCosine",
+    "FeatureProcess",
     "FitResult",
+    "Fourier",
     "FractionalGaussianNoise",
     "FromAutocovariance",
     "Function",
+    "Hermite",
     "Hierarchical",
     "LayerAllocation",
     "Linear",
+    "Monomials",
+    "PiecewiseLinear",
     "PowerLaw",
     "Problem",
     "Process",
@@ -116,6 +132,7 @@ __all__ = [
     "join",
     "linearised_jax",
     "linearised_torch",
+    "make_features",
     "make_process",
 ]
 

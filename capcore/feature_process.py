@@ -1,0 +1,196 @@
+"""Prediction from fixed features of a Gaussian process: paper 1, section 6.2, as a process with d components.
+
+The paper replaces Σ by Σ_φ = E[φ(Y)φ(Y)ᵀ] (Eq. 25). With features of single inputs (Eq. 27), Σ_φ is exact by Mehler's
+formula, and so is the covariance of the features with a function of the next value, whose best linear
+prediction is the target A*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh
+
+from capcore.features import Features
+from capcore.hermite import ORDER, hermite_coefficients
+from capcore.processes import Process
+from capcore.validation import finite_array, positive_integer
+
+TRUNCATION = 1e-9  # covariance that Mehler's sum may leave out at non-zero lags, relative to the variance
+MAX_ORDER = 4096  # what the quadrature of capcore.hermite resolves
+
+
+class FeatureProcess(Process):
+    """The features φ_1, …, φ_d of every sample of a Gaussian process; the target is a function g of the next value.
+
+    Parameters
+    ----------
+    process : one-dimensional; its samples are divided by their standard deviation √c_0 before anything is applied
+        to them. features : the map φ. target : g, a vectorised function of the (standardised) next value.
+    kinks : where g is not smooth, or jumps. order : number of terms of Mehler's sum.
+
+    Attributes
+    ----------
+    input_dim : d, the number of features. target_variance : variance of g, the loss of predicting its mean.
+
+    The features and g are taken about their means. The predictor is the best *linear in the features*; it is not the
+    conditional expectation of g unless that is a sum of functions of single inputs in the span of φ.
+
+    Raises ``ValueError`` for collinear features, a constant g, or a sum that needs more terms, and
+    ``TypeError`` for a process of several components.
+
+    >>> from capcore import AR1, Hermite
+    >>> FeatureProcess(AR1(0.5), Hermite(2)).predictor(1)[0].round(4).tolist()[1]
+    0.3536
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        features: Features,
+        target: Callable[[np.ndarray], np.ndarray] = np.square,
+        kinks: tuple[float, ...] = (),
+        order: int = ORDER,
+    ) -> None:
+        if not isinstance(process, Process) or process.autocovariance(1).ndim != 1:
+            found = type(process).__name__
+            raise TypeError(f"process: found {found}, expected a one-dimensional Process, such as PowerLaw(0.5).")
+        if not isinstance(features, Features):
+            raise TypeError(f"features: found {type(features).__name__}, expected Features, such as Hermite(3).")
+        features.check_independent()
+        self.process, self.features, self.target, self.kinks = process, features, target, tuple(kinks)
+        self.order = positive_integer(order, "order")
+        if self.order > MAX_ORDER:
+            raise ValueError(f"order: found {order}, expected at most {MAX_ORDER} (what the quadrature resolves).")
+        self.input_dim = features.count
+        self._target_coefficients, self.target_variance = self._expand_target()
+        self._coefficients = features.hermite_coefficients(self.order)
+
+    def __repr__(self) -> str:
+        return f"FeatureProcess({self.process!r}, {self.features!r})"
+
+    def correlation(self, n: int) -> np.ndarray:
+        """(n,) ρ_τ = c_τ/c_0 of the Gaussian process, at lags 0 … n−1."""
+        c = self.process.autocovariance(n)
+        return c / c[0]
+
+    def _sequence(self, n: int) -> np.ndarray:
+        """(n, d, d) blocks; those at τ > 0 by Mehler's formula, the one at 0 by quadrature."""
+        rho = self.correlation(n)
+        powers = np.power.outer(rho, np.arange(self.order + 1))
+        blocks = np.einsum("tk,ik,jk->tij", powers, self._coefficients, self._coefficients, optimize=True)
+        blocks[0] = self.features.second_moment()
+        rest = np.diag(blocks[0]) - np.square(self._coefficients).sum(axis=1)
+        self._check_truncation(np.max(rest / np.diag(blocks[0])), rho, "features")
+        return blocks
+
+    def autocovariance(self, n: int) -> np.ndarray:
+        """(n, d, d) blocks E[φ(y_t) φ(y_{t−τ})ᵀ] = Σ_k a_k a_kᵀ ρ_τ^k at lags 0 … n−1, a_k the Hermite coefficients."""
+        return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 3)
+
+    def covariance(self, n: int) -> np.ndarray:
+        """(n·d, n·d) Σ_φ of the features of n successive samples, position-major (paper 1, Eq. 24).
+
+        Raises ``ValueError`` when it is numerically singular.
+        """
+        self.process.covariance(n)  # refuses what is no covariance
+        lags = np.arange(n)
+        blocks = self.autocovariance(n)[np.abs(lags[:, None] - lags)]  # (n, n, d, d)
+        sigma = blocks.transpose(0, 2, 1, 3).reshape(n * self.input_dim, -1)
+        _check_regular(sigma)
+        return sigma
+
+    def predictor(self, n: int) -> tuple[np.ndarray, float]:
+        """Best prediction of g(next) that is linear in the features of the last n samples.
+
+        Returns
+        -------
+        target : (n·d,) A*, position-major, lag 0 first. variance : v*, the variance of its error.
+
+        Raises ``ValueError`` when Σ_φ is numerically singular.
+        """
+        sigma = self.covariance(n)
+        self.process.covariance(n + 1)
+        rho = self.correlation(n + 1)
+        self._check_truncation(1 - np.square(self._target_coefficients).sum() / self.target_variance, rho, "target")
+        powers = np.power.outer(rho[1:], np.arange(self.order + 1))
+        moments = (powers * self._target_coefficients @ self._coefficients.T).reshape(-1)
+        target = cho_solve(cho_factor(sigma), moments)
+        return target, float(self.target_variance - target @ moments)
+
+    def with_nugget(self, variance: float) -> FeatureProcess:  # type: ignore[override]
+        """The same features of the process plus independent white noise of the given variance."""
+        noisy = self.process.with_nugget(variance)
+        return FeatureProcess(noisy, self.features, self.target, self.kinks, self.order)
+
+    def _expand_target(self) -> tuple[np.ndarray, float]:
+        if not callable(self.target):
+            raise TypeError(f"target: found {self.target!r}, expected a function of the next value, such as np.square.")
+        coefficients = hermite_coefficients(self.target, self.order, self.kinks, "target")
+        if coefficients.ndim != 1:
+            raise ValueError(f"target: found {coefficients.shape[1]} values per argument, expected one.")
+        square = hermite_coefficients(lambda y: np.square(self.target(y)), 0, self.kinks, "target")[0]
+        variance = float(square - coefficients[0] ** 2)
+        if not variance > 1e-12 * square:
+            raise ValueError("target: found a constant, expected a function that varies: there is nothing to predict.")
+        coefficients[0] = 0.0
+        return coefficients, variance
+
+    def _check_truncation(self, rest: float, rho: np.ndarray, name: str) -> None:
+        """Refuse a sum that leaves too much out: at most the share of variance that it misses, times ρ^order."""
+        left_out = max(rest, 0.0) * float(np.max(np.abs(rho[1:]), initial=0.0)) ** self.order
+        if left_out > TRUNCATION:
+            raise ValueError(
+                f"{name}: Mehler's sum of {self.order} terms leaves out up to {left_out:.1e} of the variance, expected "
+                f"at most {TRUNCATION:.0e}. Give a larger order (up to {MAX_ORDER}), smoother functions, or a process "
+                "of smaller correlation."
+            )
+
+
+def _check_regular(sigma: np.ndarray) -> None:
+    scale = np.sqrt(np.diag(sigma))
+    smallest = eigvalsh(sigma / np.outer(scale, scale), subset_by_index=[0, 0])[0]
+    expected = 10 * sigma.shape[0] * np.finfo(float).eps
+    if smallest < expected:
+        raise ValueError(
+            f"covariance of the features: numerically singular. Found {smallest:.1e} as the smallest eigenvalue of "
+            f"their correlations, expected at least {expected:.1e}. Use fewer features or inputs, or add white noise "
+            "with process.with_nugget(variance)."
+        )
+
+
+class SampledMoments(NamedTuple):
+    """An estimate and its standard error, entry by entry; each (n·d, n·d)."""
+
+    mean: np.ndarray
+    standard_error: np.ndarray
+
+
+def sampled_covariance(
+    process: FeatureProcess, n: int, n_samples: int = 100_000, rng: np.random.Generator | int | None = None
+) -> SampledMoments:
+    """Σ_φ as the mean over independent samples of n successive values: the second route to it.
+
+    Parameters
+    ----------
+    n_samples : at least 2. rng : a ``numpy.random.Generator`` or a seed; default: seed 0.
+
+    >>> from capcore import AR1, Hermite
+    >>> sampled_covariance(FeatureProcess(AR1(), Hermite(2)), 3, n_samples=100).mean.shape
+    (6, 6)
+    """
+    rng = np.random.default_rng(0 if rng is None else rng)
+    n_samples = positive_integer(n_samples, "n_samples", 2)
+    sigma = process.process.covariance(n)
+    root = cholesky(sigma / sigma[0, 0], lower=True)
+    size = n * process.input_dim
+    first, second = np.zeros((size, size)), np.zeros((size, size))
+    for start in range(0, n_samples, 10_000):
+        y = rng.normal(size=(min(10_000, n_samples - start), n)) @ root.T
+        phi = process.features(y).reshape(len(y), size)
+        first += phi.T @ phi
+        second += np.square(phi).T @ np.square(phi)
+    mean = first / n_samples
+    return SampledMoments(mean, np.sqrt((second / n_samples - np.square(mean)) / (n_samples - 1)))

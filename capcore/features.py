@@ -1,0 +1,214 @@
+"""Fixed features of a standard normal input, and their moments (paper 1, section 6.2).
+
+A feature map φ = (φ_1, …, φ_d) acts on each input separately (Eq. 27). Every feature is taken about its mean under
+N(0, 1), so that E[φφᵀ] is a covariance; the paper's Σ_φ would otherwise mix in the means.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, eigvalsh, solve_triangular
+from scipy.special import ndtri
+
+from capcore.hermite import ORDER, hermite_coefficients, hermite_values, normal_quadrature
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
+
+COLLINEAR = 1e-12  # the smallest eigenvalue of a correlation matrix of features must be larger
+
+
+class Features(ABC):
+    """A map from one standard normal input to ``count`` features of mean zero.
+
+    A subclass gives ``count`` and ``_values``, and ``kinks`` where its features are not smooth.
+    """
+
+    count: int
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """The points where a feature is not smooth, or jumps: quadrature is split there."""
+        return ()
+
+    @abstractmethod
+    def _values(self, y: np.ndarray) -> np.ndarray:
+        """(…, count) the features at y (…,), before their means are taken off."""
+
+    def __call__(self, y: object) -> np.ndarray:
+        """(…, count) the features at y (…,); each has mean zero under N(0, 1)."""
+        return self._values(np.asarray(y, dtype=float)) - self._coefficients(0)[:, 0]
+
+    def _coefficients(self, order: int) -> np.ndarray:
+        return hermite_coefficients(self._values, order, self.kinks, "features").T
+
+    def hermite_coefficients(self, order: int = ORDER) -> np.ndarray:
+        """(count, order + 1) coefficients of the features in He_k/√k!, k = 0 … order; those of k = 0 are zero."""
+        coefficients = self._coefficients(order)
+        coefficients[:, 0] = 0.0
+        return coefficients
+
+    def second_moment(self) -> np.ndarray:
+        """(count, count) E[φφᵀ] under N(0, 1), by quadrature."""
+        nodes, weights = normal_quadrature(self.kinks)
+        values = self(nodes)
+        moment = values.T @ (weights[:, None] * values)
+        return (moment + moment.T) / 2
+
+    def check_independent(self) -> None:
+        """Raise ``ValueError`` when a feature is constant, or the features are collinear to rounding."""
+        moment = self.second_moment()
+        variances = np.diag(moment)
+        if not np.all(variances > 0):
+            raise ValueError(
+                f"features: found a constant (number {int(np.argmin(variances)) + 1} of {self.count}), expected "
+                "functions that vary. Leave it out: every feature is taken about its mean."
+            )
+        smallest = eigvalsh(moment / np.sqrt(np.outer(variances, variances)))[0]
+        if smallest < COLLINEAR:
+            raise ValueError(
+                f"features: collinear. Found {max(smallest, 0.0):.1e} as the smallest eigenvalue of the correlations "
+                f"of {self.count} features, expected at least {COLLINEAR:.0e}. Use fewer features, or a basis nearer "
+                "to an orthogonal one, such as Hermite."
+            )
+
+    def orthonormalised(self) -> Recombined:
+        """The same functions, made uncorrelated and of unit variance by Gram–Schmidt, in their order.
+
+        Raises ``ValueError`` for collinear features.
+
+        >>> bool(np.allclose(Monomials(3).orthonormalised()([0.5, 2.0]), Hermite(3)([0.5, 2.0])))
+        True
+        """
+        self.check_independent()
+        root = cholesky(self.second_moment(), lower=True)
+        return Recombined(self, solve_triangular(root, np.eye(self.count), lower=True))
+
+
+class Recombined(Features):
+    """Linear combinations of features: M φ(y).
+
+    Parameters
+    ----------
+    features : the features φ. matrix : (m, count) M, one row per new feature.
+
+    Raises ``ValueError`` when the matrix has another number of columns or is not finite.
+    """
+
+    def __init__(self, features: Features, matrix: object) -> None:
+        self.features = features
+        self.matrix = finite_array(matrix, "matrix", 2)
+        if self.matrix.shape[1] != features.count:
+            raise ValueError(f"matrix: found {self.matrix.shape[1]} columns, expected {features.count}, the features.")
+        self.count = self.matrix.shape[0]
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Those of the features combined."""
+        return self.features.kinks
+
+    def __repr__(self) -> str:
+        return f"Recombined({self.features!r}, <{self.matrix.shape[0]} × {self.matrix.shape[1]} matrix>)"
+
+    def _values(self, y: np.ndarray) -> np.ndarray:
+        return self.features(y) @ self.matrix.T
+
+
+@dataclass(frozen=True)
+class Hermite(Features):
+    """The polynomials He_1, …, He_count, of unit variance each: orthonormal under N(0, 1).
+
+    >>> Hermite(2)(2.0).round(4).tolist()
+    [2.0, 2.1213]
+    """
+
+    count: int = 3
+
+    def __post_init__(self) -> None:
+        positive_integer(self.count, "count")
+
+    def _values(self, y: np.ndarray) -> np.ndarray:
+        return hermite_values(y, self.count)[..., 1:]
+
+
+@dataclass(frozen=True)
+class Monomials(Features):
+    """The powers y, y², …, y^count, less their means: the functions of :class:`Hermite` in another basis.
+
+    >>> Monomials(2)(2.0).round(9).tolist()
+    [2.0, 3.0]
+    """
+
+    count: int = 3
+
+    def __post_init__(self) -> None:
+        positive_integer(self.count, "count")
+
+    def _values(self, y: np.ndarray) -> np.ndarray:
+        return y[..., None] ** np.arange(1.0, self.count + 1)
+
+
+@dataclass(frozen=True)
+class Fourier(Features):
+    """sin(2πy/period), cos(2πy/period), sin(4πy/period), …: ``count`` of them; the period in standard deviations.
+
+    >>> Fourier(1, period=8)(2.0).round(9).tolist()
+    [1.0]
+    """
+
+    count: int = 3
+    period: float = 8.0
+
+    def __post_init__(self) -> None:
+        positive_integer(self.count, "count")
+        if not finite_number(self.period, "period", "a positive number of standard deviations") > 0:
+            raise ValueError(f"period: found {self.period!r}, expected a positive number of standard deviations.")
+
+    def _values(self, y: np.ndarray) -> np.ndarray:
+        phases = 2 * np.pi / self.period * y[..., None] * np.arange(1, self.count // 2 + 2)
+        return np.stack([np.sin(phases), np.cos(phases)], axis=-1).reshape(*y.shape, -1)[..., : self.count]
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear(Features):
+    """y and the hinges max(y − q, 0): the continuous functions that are linear between the knots q.
+
+    The ``count`` − 1 knots are the quantiles of N(0, 1) that cut it into ``count`` parts of equal probability.
+
+    >>> PiecewiseLinear(2).kinks
+    (0.0,)
+    """
+
+    count: int = 3
+
+    def __post_init__(self) -> None:
+        positive_integer(self.count, "count")
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """The knots."""
+        return tuple(ndtri(np.arange(1, self.count) / self.count).tolist())
+
+    def _values(self, y: np.ndarray) -> np.ndarray:
+        return np.concatenate([y[..., None], np.maximum(y[..., None] - np.array(self.kinks), 0)], axis=-1)
+
+
+BASES: dict[str, type[Features]] = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
+
+
+def make_features(name: str, count: int, **parameters: float) -> Features:
+    """The ``count`` features of the basis called ``name`` (what the notebooks' parameters name).
+
+    Raises ``ValueError`` for an unknown basis, an unknown or invalid parameter, or a count below 1.
+
+    >>> make_features("Fourier", 2, period=6.0)
+    Fourier(count=2, period=6.0)
+    """
+    basis = BASES[one_of(name, "features", BASES)]
+    known = [key for key in getattr(basis, "__dataclass_fields__", {}) if key != "count"]
+    for key in parameters:
+        if key not in known:
+            expected = ", ".join(map(repr, known)) or "none"
+            raise ValueError(f"features {name}: found parameter {key!r}, expected {expected}.")
+    return basis(count, **parameters)  # type: ignore[call-arg]
