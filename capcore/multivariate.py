@@ -154,8 +154,8 @@ def _checked_components(components: Any) -> tuple[Process, ...]:
             )
         if isinstance(component, Independent) or component.input_dim != 1:
             raise TypeError(
-                f"components[{j}]: found {type(component).__name__} with {component.input_dim} component(s), expected a "
-                "one-dimensional process. List all components in one process."
+                f"components[{j}]: found {type(component).__name__} with {component.input_dim} component(s), "
+                "expected a one-dimensional process. List all components in one process."
             )
     return tuple(components)
 
