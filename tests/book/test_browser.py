@@ -111,3 +111,48 @@ def test_figures_stand_on_white_in_the_dark(visit, name):
     for image in page.locator("article figure img").all():
         assert image.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
     page.close()
+
+
+@pytest.mark.parametrize("name", ["book/index", *(name for name in NAMED if name.startswith("notebooks/"))])
+def test_figures_are_legible_on_a_phone(visit, name):
+    page, _, _ = visit(name)
+    narrow = page.viewport_size == PHONE
+    figures = page.locator("article .cell_output figure, article figure.notebook-figure").all()
+    assert figures
+    for figure in figures:
+        width = figure.evaluate("e => e.clientWidth")
+        assert width <= page.viewport_size["width"]
+        if narrow:
+            assert figure.locator("img").evaluate("e => e.getBoundingClientRect().width") >= 540
+            figure.evaluate("e => { e.scrollLeft = 9999; }")
+            assert figure.evaluate("e => e.scrollLeft") > 0, "the rest of the picture can be reached"
+        caption = figure.locator("figcaption").evaluate(
+            "e => { const c = e.getBoundingClientRect(), f = e.parentElement.getBoundingClientRect();"
+            " return [c.left - f.left, f.right - c.right]; }"
+        )
+        assert min(caption) > -1, "the caption stays in view"
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("book/claims", ".claims-summary tbody tr"), ("book/claims", ".claims-table tbody tr")]
+    + [(name, ".capcore-claim tbody tr") for name in NAMED if name.startswith("notebooks/")],
+)
+def test_claims_are_legible(visit, name, rows):
+    """Nothing stands outside its cell or the window, and on a phone each row is as wide as its table."""
+    page, _, _ = visit(name)
+    assert page.locator(rows).count()
+    found = page.locator(rows).evaluate_all(
+        """(rows, narrow) => rows.flatMap(row => {
+            const table = row.closest('table').getBoundingClientRect(), cells = [...row.querySelectorAll('td')];
+            const wide = cells.filter(cell => cell.scrollWidth > cell.clientWidth + 1
+                || cell.getBoundingClientRect().right > window.innerWidth);
+            const first = cells[0].getBoundingClientRect();
+            const cramped = narrow && first.width < 0.9 * table.width;
+            return wide.length || cramped ? [row.innerText] : [];
+        })""",
+        page.viewport_size == PHONE,
+    )
+    assert found == []
+    page.close()

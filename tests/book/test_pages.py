@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pybtex.database import parse_file
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = ROOT / "book" / "api" / "modules"  # by the build
@@ -26,6 +27,24 @@ def test_contents_name_every_page_and_notebook_once():
     named = entries(yaml.safe_load((ROOT / "_toc.yml").read_text()))
     there = [p.relative_to(ROOT).with_suffix("").as_posix() for p in [*PAGES, *(ROOT / "notebooks").glob("*.ipynb")]]
     assert sorted(named) == sorted(there)
+
+
+def test_notebooks_are_chapters_of_their_own():
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    chapters = [chapter for part in parts for chapter in part["chapters"]]
+    notebooks = [chapter for chapter in chapters if any(name.startswith("notebooks/") for name in entries(chapter))]
+    assert [list(chapter) for chapter in notebooks] == [["file"]] * len(list((ROOT / "notebooks").glob("*.ipynb")))
+
+
+def test_no_two_works_are_cited_alike():
+    """Citations show the authors' last names and the year."""
+    cited = {}
+    for key, work in parse_file(str(ROOT / "book" / "references.bib")).entries.items():
+        shown = (*(" ".join(person.last_names) for person in work.persons["author"]), work.fields.get("year", "n.d."))
+        assert shown not in cited, (
+            f"{key} and {cited[shown]}: both cited as {', '.join(shown)}; add letters to the year"
+        )
+        cited[shown] = key
 
 
 def test_pages_by_hand_document_existing_modules_once():

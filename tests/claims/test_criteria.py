@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.claims import ClaimsError, Criterion
@@ -100,8 +100,10 @@ def judged(draw):
     else:
         bounds = [draw(st.integers(-(10**6), 10**6) if kind == "equals" else NUMBERS)]
         criterion = Criterion.read({kind: bounds[0]})
-    near = draw(st.sampled_from(bounds)) * (1 + draw(st.sampled_from([1, -1])) * 10 ** -draw(st.floats(0, 17)))
-    return criterion, draw(st.sampled_from([near, math.nextafter(near, 0)]) | NUMBERS)
+    bound = draw(st.sampled_from(bounds))
+    near = bound * (1 + draw(st.sampled_from([1, -1])) * 10.0 ** -draw(st.integers(1, 16)))
+    beside = st.sampled_from([float(bound), near, math.nextafter(bound, -math.inf), math.nextafter(bound, math.inf)])
+    return criterion, draw(beside | NUMBERS)
 
 
 def outcome_of(found, limit):
@@ -118,6 +120,7 @@ def outcome_of(found, limit):
     return {"≤": found <= bound, "≥": found >= bound, "=": found == bound}[sign]
 
 
+@settings(max_examples=400)
 @given(judged(), st.booleans())
 def test_what_is_shown_gives_the_outcome(case, varies):
     criterion, value = case
