@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from capcore.constraints import ConstraintSpace, chain, join
     from capcore.feature_process import FeatureProcess
     from capcore.features import Fourier, Hermite, Monomials, PiecewiseLinear, make_features
+    from capcore.multivariate import Independent, Mixed
     from capcore.optimum import FitResult, Problem, fit
     from capcore.own_model import allocate_function, linearised_jax, linearised_torch
     from capcore.processes import (
@@ -48,6 +49,8 @@ _HOME = {
     "AutoRegressive": "processes",
     "WithNugget": "processes",
     "make_process": "processes",
+    "Independent": "multivariate",
+    "Mixed": "multivariate",
     "FeatureProcess": "feature_process",
     "Hermite": "features",
     "Monomials": "features",
@@ -87,6 +90,7 @@ _SUBMODULES = {
     "fourier",
     "generic",
     "hermite",
+    "multivariate",
     "notebook",
     "optimum",
     "own_model",
@@ -114,8 +118,10 @@ __all__ = [
     "Function",
     "Hermite",
     "Hierarchical",
+    "Independent",
     "LayerAllocation",
     "Linear",
+    "Mixed",
     "Monomials",
     "PiecewiseLinear",
     "PowerLaw",
