@@ -28,8 +28,9 @@ RANGES: dict[str, tuple[str, float, float]] = {
 }
 """Family → the parameter that differs between components, and its range; other parameters at their defaults."""
 
-# Channels of each model, by d. At d = 1 with those whose parameter counts are nearest to the models at d = 16.
-PAPER = {"1": [1, 2, 3, 4, 5, 8, 10, 16, 18], "2": [1, 2, 4, 8], "4": [1, 2, 4, 8, 16], "16": [1, 2, 4, 8, 16]}
+# Channels of each model, by d. At d = 1 with those whose parameter counts are nearest to the models at d = 16, and at
+# d = 16 with 3 and 7, whose exact κ/d is nearest to those of 1 and 2 channels at d = 1.
+PAPER = {"1": [1, 2, 3, 4, 5, 8, 10, 16, 18], "2": [1, 2, 4, 8], "4": [1, 2, 4, 8, 16], "16": [1, 2, 3, 4, 7, 8, 16]}
 OTHERS = {"1": [2, 3, 5, 10], "4": [4], "16": [1, 2, 4, 8]}
 SETTINGS: dict[str, Any] = {
     "channels": {family: PAPER if family == "PowerLaw" else OTHERS for family in FAMILIES},
