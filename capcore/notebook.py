@@ -21,13 +21,15 @@ class ParameterError(ValueError):
         return [f"ParameterError: {self}"]
 
 
-def start(namespace: dict, *parameters: str, threads: int = 2) -> None:
+def start(namespace: dict, *parameters: str, threads: int = 1) -> None:
     """Begin a notebook: refuse unknown parameters, cap the BLAS threads, apply the figure style.
 
     Parameters
     ----------
     namespace : the notebook's ``globals()``, right after its parameters cell.
-    parameters : the names that cell defines. threads : most BLAS threads to use.
+    parameters : the names that cell defines.
+    threads : most BLAS threads to use. One by default: the matrices of this book are small, so that a second thread
+        gains little, and on a busy machine threads that wait for each other take 10 to 100 times longer.
 
     Raises :class:`ParameterError` for any other variable: it was injected, and would silently do nothing.
 

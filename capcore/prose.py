@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+GLUE_PREFIX = "application/papermill.record/"  # of an output that no page shows, and that MyST-NB's glue role finds
+
 
 def publish(**values: object) -> None:
     """Glue every value under its name, unseen; numbers as they are, lists as "1, 2, 3", empty ones as "none".
 
-    Outside a notebook there is no page to cite them, and nothing happens.
+    The output is the one of ``myst_nb.glue(name, value, display=False)``, without its second of imports. Outside a
+    notebook there is no page to cite the values, and nothing happens.
     """
     from IPython.core.getipython import get_ipython
 
     if get_ipython() is None:
         return
-    from myst_nb import glue
+    from IPython.core.formatters import format_display_data
+    from IPython.display import publish_display_data
 
     for name, value in values.items():
-        glue(name, _text(value), display=False)
+        shown, metadata = format_display_data(_text(value))
+        metadata["scrapbook"] = {"name": name, "mime_prefix": GLUE_PREFIX}
+        publish_display_data({GLUE_PREFIX + kind: text for kind, text in shown.items()}, metadata)
 
 
 def _text(value: object) -> object:

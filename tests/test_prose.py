@@ -17,11 +17,28 @@ def test_outside_a_notebook_nothing_happens():
     assert publish(a=1) is None
 
 
-def test_a_notebook_gets_one_hidden_output_per_value():
+@pytest.fixture
+def outputs():
+    """``outputs(source)``: those of one cell, executed in a fresh kernel."""
     client = pytest.importorskip("nbclient")
-    source = "from capcore.prose import publish\npublish(a=1, b=[1, 2])"
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
-    client.NotebookClient(notebook, kernel_name="python3").execute()
-    outputs = notebook.cells[0].outputs
-    assert [output.metadata["scrapbook"]["name"] for output in outputs] == ["a", "b"]
-    assert [output.data["application/papermill.record/text/plain"] for output in outputs] == ["1", "'1, 2'"]
+
+    def outputs(source):
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+        client.NotebookClient(notebook, kernel_name="python3").execute()
+        return notebook.cells[0].outputs
+
+    return outputs
+
+
+def test_a_notebook_gets_one_hidden_output_per_value(outputs):
+    found = outputs("from capcore.prose import publish\npublish(a=1, b=[1, 2])")
+    assert [output.metadata["scrapbook"]["name"] for output in found] == ["a", "b"]
+    assert [output.data["application/papermill.record/text/plain"] for output in found] == ["1", "'1, 2'"]
+
+
+def test_the_output_is_that_of_glue(outputs):
+    """What MyST-NB reads is what its own function writes, for text, numbers and truth values."""
+    values = ["an ‘x’", 3, 0.1, 1e-7, True, None]
+    ours = f"from capcore.prose import publish\nfor value in {values}:\n    publish(key=value)"
+    theirs = f"from myst_nb import glue\nfor value in {values}:\n    glue('key', value, display=False)"
+    assert outputs(ours) == outputs(theirs)

@@ -124,7 +124,7 @@ def plot_model_against_truth(errors: PredictionErrors, axes: np.ndarray) -> np.n
             ax.axhline(0, color="0.4", linewidth=0.7)
         for ax in (both, absolute, relative):
             ax.set(xlim=(lags[-1] + 0.5, -0.5))
-            ax.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
+            ax.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
     for ax in axes[-1]:
         ax.set_xlabel("lag")
     axes[0, 0].set_title("coefficients")

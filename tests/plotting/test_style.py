@@ -1,0 +1,33 @@
+"""The style of all figures: its colours, and that it leaves plain tick labels to be drawn as text."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from capcore.plotting.style import CREST, CYCLE, MAKO, channel_colours, shades, use_style
+
+
+def luminance(colour):
+    return np.dot(to_rgb(colour), [0.2126, 0.7152, 0.0722])
+
+
+@pytest.mark.parametrize(("name", "stops"), [("crest", CREST), ("mako", MAKO)])
+def test_the_stops_give_the_colours_of_seaborn(name, stops):
+    """Within 0.03 of a channel's range, which no eye tells apart."""
+    seaborn = pytest.importorskip("seaborn")
+    np.testing.assert_allclose(shades(stops, 12), seaborn.color_palette(name, 12), atol=0.03)
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_an_ordered_quantity_runs_from_light_to_dark(count):
+    colours = channel_colours(list(range(count)))
+    assert list(colours) == list(range(count))
+    assert np.all(np.diff([luminance(colour) for colour in colours.values()]) < 0)
+
+
+def test_the_style_is_applied():
+    with plt.style.context("default"):
+        use_style()
+        assert plt.rcParams["axes.prop_cycle"].by_key()["color"] == list(CYCLE)
+        assert plt.rcParams["axes.formatter.use_mathtext"] is False

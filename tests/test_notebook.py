@@ -1,0 +1,45 @@
+"""What every notebook does first."""
+
+import matplotlib as mpl
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from capcore.notebook import ParameterError, checked_parameters, start
+
+
+@pytest.fixture(autouse=True)
+def style_put_back():
+    with mpl.rc_context():
+        yield
+
+
+@pytest.fixture
+def pools():
+    """The number of threads of every pool, put back afterwards."""
+    with threadpool_limits(2):
+        yield lambda: [pool["num_threads"] for pool in threadpool_info()]
+
+
+def test_one_thread_unless_more_are_asked_for(pools):
+    if not pools() or max(pools()) < 2:
+        pytest.skip("no pool of threads that could be capped")
+    start({"channels": 4}, "channels", threads=2)
+    assert max(pools()) == 2
+    start({"channels": 4}, "channels")
+    assert max(pools()) == 1
+
+
+def test_what_is_not_a_parameter_is_refused_with_the_nearest_name():
+    with pytest.raises(ParameterError, match=r"chanels: not a parameter.*Expected channels, seed.*mean 'channels'"):
+        start({"channels": 4, "chanels": 2}, "channels", "seed")
+
+
+def test_modules_classes_functions_and_private_names_are_none():
+    start({"pytest": pytest, "len": len, "int": int, "_": 3, "In": [], "channels": 4}, "channels")
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError])
+def test_a_wrong_parameter_is_one_line(error):
+    with pytest.raises(ParameterError, match="n_layers: found 0") as caught, checked_parameters():
+        raise error("n_layers: found 0")
+    assert caught.value._render_traceback_() == ["ParameterError: n_layers: found 0"]
