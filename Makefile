@@ -3,6 +3,8 @@ PYTHON ?= python3
 PY := .venv/bin/python
 # Tests that need the built site are run by .ci/run: `make test MARKERS=` includes them.
 MARKERS ?= not site
+# The optional extras that requirements.lock holds; torch is left to those who want it.
+LOCKED := --extra book --extra test --extra autodiff
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
 
 # Two BLAS threads on a busy machine spin against each other and are slower than one.
@@ -29,7 +31,7 @@ setup: .venv/.ready  ## create .venv with the locked packages and this package, 
 	@$(PYTHON) scripts/bootstrap.py
 
 lock: .venv/.ready  ## resolve pyproject.toml again into requirements.lock
-	@$(PY) -m uv pip compile -q --universal --all-extras --no-header --no-annotate --upgrade pyproject.toml -o requirements.lock
+	@$(PY) -m uv pip compile -q --universal $(LOCKED) --no-header --no-annotate --upgrade pyproject.toml -o requirements.lock
 
 book: .venv/.ready  ## execute the notebooks, build the site, and print the path of its first page
 	@.venv/bin/jupyter-book build . -W --keep-going -n

@@ -53,10 +53,15 @@ def per_frequency(basis: object, input_dim: int = 1) -> np.ndarray:
     basis : (n · input_dim, κ) orthonormal basis of the constraint space, position-major.
 
     The values sum to κ; each is at most the number of its modes times ``input_dim``.
-    Raises ``ValueError`` when ``input_dim`` does not divide the number of rows.
+    Raises ``ValueError`` when ``input_dim`` does not divide the number of rows, or the basis is not orthonormal.
     """
     columns = finite_array(basis, "basis", 2)
     d = positive_integer(input_dim, "input_dim")
+    if not np.allclose(columns.T @ columns, np.eye(columns.shape[1]), atol=1e-8):
+        raise ValueError(
+            "basis: found columns that are not orthonormal, expected an orthonormal basis, such as "
+            "ConstraintSpace.from_columns(columns).basis."
+        )
     if columns.shape[0] % d:
         raise ValueError(f"input_dim: found {d}, expected a divisor of the {columns.shape[0]} rows of the basis.")
     n = columns.shape[0] // d

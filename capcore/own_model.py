@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from capcore.allocation import CapacityAllocation, allocate
-from capcore.architectures.derivatives import _library
+from capcore.architectures.derivatives import library
 from capcore.architectures.function import Function
 from capcore.optimum import Problem
 from capcore.processes import Process
 from capcore.validation import finite_array
+
+
+class Linearisation(NamedTuple):
+    """A network linearised at an input, as :func:`allocate_function` takes it.
+
+    Attributes
+    ----------
+    function : params (p,) → coefficients (n · d,) = ∂ output / ∂ inputs, lag 0 first.
+    params : (p,) the network's parameters in one vector.
+    layers : name → slice of that vector, one for each entry at the top of the parameters' tree.
+    """
+
+    function: Callable[[Any], Any]
+    params: np.ndarray
+    layers: dict[str, slice]
 
 
 def allocate_function(
@@ -33,7 +49,8 @@ def allocate_function(
         :func:`~capcore.time_series.estimate_process` for a measured series.
     input_dim, layers, derivative : as for :class:`~capcore.architectures.function.Function`.
 
-    ``generic_total`` is exact where the function is a polynomial, otherwise the largest numerical rank of a few draws.
+    ``generic_total`` is exact where the function is a polynomial, otherwise the largest numerical rank of a few draws
+    near ``params``.
 
     >>> from capcore.processes import PowerLaw
     >>> found = allocate_function(lambda w: np.convolve(w[:2], w[2:]), [1.0, 0.5, 2.0, 0.1], PowerLaw())
@@ -41,14 +58,14 @@ def allocate_function(
     (3, [1.0, 1.0, 1.0])
     """
     values = finite_array(params, "params", 1)
-    model = Function(function, values.size, input_dim=input_dim, layers=layers, derivative=derivative)
+    model = Function(function, values.size, input_dim=input_dim, layers=layers, derivative=derivative, example=values)
     return allocate(model, values, process)
 
 
 def linearised_jax(
     apply: Callable[[Any, Any], Any], params: Any, inputs: object, *, oldest_first: bool = True
-) -> tuple[Callable[[Any], Any], np.ndarray]:
-    """The linearisation of a JAX model at an input, as a function of its parameters, and the parameters as a vector.
+) -> Linearisation:
+    """The linearisation of a JAX model at an input: its derivative by the inputs, as a function of its parameters.
 
     Parameters
     ----------
@@ -56,68 +73,104 @@ def linearised_jax(
     inputs : (n,) or (n, d), the point at which the model is linearised; its first axis is time.
     oldest_first : the first input is the oldest, as networks read it; the coefficients come lag 0 first.
 
-    Returns
-    -------
-    function : params (p,) → coefficients (n · d,) = ∂ apply / ∂ inputs. vector : (p,) ``params`` as one array.
-    Hand both to :func:`allocate_function`, with ``input_dim=d`` and ``derivative="jax"``.
-
-    Raises ``ModuleNotFoundError`` without JAX, ``ValueError`` for a model with more than one output.
+    Use ``derivative="jax"``. Raises ``ModuleNotFoundError`` without JAX, ``ValueError`` for a model with more than one
+    output or no parameters.
     """
-    jax = _library("jax")
+    jax = library("jax")
     from jax.flatten_util import ravel_pytree
 
     point = finite_array(inputs, "inputs", (1, 2))
     with jax.enable_x64(True):
         wide = jax.tree.map(lambda leaf: jax.numpy.asarray(leaf, dtype=float), params)
         vector, unravel = ravel_pytree(wide)
-        output = jax.eval_shape(lambda w: apply(unravel(w), jax.numpy.asarray(point)), vector)
-        if int(np.prod(output.shape)) != 1:
-            raise ValueError(f"apply: found an output of shape {output.shape}, expected one number. Select one output.")
+        if vector.size == 0:
+            raise ValueError("params: found no parameters, expected a pytree with at least one array.")
+        _one_output(jax.eval_shape(lambda w: apply(unravel(w), jax.numpy.asarray(point)), vector).shape, "apply")
         flat_params = np.array(vector)
 
     def coefficients(w: Any) -> Any:
-        def output_at(x: Any) -> Any:
-            return jax.numpy.reshape(apply(unravel(w), x), ())
+        with jax.enable_x64(True):
+            weights = unravel(jax.numpy.asarray(w))
+            slopes = jax.grad(lambda x: jax.numpy.reshape(apply(weights, x), ()))(jax.numpy.asarray(point))
+            return jax.numpy.ravel(slopes[::-1] if oldest_first else slopes)
 
-        slopes = jax.grad(output_at)(jax.numpy.asarray(point))
-        return jax.numpy.ravel(slopes[::-1] if oldest_first else slopes)
-
-    return coefficients, flat_params
+    return Linearisation(coefficients, flat_params, _top_entries(jax, wide))
 
 
 def linearised_torch(
-    module: Any, inputs: object, *, oldest_first: bool = True
-) -> tuple[Callable[[Any], Any], np.ndarray]:
-    """The linearisation of a PyTorch module at an input, as a function of its parameters, and those as a vector.
+    module: Any, inputs: object, *, time_axis: int | None = None, oldest_first: bool = True
+) -> Linearisation:
+    """The linearisation of a PyTorch module at an input: its derivative by the inputs, as a function of its parameters.
 
-    Parameters and return values as for :func:`linearised_jax`; ``module(inputs)`` must give one number, and ``inputs``
-    has the shape that it takes, with time as the first axis of length above one. Use ``derivative="torch"``.
-    The module is called in evaluation mode on a double-precision copy; nothing in it changes.
+    Parameters
+    ----------
+    module : gives one number for ``inputs``. It is copied, in double precision and evaluation mode, and not changed.
+    inputs : the point at which the module is linearised, in the shape that it takes.
+    time_axis : the axis of ``inputs`` that is time; default: the only one of length above one.
+    oldest_first : the first input is the oldest, as networks read it; the coefficients come lag 0 first.
 
-    Raises ``ModuleNotFoundError`` without PyTorch, ``ValueError`` for a module with more than one output.
+    Use ``derivative="torch"``. Raises ``ModuleNotFoundError`` without PyTorch, ``ValueError`` for a module with more
+    than one output or no parameters, or an unclear axis.
     """
-    torch = _library("torch")
+    torch = library("torch")
     from copy import deepcopy
 
-    copy = deepcopy(module).double().eval()
-    point = torch.as_tensor(np.array(inputs, dtype=float))
-    names, shapes = zip(*((name, p.shape) for name, p in copy.named_parameters()), strict=True)
-    sizes = [int(np.prod(shape)) for shape in shapes]
-    vector = torch.cat([p.detach().reshape(-1) for p in copy.parameters()]).numpy()
+    values = finite_array(inputs, "inputs", (1, 2, 3, 4))
+    axis = _time_axis(values.shape, time_axis)
+    copy, point = deepcopy(module).double().eval(), torch.as_tensor(values)
+    named = [(name, parameter.detach()) for name, parameter in copy.named_parameters()]
+    if not named:
+        raise ValueError("module: found no parameters, expected at least one.")
+    sizes = [parameter.numel() for _, parameter in named]
     with torch.no_grad():
-        output = copy(point)
-    if output.numel() != 1:
-        raise ValueError(f"module: found an output of shape {tuple(output.shape)}, expected one number.")
-    axis = next((i for i, size in enumerate(point.shape) if size > 1), 0)
+        _one_output(tuple(copy(point).shape), "module")
 
     def coefficients(w: Any) -> Any:
-        parts = {
-            name: part.reshape(shape) for name, part, shape in zip(names, torch.split(w, sizes), shapes, strict=True)
-        }
+        pieces = torch.split(w, sizes)
+        weights = {name: piece.reshape(old.shape) for (name, old), piece in zip(named, pieces, strict=True)}
         with torch.enable_grad():
             x = point.clone().requires_grad_(True)
-            value = torch.func.functional_call(copy, parts, (x,)).reshape(())
+            value = torch.func.functional_call(copy, weights, (x,)).reshape(())
             (slopes,) = torch.autograd.grad(value, x, create_graph=True)
-        return (torch.flip(slopes, (axis,)) if oldest_first else slopes).reshape(-1)
+        slopes = torch.movedim(slopes, axis, 0)
+        return (torch.flip(slopes, (0,)) if oldest_first else slopes).reshape(-1)
 
-    return coefficients, vector
+    vector = torch.cat([parameter.reshape(-1) for _, parameter in named]).numpy()
+    return Linearisation(coefficients, vector, _slices([name.split(".")[0] for name, _ in named], sizes))
+
+
+def _one_output(shape: tuple[int, ...], name: str) -> None:
+    if int(np.prod(shape)) != 1:
+        raise ValueError(
+            f"{name}: found an output of shape {shape}, expected one number. Select one output, such as the last."
+        )
+
+
+def _time_axis(shape: tuple[int, ...], given: int | None) -> int:
+    """The axis that is time, as an index from the front."""
+    if given is not None:
+        if not -len(shape) <= given < len(shape):
+            raise ValueError(f"time_axis: found {given}, expected an axis of inputs of shape {shape}.")
+        return given % len(shape)
+    long = [i for i, size in enumerate(shape) if size > 1]
+    if len(long) > 1:
+        raise ValueError(
+            f"inputs: found the shape {shape} with {len(long)} axes above 1. Say which is time: time_axis=…."
+        )
+    return long[0] if long else 0
+
+
+def _top_entries(jax: Any, tree: Any) -> dict[str, slice]:
+    """The slice of each entry at the top of a pytree, in the order of the flattened vector."""
+    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+    names = [jax.tree_util.keystr(path[:1]).strip("[].'\"") or "all parameters" for path, _ in leaves]
+    return _slices(names, [leaf.size for _, leaf in leaves])
+
+
+def _slices(names: list[str], sizes: list[int]) -> dict[str, slice]:
+    """One slice for each run of equal names."""
+    found: dict[str, slice] = {}
+    for name, (start, stop) in zip(names, pairwise(accumulate(sizes, initial=0)), strict=True):
+        if stop > start:
+            found[name] = slice(found[name].start if name in found else start, stop)
+    return found

@@ -14,6 +14,8 @@ METHODS = ("jax", "torch", "complex-step", "finite-differences")
 STEP = 1e-100  # of a complex step: its square vanishes
 AGREEMENT = 1e-5  # of complex steps with a central difference, relative
 
+Pair = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray]]
+
 
 def choose(function: Callable[..., object], params: np.ndarray) -> str:
     """The most accurate method that works for the function at these parameters.
@@ -21,58 +23,75 @@ def choose(function: Callable[..., object], params: np.ndarray) -> str:
     >>> choose(lambda w: np.abs(np.convolve(w, [1.0, 2.0])), np.array([1.0, -3.0]))
     'finite-differences'
     """
-    if find_spec("jax") is not None and _traceable(function, params):
+    if find_spec("jax") is not None and _jax_differentiates(function, params):
         return "jax"
     return "complex-step" if _complex_steps_agree(function, params) else "finite-differences"
 
 
-def evaluate(function: Callable[..., object], params: np.ndarray, method: object) -> np.ndarray:
-    """(n,) what the function returns, as a NumPy array, called with the kind of array its method needs."""
+def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndarray], object]) -> Pair:
+    """Two functions of parameters (p,): what the function returns, and its Jacobian (n, p), both as NumPy arrays.
+
+    The function is called with the kind of array its method needs. A callable method is the Jacobian itself.
+    Raises ``ModuleNotFoundError`` for a library that is missing.
+
+    >>> value, jacobian = differentiable(lambda w: w**2, "complex-step")
+    >>> jacobian(np.array([3.0, 4.0])).tolist()
+    [[6.0, 0.0], [0.0, 8.0]]
+    """
     if method == "jax":
-        jax = _library("jax")
-        with jax.enable_x64(True):
-            return np.asarray(function(jax.numpy.asarray(params)))
+        return _with_jax(function)
     if method == "torch":
-        torch = _library("torch")
-        with torch.no_grad():
-            return np.asarray(function(torch.as_tensor(params)))
-    return np.asarray(function(params))
-
-
-def jacobian(
-    function: Callable[..., object], params: np.ndarray, method: str | Callable[[np.ndarray], object]
-) -> np.ndarray:
-    """(n, p) Jacobian at parameters (p,). Raises ``ModuleNotFoundError`` for a library that is missing."""
+        return _with_torch(function)
     if callable(method):
-        return np.asarray(method(params), float)
-    if method == "jax":
-        return _jacobian_jax(function, params)
-    if method == "torch":
-        return _jacobian_torch(function, params)
-    if method == "complex-step":
-        return _jacobian_complex(function, params)
-    return _jacobian_differences(function, params)
+        return lambda w: np.asarray(function(w)), lambda w: np.asarray(method(w))
+    route = _complex_steps if method == "complex-step" else _differences
+    return lambda w: np.asarray(function(w)), lambda w: route(function, w)
 
 
-def _jacobian_jax(function: Callable[..., object], params: np.ndarray) -> np.ndarray:
-    jax = _library("jax")
+def library(name: str) -> Any:
+    """An optional library, imported. Raises ``ModuleNotFoundError`` that says how to get it."""
+    if find_spec(name) is None:
+        raise ModuleNotFoundError(
+            f"{name}: not installed. It is optional, and needed for what you asked. Install it: pip install {name}"
+        )
+    return import_module(name)
+
+
+def _with_jax(function: Callable[..., Any]) -> Pair:
+    jax = library("jax")
 
     def flat(w: Any) -> Any:
         return jax.numpy.ravel(jax.numpy.asarray(function(w)))
 
-    with jax.enable_x64(True):
-        w = jax.numpy.asarray(params)
-        wide = jax.eval_shape(flat, w).size >= params.size
-        return np.asarray((jax.jacfwd if wide else jax.jacrev)(flat)(w))
+    def in_double(compiled: Callable[[Any], Any]) -> Callable[[np.ndarray], np.ndarray]:
+        def call(params: np.ndarray) -> np.ndarray:
+            with jax.enable_x64(True):
+                return np.asarray(compiled(jax.numpy.asarray(params, dtype=float)))
+
+        return call
+
+    def jacobian(w: Any) -> Any:  # forward or reverse, whichever takes fewer passes
+        wide = jax.eval_shape(flat, w).size >= w.size
+        return (jax.jacfwd if wide else jax.jacrev)(flat)(w)
+
+    return in_double(jax.jit(flat)), in_double(jax.jit(jacobian))
 
 
-def _jacobian_torch(function: Callable[..., Any], params: np.ndarray) -> np.ndarray:
-    torch = _library("torch")
-    found = torch.autograd.functional.jacobian(lambda w: function(w).reshape(-1), torch.as_tensor(params))
-    return np.asarray(found)
+def _with_torch(function: Callable[..., Any]) -> Pair:
+    torch = library("torch")
+
+    def value(params: np.ndarray) -> np.ndarray:
+        with torch.no_grad():
+            return torch.as_tensor(function(torch.as_tensor(params))).detach().cpu().numpy()
+
+    def jacobian(params: np.ndarray) -> np.ndarray:
+        found = torch.autograd.functional.jacobian(lambda w: function(w).reshape(-1), torch.as_tensor(params))
+        return found.detach().cpu().numpy()
+
+    return value, jacobian
 
 
-def _jacobian_complex(function: Callable[..., object], params: np.ndarray) -> np.ndarray:
+def _complex_steps(function: Callable[..., object], params: np.ndarray) -> np.ndarray:
     columns = []
     for i in range(params.size):
         moved = params.astype(complex)
@@ -81,7 +100,7 @@ def _jacobian_complex(function: Callable[..., object], params: np.ndarray) -> np
     return np.array(columns).T
 
 
-def _jacobian_differences(function: Callable[..., object], params: np.ndarray) -> np.ndarray:
+def _differences(function: Callable[..., object], params: np.ndarray) -> np.ndarray:
     """Adaptive central differences through SciPy, good to about ten digits for smooth functions."""
     from scipy.differentiate import jacobian as adaptive
 
@@ -93,10 +112,9 @@ def _jacobian_differences(function: Callable[..., object], params: np.ndarray) -
     return np.asarray(adaptive(several, params).df)
 
 
-def _traceable(function: Callable[..., object], params: np.ndarray) -> bool:
-    """Whether JAX can trace the function, and finds the values that the function itself finds."""
+def _jax_differentiates(function: Callable[..., object], params: np.ndarray) -> bool:
     try:
-        _jacobian_jax(function, params)
+        _with_jax(function)[1](params)
     except Exception:  # whatever a reader's function does with a tracer
         return False
     return True
@@ -108,19 +126,10 @@ def _complex_steps_agree(function: Callable[..., object], params: np.ndarray) ->
     h = 1e-6
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")
+            warnings.simplefilter("error")  # a function that drops the imaginary part only warns
             exact = np.ravel(np.asarray(function(params + 1j * STEP * direction))).imag / STEP
         ahead, behind = (np.ravel(np.asarray(function(params + s * h * direction), float)) for s in (1, -1))
     except Exception:  # whatever a reader's function does with complex numbers
         return False
     central = (ahead - behind) / (2 * h)
     return bool(np.allclose(exact, central, rtol=AGREEMENT, atol=AGREEMENT * max(np.abs(central).max(), 1e-300)))
-
-
-def _library(name: str) -> Any:
-    if find_spec(name) is None:
-        raise ModuleNotFoundError(
-            f"{name}: not installed, expected for derivative={name!r}. Install it (pip install {name}), or use "
-            "derivative='auto'."
-        )
-    return import_module(name)

@@ -13,10 +13,12 @@ import numpy as np
 from capcore import generic
 from capcore.architectures import derivatives
 from capcore.constraints import ConstraintSpace, compress_columns, equilibrate
-from capcore.finite_field import jacobian_of_function
+from capcore.finite_field import PRIME, Dual, jacobian_of_function
 from capcore.validation import finite_array, one_of, positive_integer
 
 N_DRAWS = 3
+SPREAD = 0.5  # standard deviation of random parameters without an example
+NEAR = 0.1  # the same around an example, of its root mean square
 
 
 class Function:
@@ -26,12 +28,15 @@ class Function:
     ----------
     function : params (n_params,) → coefficients (n_inputs · input_dim,), position-major, lag 0 first.
     n_params : number of parameters. input_dim : components per input position.
-    layers : layer name → slice of the parameter vector; default: one layer.
+    layers : layer name → slice of the parameter vector; together all parameters, each once. Default: one layer.
     derivative : "jax", "torch", "complex-step", "finite-differences", a function params → Jacobian, or "auto": JAX if
-        it is installed and can trace the function, otherwise complex steps where they agree with finite differences,
-        otherwise finite differences.
+        it is installed and can differentiate the function, otherwise complex steps where they agree with finite
+        differences, otherwise finite differences.
+    example : (n_params,) parameters at which the function is defined; random ones are then drawn near them.
 
     Works with :func:`capcore.fit` and :func:`capcore.allocate` like every architecture.
+    Raises ``TypeError`` for something that cannot be called, ``ValueError`` for what the function returns, or layers or
+    an example that do not fit, ``ModuleNotFoundError`` for a library that is missing.
 
     >>> model = Function(lambda w: np.convolve(w[:2], w[2:]), n_params=4)
     >>> model.n_inputs, model.generic_capacity(), model.jacobian([1.0, 2.0, 3.0, 4.0])[0].round(9).tolist()
@@ -46,19 +51,22 @@ class Function:
         input_dim: int = 1,
         layers: Mapping[str, slice] | None = None,
         derivative: str | Callable[[np.ndarray], object] = "auto",
+        example: object = None,
     ) -> None:
         if not callable(function):
             raise TypeError(f"function: found {type(function).__name__}, expected a function params → coefficients.")
         self.function = function
         self.n_params = positive_integer(n_params, "n_params")
         self.input_dim = positive_integer(input_dim, "input_dim")
-        self.layers = dict(layers) if layers else {"all parameters": slice(0, self.n_params)}
-        probe = self.init(np.random.default_rng(0))
+        self.layers = self._divided(layers or {"all parameters": slice(0, self.n_params)})
+        self.example = None if example is None else self._checked(example, "example")
+        probe = self.init(np.random.default_rng(0)) if self.example is None else self.example
         if not callable(derivative):
             one_of(derivative, "derivative", ("auto", *derivatives.METHODS))
             derivative = derivatives.choose(function, probe) if derivative == "auto" else derivative
         self.derivative = derivative
-        size = self.coefficients(probe, check=False).size
+        self._value, self._jacobian = derivatives.differentiable(function, derivative)
+        size = self._returned(probe).size
         if size % self.input_dim:
             raise ValueError(f"function: found {size} coefficients, expected a multiple of input_dim {self.input_dim}.")
         self.n_inputs = size // self.input_dim
@@ -69,15 +77,16 @@ class Function:
         return f"Function({name}, n_params={self.n_params}, n_inputs={getattr(self, 'n_inputs', '?')}, {how})"
 
     def init(self, rng: np.random.Generator) -> np.ndarray:
-        """(n_params,) random parameters: normal with variance 1/4."""
-        return rng.normal(0, 0.5, self.n_params)
+        """(n_params,) random parameters: normal with variance ¼, or near the example."""
+        if self.example is None:
+            return rng.normal(0, SPREAD, self.n_params)
+        scale = NEAR * float(np.sqrt(np.mean(np.square(self.example))))
+        return self.example + (scale or SPREAD) * rng.normal(size=self.n_params)
 
-    def coefficients(self, params: object, check: bool = True) -> np.ndarray:
+    def coefficients(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim,) coefficients. Raises ``ValueError`` where the function does not return them."""
-        w = self._checked(params)
-        returned = derivatives.evaluate(self.function, w, self.derivative)
-        values = finite_array(np.ravel(np.asarray(returned)), "what the function returned", 1)
-        if check and values.size != self.n_inputs * self.input_dim:
+        values = self._returned(self._checked(params))
+        if values.size != self.n_inputs * self.input_dim:
             raise ValueError(
                 f"function: found {values.size} coefficients, expected {self.n_inputs * self.input_dim} as before. "
                 "Their number must not depend on the parameters."
@@ -85,8 +94,8 @@ class Function:
         return values
 
     def jacobian(self, params: object) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) derivative ∂A/∂W."""
-        found = derivatives.jacobian(self.function, self._checked(params), self.derivative)
+        """(n_inputs · input_dim, n_params) derivative ∂A/∂W. Raises ``ValueError`` where it is not finite."""
+        found = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
         expected = (self.n_inputs * self.input_dim, self.n_params)
         if found.shape != expected:
             raise ValueError(f"derivative: found a Jacobian of shape {found.shape}, expected {expected}.")
@@ -117,11 +126,12 @@ class Function:
 
     def is_polynomial(self) -> bool:
         """Whether the function can be evaluated with exact arithmetic: sums, products and whole powers only."""
+        symbols = np.array([Dual(i + 1, np.zeros(0, np.int64), PRIME) for i in range(self.n_params)], dtype=object)
         try:
-            self.jacobian_modulo(np.ones(self.n_params, np.int64), generic.PRIME)
-        except (TypeError, ValueError):
+            returned = np.asarray(self.function(symbols), dtype=object).ravel()
+        except Exception:  # whatever a reader's function does with other numbers than floats
             return False
-        return True
+        return all(isinstance(value, Dual | int | float | np.number) for value in returned)
 
     def generic_capacity(self) -> int:
         """Exact generic rank where the function is polynomial, else the largest numerical rank at random parameters."""
@@ -131,8 +141,25 @@ class Function:
         draws = [equilibrate(self.jacobian(self.init(rng))) for _ in range(N_DRAWS)]
         return max(ConstraintSpace.from_columns(columns, equilibrated=True).dimension for columns in draws)
 
-    def _checked(self, params: object) -> np.ndarray:
-        w = finite_array(params, "params", 1)
+    def _returned(self, params: np.ndarray) -> np.ndarray:
+        return finite_array(np.ravel(self._value(params)), "what the function returned", 1)
+
+    def _checked(self, params: object, name: str = "params") -> np.ndarray:
+        w = finite_array(params, name, 1)
         if w.size != self.n_params:
-            raise ValueError(f"params: found {w.size} values, expected {self.n_params} for {self!r}.")
+            raise ValueError(f"{name}: found {w.size} values, expected {self.n_params} (n_params).")
         return w
+
+    def _divided(self, layers: Mapping[str, slice]) -> dict[str, slice]:
+        """The layers, if every parameter is in exactly one of them."""
+        counts = np.zeros(self.n_params, int)
+        for name, part in layers.items():
+            if not isinstance(part, slice) or counts[part].size == 0:
+                raise ValueError(f"layers: found {name!r}: {part!r}, expected a slice with at least one parameter.")
+            counts[part] += 1
+        if not np.all(counts == 1):
+            i = int(np.argmax(counts != 1))
+            raise ValueError(
+                f"layers: found parameter {i} in {counts[i]} of them, expected every parameter in exactly one."
+            )
+        return dict(layers)

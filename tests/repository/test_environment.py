@@ -30,12 +30,19 @@ def test_lock_is_pinned_and_names_no_host(root, locked):
     assert all(re.fullmatch(r"[\w.+!]+", version) for versions in locked.values() for version in versions)
 
 
-def test_lock_satisfies_the_project(project, locked):
-    wanted = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
+def test_lock_satisfies_the_project(root, project, locked):
+    resolved = re.findall(r"--extra (\w+)", (root / "Makefile").read_text())
+    extras = project["optional-dependencies"]
+    assert set(extras) - set(resolved) == {"torch"}, "the lock rule of the Makefile names the extras it resolves"
+    wanted = [*project["dependencies"], *(d for name in resolved for d in extras[name])]
     for requirement in map(Requirement, wanted):
         assert requirement.name in locked, f"{requirement.name}: not in requirements.lock, run make lock"
         for version in locked[requirement.name]:
             assert version in requirement.specifier, f"{requirement}: locked at {version}, run make lock"
+
+
+def test_torch_is_left_to_those_who_want_it(locked):
+    assert "torch" not in locked and "jax" in locked
 
 
 def test_conda_environment_follows_the_lock(root, project):
@@ -49,5 +56,5 @@ def test_conda_environment_follows_the_lock(root, project):
 
 
 def test_importing_the_package_needs_only_its_own_dependencies(project):
-    heavy = {"matplotlib", "seaborn", "pandas", "jax", "jupyterlab", "jupyter-book"}
+    heavy = {"matplotlib", "seaborn", "pandas", "jax", "torch", "jupyterlab", "jupyter-book"}
     assert not heavy & {Requirement(d).name for d in project["dependencies"]}
