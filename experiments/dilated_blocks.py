@@ -1,0 +1,19 @@
+"""Long fits of tiled and repeated dilated blocks: ``python -m experiments.dilated_blocks``.
+
+Takes about 15 minutes on one core and writes ``notebooks/results/dilated_blocks.json``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from capcore import results
+from capcore.studies.dilated_blocks import COMMAND, MODULES, SETTINGS, run
+
+TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "dilated_blocks.json"
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True))
