@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         WithNugget,
         make_process,
     )
-    from capcore.time_series import estimate_process
+    from capcore.time_series import estimate_process, load_series
 
 _HOME = {
     "Process": "processes",
@@ -76,6 +76,7 @@ _HOME = {
     "linearised_jax": "own_model",
     "linearised_torch": "own_model",
     "estimate_process": "time_series",
+    "load_series": "time_series",
 }
 """Public name → the module that defines it."""
 
@@ -138,6 +139,7 @@ __all__ = [
     "join",
     "linearised_jax",
     "linearised_torch",
+    "load_series",
     "make_features",
     "make_process",
 ]

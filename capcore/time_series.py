@@ -80,13 +80,17 @@ def load_series(path: str | Path, column: str | None = None) -> np.ndarray:
     column : name of a column of the .csv, of an array in the .npz, or of a field of a structured array. Default: the
         only one-dimensional numeric one there is.
 
-    Raises ``ValueError`` that names the columns found, for a missing file, an unknown type of file, a column that is
-    not there or not numeric, and NaN. A .csv needs pandas.
+    Raises ``ValueError`` for a missing or unreadable file, an unknown type of file, a column that is not there (the
+    message names those that are) or not numeric, and NaN. A .csv needs pandas.
     """
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"series: found no file {str(path)!r}, expected the path of a .csv, .npy or .npz file.")
-    columns = _READERS[one_of(file.suffix.lower(), "type of file", _READERS)](file)
+    read = _READERS[one_of(file.suffix.lower(), "type of file", _READERS)]
+    try:
+        columns = read(file)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"series: could not read {str(path)!r} ({error}).") from None
     numeric = {name: values for name, values in columns.items() if _is_series(values)}
     if column is None:
         if len(numeric) != 1:

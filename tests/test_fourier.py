@@ -78,7 +78,7 @@ def test_of_an_allocation():
 @pytest.mark.parametrize("function", [fourier.fourier_frequencies, fourier.mode_frequencies, fourier.fourier_modes])
 @pytest.mark.parametrize("n", [0, -3, 2.5, "8", True])
 def test_a_window_that_is_none(function, n):
-    with pytest.raises(ValueError, match="n_inputs: found .*expected a whole number of at least 1"):
+    with pytest.raises(ValueError, match=r"n_inputs: found .*expected a whole number of at least 1"):
         function(n)
 
 

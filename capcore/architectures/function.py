@@ -142,7 +142,10 @@ class Function:
         return max(ConstraintSpace.from_columns(columns, equilibrated=True).dimension for columns in draws)
 
     def _returned(self, params: np.ndarray) -> np.ndarray:
-        return finite_array(np.ravel(self._value(params)), "what the function returned", 1)
+        found = self._value(params)
+        if found.dtype == object and found.ndim == 0:
+            raise ValueError(f"function: found {found.item()!r} returned, expected an array of coefficients.")
+        return finite_array(np.ravel(found), "what the function returned", 1)
 
     def _checked(self, params: object, name: str = "params") -> np.ndarray:
         w = finite_array(params, name, 1)

@@ -1,0 +1,121 @@
+"""Jacobians of any function: four routes that agree, and which of them is chosen."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capcore.architectures import derivatives
+from tests.strategies import seeds
+
+POINT = np.array([0.3, -1.2, 0.7])
+
+
+def library_of(w):
+    """The namespace an array belongs to, so that one function serves all routes."""
+    name = type(w).__module__.split(".")[0]
+    return derivatives.library("jax").numpy if name.startswith("jax") else derivatives.library(name)
+
+
+def analytic(w):
+    return w * library_of(w).tanh(w[0]) + library_of(w).exp(w) * w[1] ** 2
+
+
+def by_hand(w):
+    jacobian = np.diag(np.tanh(w[0]) + np.exp(w) * w[1] ** 2)
+    jacobian[:, 0] += w / np.cosh(w[0]) ** 2
+    jacobian[:, 1] += 2 * w[1] * np.exp(w)
+    return jacobian
+
+
+def without(monkeypatch, *names):
+    """As if these libraries were not installed."""
+    installed = derivatives.find_spec
+    monkeypatch.setattr(derivatives, "find_spec", lambda name: None if name in names else installed(name))
+
+
+@pytest.mark.parametrize(
+    ("method", "accuracy"), [("jax", 1e-13), ("torch", 1e-13), ("complex-step", 1e-13), ("finite-differences", 1e-8)]
+)
+def test_the_routes_agree_with_the_derivative_by_hand(method, accuracy):
+    if method in ("jax", "torch"):
+        pytest.importorskip(method)
+    value, jacobian = derivatives.differentiable(analytic, method)
+    assert value(POINT) == pytest.approx(analytic(POINT), rel=1e-14)
+    found = jacobian(POINT)
+    assert isinstance(found, np.ndarray) and found.dtype == float
+    assert found == pytest.approx(by_hand(POINT), rel=accuracy, abs=accuracy)
+
+
+@given(seeds, st.integers(1, 5), st.integers(1, 5))
+def test_complex_steps_and_differences_agree_on_random_convolutions(seed, a, b):
+    w = np.random.default_rng(seed).normal(size=a + b)
+
+    def function(w):
+        return np.convolve(np.sin(w[:a]), w[a:] ** 3)
+
+    exact = derivatives.differentiable(function, "complex-step")[1](w)
+    approximate = derivatives.differentiable(function, "finite-differences")[1](w)
+    assert approximate == pytest.approx(exact, rel=1e-6, abs=1e-6 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("tall", [True, False])
+def test_jax_takes_the_shorter_mode_and_double_precision(tall):
+    jax = pytest.importorskip("jax")
+    matrix = np.random.default_rng(0).normal(size=(7, 2) if tall else (2, 7))
+    value, jacobian = derivatives.differentiable(lambda w: jax.numpy.asarray(matrix) @ w, "jax")
+    w = np.arange(1.0, matrix.shape[1] + 1) / 3
+    assert value(w) == pytest.approx(matrix @ w, rel=1e-15)
+    assert jacobian(w) == pytest.approx(matrix, rel=1e-15)
+
+
+def test_jax_is_chosen_where_it_is_installed_and_can_trace():
+    pytest.importorskip("jax")
+    assert derivatives.choose(lambda w: w[0] * w, POINT) == "jax"
+    assert derivatives.choose(lambda w: np.convolve(w, w), POINT) == "complex-step"
+
+
+def test_without_jax_the_same_function_takes_complex_steps(monkeypatch):
+    without(monkeypatch, "jax")
+    assert derivatives.choose(lambda w: w[0] * w, POINT) == "complex-step"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda w: np.abs(np.sin(w)),
+        lambda w: np.real(np.sin(w)),
+        lambda w: np.sin(w) * np.conj(w),
+        lambda w: np.array([float(x) ** 2 for x in w]),
+        lambda w: np.asarray(w, dtype=float) ** 2,
+    ],
+    ids=["abs", "real", "conj", "float", "cast"],
+)
+def test_what_is_not_analytic_falls_back_to_differences(monkeypatch, function):
+    without(monkeypatch, "jax")
+    assert derivatives.choose(function, POINT) == "finite-differences"
+    found = derivatives.differentiable(function, "finite-differences")[1](POINT)
+    step = 1e-6
+    for i, direction in enumerate(np.eye(3)):
+        central = (function(POINT + step * direction) - function(POINT - step * direction)) / (2 * step)
+        assert found[:, i] == pytest.approx(central, abs=1e-7)
+
+
+def test_what_is_analytic_in_pieces_keeps_complex_steps(monkeypatch):
+    without(monkeypatch, "jax")
+    assert derivatives.choose(lambda w: np.maximum(w, 0) * w, POINT) == "complex-step"
+    found = derivatives.differentiable(lambda w: np.maximum(w, 0) * w, "complex-step")[1](POINT)
+    assert found == pytest.approx(np.diag([0.6, 0, 1.4]))
+
+
+@pytest.mark.parametrize("name", ["jax", "torch"])
+def test_a_missing_library_is_named_with_what_to_do(monkeypatch, name):
+    without(monkeypatch, name)
+    with pytest.raises(ModuleNotFoundError, match=f"{name}: not installed.*pip install {name}"):
+        derivatives.differentiable(analytic, name)
+
+
+def test_an_own_jacobian_is_used_as_it_is():
+    value, jacobian = derivatives.differentiable(analytic, by_hand)
+    assert value(POINT) == pytest.approx(analytic(POINT))
+    assert np.array_equal(jacobian(POINT), by_hand(POINT))

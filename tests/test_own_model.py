@@ -1,0 +1,227 @@
+"""The reader's own model: functions, JAX models and PyTorch modules."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+import capcore as cc
+from capcore.architectures import derivatives
+
+ROOT = Path(__file__).resolve().parents[1]
+ARCH = cc.Hierarchical(channels=[2, 3], n_layers=3)
+
+
+def kernels(params):
+    """Kernels (in, taps, out) of the model above, layer 1 first."""
+    shapes = [(1, 2, 2), (2, 2, 3), (3, 2, 1)]
+    parts = [params[part] for part in ARCH.layers.values()]
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+
+@pytest.fixture
+def params():
+    return ARCH.init(np.random.default_rng(5))
+
+
+def convolutions(weights, x, tanh=None):
+    """The last output of a stack of causal dilated convolutions in JAX, oldest input first; x is (n,) or (n, d)."""
+    jnp = pytest.importorskip("jax").numpy
+    h = x.reshape(len(x), -1)
+    for kernel, dilation in zip(weights, ARCH.dilations, strict=True):
+        delayed = jnp.pad(h, ((dilation, 0), (0, 0)))[: len(h)]
+        h = h @ kernel[:, 0] + delayed @ kernel[:, 1]
+        h = h if tanh is None else tanh(h)
+    return h[-1, 0]
+
+
+def test_the_linearisation_of_a_linear_stack_is_the_stack(params):
+    pytest.importorskip("jax")
+    model = cc.linearised_jax(convolutions, kernels(params), np.arange(8.0))
+    assert model.params == pytest.approx(params)
+    assert list(model.layers.values()) == list(ARCH.layers.values())
+    assert np.asarray(model.function(model.params)) == pytest.approx(ARCH.coefficients(params), rel=1e-12)
+    found = cc.allocate_function(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="jax")
+    expected = cc.allocate(ARCH, params, cc.PowerLaw())
+    assert found.per_input == pytest.approx(expected.per_input, abs=1e-8)
+    assert [layer.totals() for layer in found.layers.values()] == [layer.totals() for layer in expected.layers.values()]
+
+
+def test_the_point_matters_only_where_the_model_is_not_linear(params):
+    jax = pytest.importorskip("jax")
+
+    def curved(weights, x):
+        return convolutions(weights, x, jax.numpy.tanh)
+
+    linear, other = (
+        [cc.linearised_jax(apply, kernels(params), at * np.ones(8)).function(params) for at in (0.0, 1.0)]
+        for apply in (convolutions, curved)
+    )
+    assert np.asarray(linear[0]) == pytest.approx(np.asarray(linear[1]))
+    assert np.asarray(other[0]) == pytest.approx(ARCH.coefficients(params)), "tanh has slope one at zero"
+    assert not np.allclose(other[0], other[1], rtol=0.05)
+
+
+def test_the_derivative_is_that_of_the_output(params):
+    """Central differences by the inputs themselves, for two components and both orders of time."""
+    jax = pytest.importorskip("jax")
+    rng = np.random.default_rng(0)
+    x, weights = rng.normal(size=(5, 2)), {"b": rng.normal(size=3), "a": rng.normal(size=(2, 3))}
+
+    def apply(weights, x):
+        return jax.numpy.tanh(x @ weights["a"])[-2:].sum(axis=0) @ weights["b"]
+
+    with jax.enable_x64(True):
+        differences = np.zeros_like(x)
+        for index in np.ndindex(x.shape):
+            step = np.zeros_like(x)
+            step[index] = 1e-6
+            differences[index] = (apply(weights, x + step) - apply(weights, x - step)) / 2e-6
+    for oldest_first in (True, False):
+        model = cc.linearised_jax(apply, weights, x, oldest_first=oldest_first)
+        found = np.asarray(model.function(model.params)).reshape(5, 2)
+        assert found == pytest.approx(differences[::-1] if oldest_first else differences, abs=1e-8)
+    assert model.layers == {"a": slice(0, 6), "b": slice(6, 9)}
+    process = cc.Independent([cc.PowerLaw(0.3), cc.PowerLaw(0.9)])
+    alloc = cc.allocate_function(model.function, model.params, process, input_dim=2, derivative="jax")
+    assert alloc.per_input.shape == (5,) and alloc.per_input.sum() == pytest.approx(alloc.total)
+
+
+@pytest.mark.parametrize(
+    ("apply", "weights", "point", "message"),
+    [
+        (
+            lambda w, x: x * w,
+            np.ones(1),
+            np.ones(4),
+            r"apply: found an output of shape \(4,\), expected one number. Select",
+        ),
+        (lambda w, x: x[0], {}, np.ones(4), "params: found no parameters"),
+        (lambda w, x: w[0] * x[0], np.ones(1), np.array([1.0, np.nan]), "inputs: found 1 value.* NaN"),
+        (lambda w, x: w[0] * x[0], np.ones(1), np.ones((2, 2, 2)), r"inputs: found an array of shape \(2, 2, 2\)"),
+    ],
+)
+def test_bad_jax_models(apply, weights, point, message):
+    pytest.importorskip("jax")
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        cc.linearised_jax(apply, weights, point)
+
+
+@pytest.mark.parametrize(("name", "linearise"), [("jax", cc.linearised_jax), ("torch", cc.linearised_torch)])
+def test_a_missing_library_is_named(monkeypatch, name, linearise):
+    installed = importlib.util.find_spec
+    monkeypatch.setattr(derivatives, "find_spec", lambda found: None if found == name else installed(found))
+    arguments = (None, {}, np.ones(3)) if name == "jax" else (None, np.ones(3))
+    with pytest.raises(ModuleNotFoundError, match=f"{name}: not installed.*pip install {name}"):
+        linearise(*arguments)
+
+
+def test_any_function_without_jax(monkeypatch):
+    installed = importlib.util.find_spec
+    monkeypatch.setattr(derivatives, "find_spec", lambda name: None if name == "jax" else installed(name))
+    found = cc.allocate_function(lambda w: np.convolve(w[:2], w[2:]), [1.0, 0.5, 2.0, 0.1], cc.AR1())
+    assert found.per_input == pytest.approx(np.ones(3))
+
+
+def test_a_function_is_probed_where_its_parameters_are():
+    """√w is not defined at random parameters around zero."""
+    found = cc.allocate_function(lambda w: np.sqrt(w) * [1.0, 2.0, 3.0], [1.0, 4.0, 9.0], cc.PowerLaw())
+    assert found.total == found.generic_total == 3
+
+
+@pytest.mark.parametrize(
+    ("message", "change"),
+    [
+        ("params: found 1 value.* NaN", {"params": [1.0, np.nan]}),
+        ("params: found an array of shape", {"params": [[1.0, 2.0]]}),
+        ("input_dim: found 0", {"input_dim": 0}),
+        ("found 3 coefficients, expected a multiple of input_dim 2", {"input_dim": 2}),
+        ("layers: found parameter 1 in 0 of them", {"layers": {"a": slice(0, 1)}}),
+        ("autocovariance: found 2 lags, expected at least 4", {"process": cc.FromAutocovariance([1.0, 0.1])}),
+    ],
+)
+def test_bad_arguments_of_allocate_function(message, change):
+    options = {"params": [1.0, 2.0], "process": cc.PowerLaw(), **change}
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        cc.allocate_function(lambda w: np.append(w, w[:1] * w[1:]), **options)
+
+
+def torch_stack(params, torch):
+    """The stack above as a PyTorch module of causal convolutions, (1, 1, n) → (1, 1, 1)."""
+    layers = []
+    for kernel, dilation in zip(kernels(params), ARCH.dilations, strict=True):
+        layer = torch.nn.Conv1d(kernel.shape[0], kernel.shape[2], 2, dilation=int(dilation), bias=False)
+        layer.weight.data = torch.tensor(kernel[:, ::-1].transpose(2, 0, 1).copy())  # (out, in, taps), oldest tap first
+        layers.append(layer)
+    return torch.nn.Sequential(*layers)
+
+
+def test_a_linear_stack_in_torch(params):
+    torch = pytest.importorskip("torch")
+    module = torch_stack(params, torch)
+    before = [p.clone() for p in module.parameters()]
+    model = cc.linearised_torch(module, np.ones((1, 1, 8)))
+    assert model.function(torch.as_tensor(model.params)).detach().numpy() == pytest.approx(ARCH.coefficients(params))
+    assert list(model.layers.values()) == list(ARCH.layers.values())
+    found = cc.allocate_function(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="torch")
+    expected = cc.allocate(ARCH, params, cc.PowerLaw())
+    assert found.per_input == pytest.approx(expected.per_input, abs=1e-8)
+    assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True)) and module.training
+
+
+def test_a_curved_module_with_two_components_in_torch():
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+
+    class Last(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Sequential(torch.nn.Conv1d(2, 3, 2), torch.nn.Tanh(), torch.nn.Conv1d(3, 1, 2))
+
+        def forward(self, x):
+            return self.inner(x)[..., -1]
+
+    point = np.random.default_rng(0).normal(size=(1, 2, 4))
+    with pytest.raises(ValueError, match=r"inputs: found the shape \(1, 2, 4\) with 2 axes above 1. Say which is time"):
+        cc.linearised_torch(Last(), point)
+    model = cc.linearised_torch(Last(), point, time_axis=-1)
+    coefficients = model.function(torch.as_tensor(model.params)).detach().numpy().reshape(4, 2)
+    assert np.all(coefficients[0] != 0) and np.all(coefficients[3] == 0), "lag 0 is the last; three taps are seen"
+    arch = cc.architectures.Function(
+        model.function, model.params.size, input_dim=2, derivative="torch", example=model.params
+    )
+    step = 1e-6 * np.eye(model.params.size)[0]
+    central = (arch.coefficients(model.params + step) - arch.coefficients(model.params - step)) / 2e-6
+    assert arch.jacobian(model.params)[:, 0] == pytest.approx(central, abs=1e-8)
+
+
+def test_bad_torch_modules():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=r"module: found an output of shape \(1, 1, 4\), expected one number"):
+        cc.linearised_torch(torch.nn.Conv1d(1, 1, 1), np.ones((1, 1, 4)))
+    with pytest.raises(ValueError, match="module: found no parameters"):
+        cc.linearised_torch(torch.nn.Flatten(), np.ones((1, 4)))
+    with pytest.raises(ValueError, match="time_axis: found 3, expected an axis of inputs of shape"):
+        cc.linearised_torch(torch.nn.Linear(4, 1), np.ones((1, 4)), time_axis=3)
+    with pytest.raises(ValueError, match=r"inputs: found 1 value.* NaN"):
+        cc.linearised_torch(torch.nn.Linear(2, 1), np.array([1.0, np.nan]))
+
+
+def test_the_listing_of_the_chapter():
+    """The lines that the chapter shows and does not run."""
+    pytest.importorskip("torch")
+    cells = nbformat.read(ROOT / "notebooks" / "your_own_model.ipynb", as_version=4).cells
+    (listing,) = (
+        code
+        for cell in cells
+        if cell.cell_type == "markdown"
+        for code in re.findall(r"```python\n(.*?)```", cell.source, re.DOTALL)
+        if "import torch" in code
+    )
+    names = {}
+    exec(compile(listing, "your_own_model.ipynb", "exec"), names)
+    assert names["alloc"].per_input.shape == (16,)
+    assert names["alloc"].per_input.sum() == pytest.approx(names["alloc"].total)
