@@ -33,7 +33,8 @@ def test_notebooks_are_chapters_of_their_own():
     parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
     chapters = [chapter for part in parts for chapter in part["chapters"]]
     notebooks = [chapter for chapter in chapters if any(name.startswith("notebooks/") for name in entries(chapter))]
-    assert [list(chapter) for chapter in notebooks] == [["file"]] * len(list((ROOT / "notebooks").glob("*.ipynb")))
+    assert notebooks
+    assert [chapter for chapter in notebooks if list(chapter) != ["file"]] == []
 
 
 def test_no_two_works_are_cited_alike():
