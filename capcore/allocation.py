@@ -19,6 +19,7 @@ from capcore.constraints import ConstraintSpace, chain, join
 from capcore.fourier import fourier_frequencies, per_frequency
 from capcore.optimum import Problem
 from capcore.processes import Process
+from capcore.validation import finite_array
 
 
 class CapacityWarning(UserWarning):
@@ -135,6 +136,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     Warns with :class:`CapacityWarning` where the numerical total differs from the exact generic one: the
     parameters are then singular (an exactly low-rank target, a layer of zeros), or close to it.
     The constraint space is meaningful as such at any parameters; it says which errors are fixed only at an optimum.
+    Raises ``ValueError`` for parameters or a covariance that are not finite or whose shapes do not fit.
 
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.optimum import fit
@@ -144,7 +146,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     >>> alloc.total, alloc.generic_total, round(float(alloc.per_input.sum()), 9)
     (48, 48, 48.0)
     """
-    covariance = Problem.of(arch, process).covariance
+    covariance = _covariance(arch, process)
     spaces = {
         name: ConstraintSpace.from_columns(covariance @ columns, equilibrated=True)
         for name, columns in arch.tangents(params).items()
@@ -160,3 +162,12 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
             stacklevel=2,
         )
     return CapacityAllocation(space, generic_total, covariance, arch.input_dim, spaces)
+
+
+def _covariance(arch: Architecture, process: Process | Problem) -> np.ndarray:
+    """(n, n) Σ of the problem, refused where it does not fit the architecture."""
+    covariance = finite_array(Problem.of(arch, process).covariance, "covariance", 2)
+    n = arch.n_inputs * arch.input_dim
+    if covariance.shape != (n, n):
+        raise ValueError(f"covariance: found a matrix of shape {covariance.shape}, expected {(n, n)} as in {arch!r}.")
+    return covariance
