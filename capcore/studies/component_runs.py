@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,21 @@ class Run:
         return float(share(self.per_input, recent(self.arch.n_inputs)))
 
 
+def ascending_integers(values: object, name: str, least: int = 1) -> list[int]:
+    """``values`` as a list of at least so many whole numbers from 1 up, each larger than the one before.
+
+    >>> ascending_integers([1, 4], "dims")
+    [1, 4]
+    """
+    expected = f"a list of at least {least} ascending whole numbers such as [1, 4, 16]"
+    if not isinstance(values, list | tuple) or len(values) < least:
+        raise ValueError(f"{name}: found {values!r}, expected {expected}.")
+    found = [positive_integer(value, f"{name}[{i}]") for i, value in enumerate(values)]
+    if any(b <= a for a, b in pairwise(found)):
+        raise ValueError(f"{name}: found {values!r}, expected {expected}.")
+    return found
+
+
 class Runs:
     """The models of one family of processes, by number of components and of channels.
 
@@ -85,7 +101,9 @@ class Runs:
         content: dict[str, Any] | None = None,
     ) -> None:
         spread_components(family, 2, low, high)
-        self.family, self.n_layers, self.kernel_size = family, n_layers, kernel_size
+        self.family = family
+        self.n_layers = positive_integer(n_layers, "n_layers", 2)  # with a single layer channels mean nothing
+        self.kernel_size = positive_integer(kernel_size, "kernel_size")
         least, most = RANGES[family][1:]
         self.low, self.high = least if low is None else low, most if high is None else high
         self.seed = positive_integer(seed, "seed", 0)
@@ -143,3 +161,7 @@ class Runs:
         while density(wider) < goal:
             wider += 1
         return self.at(input_dim, min((c for c in (wider - 1, wider) if c), key=lambda c: abs(density(c) - goal)))
+
+    def pairs_of_equal_size(self, input_dim: int, channels: Iterable[int]) -> list[tuple[Run, Run]]:
+        """For each number of channels the model with ``input_dim`` components, and that of one nearest in size."""
+        return [(run, self.of_equal_size(run)) for run in self.over(input_dim, channels)]

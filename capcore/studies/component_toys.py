@@ -36,7 +36,9 @@ class Toy:
 
     @property
     def loss_gap(self) -> float:
-        """Relative difference of the two losses."""
+        """Relative difference of the two losses; 0 where the target is attained and both are rounding."""
+        if self.alone.attained:
+            return 0.0
         return abs(self.together.fit.loss / self.alone.fit.loss - 1)
 
     @property

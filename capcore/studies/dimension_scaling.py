@@ -38,6 +38,17 @@ def least_difference(group: Sequence[Run]) -> float:
     return max(density) - min(density)
 
 
+def fixed_over_scaled(runs: Runs, base: int, few: int, many: int) -> float:
+    """The :func:`mean_difference` between ``few`` and ``many`` components at the same channels, over that with c₀√d.
+
+    1 where neither differs by more than rounding: then all positions are at their ceilings.
+    """
+    first = runs.at(few, scaled_channels(base, few))
+    fixed = mean_difference([first, runs.at(many, first.arch.channels[0])]) if first.arch.channels else 0.0
+    scaled = mean_difference([first, runs.at(many, scaled_channels(base, many))])
+    return fixed / scaled if max(fixed, scaled) > 1e-9 else 1.0
+
+
 def gets_smoother(group: Sequence[Run]) -> bool:
     """Whether the roughness of the profile falls from each model to the next."""
     return bool(np.all(np.diff([roughness(run.normalised) for run in group]) < 0))
