@@ -43,9 +43,9 @@ def plot_spectra(eigenvalues: Mapping[str, np.ndarray], axes: Sequence[Axes]) ->
     """
     for ax, (name, values) in zip(axes, eigenvalues.items(), strict=True):
         ax.semilogy(np.arange(1, len(values) + 1), values, ".", markersize=3)
-        ax.set(xlabel="eigenvalue number")
         ax.set_title(fill(sub("(?<=[a-z])(?=[A-Z])", " ", name), 11), fontsize=9)
     axes[0].set_ylabel("eigenvalue of Σ")
+    axes[len(axes) // 2].set_xlabel("eigenvalue number, largest first")  # once: narrow panels have no room for it each
     return axes
 
 

@@ -138,6 +138,37 @@ def nudge_ratios(content: dict[str, Any]) -> dict[int, np.ndarray]:
     return {int(c): losses / np.median(losses) for c, losses in content["values"]["nudged"].items()}
 
 
+def nudge_statistics(content: dict[str, Any]) -> dict[str, float]:
+    """Where nudged starts stop elsewhere, and by how much; ``content`` is ``stored("lbfgs_sweep")``.
+
+    Losses are compared by the factor between the largest and the smallest; a factor below 1.01 counts as none. Raises
+    ``ValueError`` where there is no such factor, or none from some number of channels on.
+
+    Returns
+    -------
+    ``first``, ``last`` : fewest and most channels with a scatter. ``calm`` : fewest channels beyond without one.
+    ``worst``, ``worst_channels`` : the largest factor, and where it is. ``milder`` : the largest factor elsewhere.
+    ``worst_iterations``, ``calm_iterations`` : length of the first seed's run at these channels.
+    """
+    factors = {c: float(ratios.max() / ratios.min()) for c, ratios in nudge_ratios(content).items()}
+    scattered = [c for c, factor in factors.items() if factor >= 1.01]
+    if not scattered or max(scattered) == max(factors):
+        raise ValueError(f"nudged: found factors {factors}, expected some above 1.01 and none at the widest model.")
+    worst = max(factors, key=lambda c: factors[c])
+    calm = min(c for c in factors if c > max(scattered))
+    iterations = {c: runs[0] for c, runs in content["values"]["iterations"].items()}
+    return {
+        "first": min(scattered),
+        "last": max(scattered),
+        "calm": calm,
+        "worst": factors[worst],
+        "worst_channels": worst,
+        "milder": max(factor for c, factor in factors.items() if c != worst),
+        "worst_iterations": iterations[str(worst)],
+        "calm_iterations": iterations[str(calm)],
+    }
+
+
 def tenfold_count(content: dict[str, Any]) -> tuple[int, int]:
     """How often the wide model's loss is at least ten times lower than the narrow one's, over families and seeds.
 

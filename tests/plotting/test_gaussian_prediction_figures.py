@@ -46,6 +46,7 @@ def test_one_panel_per_process(axes):
     plot_spectra({"PowerLaw": np.array([2.0, 1.0]), "AR1": np.array([3.0, 0.5])}, axes)
     assert [ax.get_title() for ax in axes] == ["Power Law", "AR1"]
     assert np.array_equal(drawn(axes[1])[0], [3.0, 0.5])
+    assert sum(bool(ax.get_xlabel()) for ax in axes) == 1  # labels under each of five panels run into each other
 
 
 def test_singular_points_are_dotted(axes):

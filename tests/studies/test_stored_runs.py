@@ -12,6 +12,7 @@ from capcore.studies.stored_runs import (
     large_runs,
     loss_ratios,
     nudge_ratios,
+    nudge_statistics,
     registered_counts,
     registered_stops,
     start_statistics,
@@ -105,6 +106,26 @@ def test_loss_ratios_are_the_worst_of_the_starts_where_there_is_a_loss():
 def test_nudges_are_relative_to_their_median():
     content = {"values": {"nudged": {"2": [1.0, 2.0, 8.0]}}}
     assert nudge_ratios(content)[2].tolist() == [0.5, 1.0, 4.0]
+
+
+def nudged(**losses):
+    """Stored content with these nudged losses; the runs have 100 c iterations."""
+    return {"values": {"nudged": losses, "iterations": {c: [100 * int(c), 0] for c in losses}}}
+
+
+def test_nudge_statistics_say_where_the_scatter_is():
+    losses = {"2": [1.0, 1.2], "4": [1.0, 1.0], "8": [1.0, 6.0, 2.0], "16": [1.0, 1.001], "32": [1.0, 1.0]}
+    found = nudge_statistics(nudged(**losses))
+    assert (found["first"], found["last"], found["calm"]) == (2, 8, 16)
+    assert (found["worst"], found["worst_channels"], found["milder"]) == (6.0, 8, 1.2)
+    assert (found["worst_iterations"], found["calm_iterations"]) == (800, 1600)
+
+
+@pytest.mark.parametrize("widest", [[1.0, 1.0], [1.0, 2.0]])
+def test_without_a_scatter_or_an_end_of_it_there_are_none(widest):
+    other = [1.0, 1.0] if widest[1] == 1 else [1.0, 2.0]
+    with pytest.raises(ValueError, match="nudged: found factors"):
+        nudge_statistics(nudged(**{"2": other, "4": widest}))
 
 
 def test_pairs_are_counted_over_families_and_seeds():
