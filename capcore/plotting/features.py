@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from re import sub
+from textwrap import fill
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting.profiles import LAG_LABEL, MARKERS
+
+
+def wrapped(name: str) -> str:
+    """The name of a family over several short lines.
+
+    >>> wrapped("DampedCosine")
+    'Damped\\nCosine'
+    """
+    return fill(sub("(?<=[a-z])(?=[A-Z])", " ", name), 11)
 
 
 def plot_functions(features: Callable[[np.ndarray], np.ndarray], ax: Axes, span: float = 3.0) -> Axes:
@@ -62,17 +73,15 @@ def plot_feature_capacities(capacities: np.ndarray, ax: Axes) -> Axes:
     return ax
 
 
-def plot_unit_curves(factors: np.ndarray, curves: Mapping[str, np.ndarray], ax: Axes) -> Axes:
-    """Capacity of some inputs against the factor by which one of their features is multiplied.
+def plot_range(profiles: np.ndarray, ax: Axes, label: str) -> Axes:
+    """The range of many profiles over the inputs, as a band.
 
     Parameters
     ----------
-    factors : (m,). curves : label → (m,) capacities.
+    profiles : (m, n) values, lag 0 first. label : of the band in a legend.
     """
-    for i, (label, values) in enumerate(curves.items()):
-        ax.semilogx(factors, values, label=label, marker=MARKERS[i % len(MARKERS)], markevery=max(1, len(factors) // 8))
-    ax.axvline(1, color="0.4", linestyle="--", linewidth=0.8)
-    ax.set(xlabel="factor on the second feature", ylabel="capacity of the input")
+    lags = np.arange(profiles.shape[1])
+    ax.fill_between(lags, profiles.min(axis=0), profiles.max(axis=0), color="0.7", linewidth=0, label=label, zorder=1)
     return ax
 
 
@@ -86,7 +95,7 @@ def plot_share_columns(shares: Mapping[str, Mapping[str, float]], ax: Axes) -> A
     for i, (label, row) in enumerate(shares.items()):
         ax.plot(range(len(row)), list(row.values()), MARKERS[i % len(MARKERS)], label=label, color=f"C{i}")
     names = list(next(iter(shares.values())))
-    ax.set_xticks(range(len(names)), names, rotation=30, ha="right")
+    ax.set_xticks(range(len(names)), [wrapped(name) for name in names], fontsize=7.5)
     ax.set(xlim=(-0.5, len(names) - 0.5), ylabel="share of variance explained")
     return ax
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from capcore.allocation import CapacityAllocation
 from capcore.architectures import Hierarchical
+from capcore.constraints import ConstraintSpace
 from capcore.feature_process import FeatureProcess, sampled_covariance
-from capcore.features import Features, Hermite, Monomials, Recombined
+from capcore.features import Features, Hermite, Recombined, make_features
 from capcore.hermite import hermite_coefficients
 from capcore.processes import FAMILIES, Process
 from capcore.studies import survey
@@ -34,6 +35,19 @@ TARGETS: dict[str, Target] = {
     "sign": Target(np.sign, (0.0,)),
 }
 """Name → function g of the next value that is to be predicted."""
+
+
+def named_features(names: Sequence[str], count: int = 3, period: float = 8.0) -> dict[str, Features]:
+    """Name → ``count`` features of that basis; the period is that of the Fourier features.
+
+    Raises ``ValueError`` for an unknown name, a count below 1, no name, or collinear features.
+    """
+    if isinstance(names, str) or not len(names):
+        raise ValueError(f"features: found {names!r}, expected a list of names such as ['Hermite', 'Fourier'].")
+    found = {name: make_features(name, count, **({"period": period} if name == "Fourier" else {})) for name in names}
+    for features in found.values():
+        features.check_independent()
+    return found
 
 
 def pose(process: Process, features: Features, target: str = "square plus value") -> FeatureProcess:
@@ -145,11 +159,32 @@ def rewrite(arch: Hierarchical, found: survey.Case, new: Features) -> survey.Cas
     return survey.case(arch, process, start=params, max_iterations=0)
 
 
-def rescaled(features: Features, factor: float) -> Recombined:
-    """The features with the second (or only) one multiplied by ``factor``: the same functions in another unit."""
-    scales = np.ones(features.count)
-    scales[min(1, features.count - 1)] = factor
-    return Recombined(features, np.diag(scales))
+def profile_in_basis(allocation: CapacityAllocation, matrix: np.ndarray) -> np.ndarray:
+    """(n_inputs,) capacity per input when the features are written as Mφ: the allocation of M𝒦.
+
+    Parameters
+    ----------
+    matrix : (d, d) M, invertible.
+    """
+    moved = np.kron(np.eye(allocation.per_input.size), matrix) @ allocation.space.basis
+    return ConstraintSpace.from_columns(moved).per_input(allocation.input_dim)
+
+
+def random_profiles(found: survey.Case, n_bases: int, seed: int = 0, orthonormal: bool = False) -> np.ndarray:
+    """(n_bases, n_inputs) capacity per input of one trained model in random bases of the same functions.
+
+    Parameters
+    ----------
+    orthonormal : whether each of the bases is orthonormalised first.
+    """
+    rng = np.random.default_rng(seed)
+    task: Any = found.process
+    profiles = []
+    for matrix in rng.normal(size=(n_bases, task.input_dim, task.input_dim)):
+        basis = Recombined(task.features, matrix)
+        matrix = basis.orthonormalised().matrix @ matrix if orthonormal else matrix
+        profiles.append(profile_in_basis(found.allocation, matrix))
+    return np.array(profiles)
 
 
 def per_feature(allocation: CapacityAllocation) -> np.ndarray:
@@ -175,22 +210,25 @@ def offset(found: survey.Case) -> float:
     return 0.0 if found.attained else found.fit.relative_offset
 
 
-def family_rows(arch: Hierarchical, target: str, seed: int = 0) -> dict[str, dict[str, float | None]]:
-    """Family → what the trained model on Hermite features explains, and how its capacities depend on the basis.
+def across_families(arch: Hierarchical, features: Features, target: str, seed: int = 0) -> dict[str, survey.Case]:
+    """Family name → the trained model for that family at its default parameters."""
+    return {name: survey.case(arch, pose(family(), features, target), rng=seed) for name, family in FAMILIES.items()}
 
-    The numbers are the most capacity of one input, the largest change of a capacity with monomials instead, and the
-    same with monomials orthonormalised; None at a singular optimum, whose constraint space depends on the weights.
+
+def family_row(arch: Hierarchical, found: survey.Case, new: Features) -> dict[str, str]:
+    """What a trained model explains, and how its capacities change in another basis: the texts of a table.
+
+    At a singular optimum the constraint space depends on the weights, and no capacity is given.
     """
-    rows: dict[str, dict[str, float | None]] = {}
-    hermite, monomials = Hermite(arch.input_dim), Monomials(arch.input_dim)
-    for name, family in FAMILIES.items():
-        found = survey.case(arch, pose(family(), hermite, target), rng=seed)
-        changes = (basis_change(arch, found, new) for new in (monomials, monomials.orthonormalised()))
-        rows[name] = {"explained": share_explained_by_model(found)}
-        numbers = (found.allocation.per_input.max(), *changes)
-        for key, value in zip(("largest", "monomials", "orthonormalised"), numbers, strict=True):
-            rows[name][key] = float(value) if found.regular else None
-    return rows
+    numbers = [basis_change(arch, found, features) for features in (new, new.orthonormalised())]
+    changes = [_shown(number) if found.regular else "singular" for number in numbers]
+    explained = f"{share_explained_by_model(found):.3f}"
+    keys = ("variance explained by the model", "change in powers", "the same, orthonormalised")
+    return dict(zip(keys, (explained, *changes), strict=True))
+
+
+def _shown(number: float) -> str:
+    return "below 1e-6" if number < 1e-6 else f"{number:.3f}"
 
 
 def square_shares(n: int) -> dict[str, dict[str, float]]:
