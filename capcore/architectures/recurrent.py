@@ -89,8 +89,9 @@ class Recurrent:
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
-        ring = Modulo(prime)
-        first, poles, last = np.split(ring.reduce(np.asarray(params, np.int64)), 3)
+        ring, integers = Modulo(prime), np.asarray(params, np.int64)
+        self._check_size(integers)
+        first, poles, last = np.split(ring.reduce(integers), 3)
         filters = np.ones((self.n_inputs, self.channels), np.int64)
         for lag in range(1, self.n_inputs):
             filters[lag] = ring.reduce(filters[lag - 1] * poles)
@@ -112,7 +113,10 @@ class Recurrent:
 
     def vjp(self, params: object, vector: np.ndarray) -> np.ndarray:
         """(n_params,) product Jᵀv."""
-        return self.linearise(params)[1](finite_array(vector, "vector", 1))
+        values = finite_array(vector, "vector", 1)
+        if values.size != self.n_inputs:
+            raise ValueError(f"vector: found {values.size} values, expected {self.n_inputs} (n_inputs) for {self!r}.")
+        return self.linearise(params)[1](values)
 
     def tangent_kernel(self, params: object) -> np.ndarray:
         """(n, n) product JJᵀ."""
@@ -130,6 +134,9 @@ class Recurrent:
 
     def _split(self, params: object) -> list[np.ndarray]:
         vector = finite_array(params, "params", 1)
-        if vector.size != self.n_params:
-            raise ValueError(f"params: found {vector.size} values, expected {self.n_params} for {self!r}.")
+        self._check_size(vector)
         return np.split(vector, 3)
+
+    def _check_size(self, params: np.ndarray) -> None:
+        if params.shape != (self.n_params,):
+            raise ValueError(f"params: found {params.size} values, expected {self.n_params} for {self!r}.")
