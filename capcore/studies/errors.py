@@ -22,10 +22,15 @@ COORDINATE_LAWS = ("normal", "uniform", "two-point")
 def complement(space: ConstraintSpace) -> np.ndarray:
     """(n, n − κ) orthonormal basis of 𝒦^⊥, the vectors k_{κ+1} … k_n of Eq. 4.
 
+    It depends on 𝒦 alone, and not on the basis that ``space`` holds, which rounding can rotate: the columns are those
+    of a fixed random matrix, projected onto 𝒦^⊥ and orthonormalised from left to right.
+
     >>> complement(ConstraintSpace.from_columns([1.0, 0.0, 0.0])).shape
     (3, 2)
     """
-    return qr(space.basis)[0][:, space.dimension :]
+    free = qr(space.basis)[0][:, space.dimension :]
+    rotation, upper = qr(free.T @ np.random.default_rng(0).normal(size=free.shape))
+    return free @ (rotation * np.sign(np.diag(upper)))
 
 
 def draw_coordinates(law: str, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

@@ -37,6 +37,14 @@ def test_the_complement_completes_the_basis(n, data, seed):
     assert np.allclose(both.T @ both, np.eye(n), atol=1e-12)
 
 
+def test_the_complement_depends_on_the_space_alone(rng):
+    basis = random_basis(30, 12, rng)
+    spaces = [ConstraintSpace.from_columns(basis @ random_basis(12, 12, rng)) for _ in range(3)]
+    first, *others = (complement(space) for space in spaces)
+    for other in others:
+        np.testing.assert_allclose(other, first, atol=1e-10)
+
+
 def test_free_dimensions_complete_the_capacities(space, subspaces):
     free = free_dimensions(space, subspaces)
     assert np.allclose(free[:7], 1 - space.per_input())
