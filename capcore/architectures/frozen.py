@@ -1,0 +1,110 @@
+"""An architecture some of whose parameters are fixed: only the others are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from capcore import generic
+from capcore.architectures.base import Architecture
+from capcore.constraints import compress_columns, equilibrate
+from capcore.finite_field import residues
+from capcore.validation import finite_array
+
+
+class Frozen:
+    """``arch`` with all parameters fixed at ``values`` but those at the indices ``free``.
+
+    Parameters
+    ----------
+    arch : the architecture. values : (arch.n_params,) a value for every parameter; those of free ones are not used.
+    free : indices of the parameters that stay free, or a mask (arch.n_params,).
+
+    Attributes
+    ----------
+    n_params : number of free parameters, in the order of ``arch``. layers : layer name → slice of them; layers
+    without any are left out.
+
+    Raises ``ValueError`` when no parameter is free or an index does not exist.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> arch = Frozen(Hierarchical(1, 2), values=[2.0, 3.0, 0.0, 0.0], free=[2, 3])
+    >>> arch.coefficients([1.0, 5.0]).tolist(), arch.generic_capacity()
+    ([2.0, 3.0, 10.0, 15.0], 2)
+    """
+
+    def __init__(self, arch: Architecture, values: object, free: object) -> None:
+        self.arch = arch
+        self.values = finite_array(values, "values", 1)
+        if self.values.size != arch.n_params:
+            raise ValueError(f"values: found {self.values.size}, expected {arch.n_params} (n_params of {arch!r}).")
+        chosen = np.asarray(free)
+        if chosen.dtype == bool and chosen.shape == (arch.n_params,):
+            chosen = np.flatnonzero(chosen)
+        if chosen.size == 0 or chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+            raise ValueError(f"free: found {free!r}, expected at least one index, or a mask of length {arch.n_params}.")
+        if chosen.min() < 0 or chosen.max() >= arch.n_params:
+            raise ValueError(f"free: found {free!r}, expected indices from 0 to {arch.n_params - 1}.")
+        self.free = np.unique(chosen)
+        self.n_inputs, self.input_dim, self.n_params = arch.n_inputs, arch.input_dim, self.free.size
+        self.layers = {}
+        for name, part in arch.layers.items():
+            first, last = np.searchsorted(self.free, [part.start, part.stop]).tolist()
+            if last > first:
+                self.layers[name] = slice(first, last)
+
+    def __repr__(self) -> str:
+        return f"Frozen({self.arch!r}, {self.n_params} of {self.arch.n_params} parameters free)"
+
+    def embed(self, params: object) -> np.ndarray:
+        """(arch.n_params,) all parameters, from the free ones (n_params,)."""
+        vector = finite_array(params, "params", 1)
+        if vector.size != self.n_params:
+            raise ValueError(f"params: found {vector.size} values, expected {self.n_params} for {self!r}.")
+        whole = self.values.copy()
+        whole[self.free] = vector
+        return whole
+
+    def init(self, rng: np.random.Generator) -> np.ndarray:
+        """(n_params,) the free ones among random parameters of ``arch``."""
+        return self.arch.init(rng)[self.free]
+
+    def coefficients(self, params: object) -> np.ndarray:
+        """(n_inputs · input_dim,) coefficients A."""
+        return self.arch.coefficients(self.embed(params))
+
+    def jacobian(self, params: object) -> np.ndarray:
+        """(n_inputs · input_dim, n_params) columns of the free parameters."""
+        return self.arch.jacobian(self.embed(params))[:, self.free]
+
+    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+        """(n_inputs · input_dim, n_params) Jacobian at integer parameters, the fixed ones being what they are."""
+        exact: Any = self.arch
+        whole = residues(self.values, prime)
+        whole[self.free] = np.asarray(params) % prime
+        return exact.jacobian_modulo(whole, prime)[:, self.free]
+
+    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """Coefficients and the function v ↦ Jᵀv."""
+        coefficients, pullback = self.arch.linearise(self.embed(params))
+        return coefficients, lambda vector: pullback(vector)[self.free]
+
+    def vjp(self, params: object, vector: np.ndarray) -> np.ndarray:
+        """(n_params,) product Jᵀv."""
+        return self.arch.vjp(self.embed(params), vector)[self.free]
+
+    def tangent_kernel(self, params: object) -> np.ndarray:
+        """(n, n) product JJᵀ."""
+        jacobian = self.jacobian(params)
+        return jacobian @ jacobian.T
+
+    def tangents(self, params: object) -> dict[str, np.ndarray]:
+        """For each layer with free parameters, columns that span its part of the Jacobian, scaled and compressed."""
+        jacobian = equilibrate(self.jacobian(params))
+        return {name: compress_columns(jacobian[:, part]) for name, part in self.layers.items()}
+
+    def generic_capacity(self) -> int:
+        """Exact rank at these fixed values and almost all free ones."""
+        return generic.exact_rank(self)

@@ -1,0 +1,179 @@
+"""Freezing redundant parameters and refitting the others (paper 1, Appendix D, Conjectures 1 and 2).
+
+The conjectures say that the others can make up for almost any value of a redundant set. Three models are small enough
+to decide it by algebra: what is left to solve is a quadratic equation, and it may have no real root. Larger ones are
+refitted, from the optimum (Conjecture 1) or from random starts (Conjecture 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from capcore.architectures.base import Architecture
+from capcore.architectures.frozen import Frozen
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.recurrent import Recurrent
+from capcore.optimum import FitResult, Problem, fit
+from capcore.processes import Process
+from capcore.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
+from capcore.validation import finite_array, positive_integer
+
+DIAGONAL = (0, 3, 4, 7)
+"""The weights U₀₀, U₁₁, V₀₀, V₁₁ of ``Hierarchical(2, 2)``, whose coefficients are the matrix product UV."""
+
+
+def square_share(limit: float = 3.0, target: float = 1.0) -> float:
+    """Share of the values w₂ in [−limit, limit] for which w₁² + w₂ = target has no real w₁: those above the target.
+
+    >>> square_share()
+    0.3333333333333333
+    """
+    return float(np.clip((limit - target) / (2 * limit), 0, 1))
+
+
+def recurrent_discriminant(target: object, weight: object) -> np.ndarray:
+    """Sign-deciding discriminant of two poles on three lags when one of them has a given weight w.
+
+    A_τ = v r^τ + w s^τ with A₀, A₁, A₂ given leaves a quadratic equation for s; a quarter of its discriminant is
+    w (A₀ − w)(A₀A₂ − A₁²). Where it is negative no real v, r, s give the target.
+
+    Parameters
+    ----------
+    target : (3,) coefficients. weight : (…) values of w.
+
+    >>> recurrent_discriminant([1.0, 0.5, 0.5], [0.5, 2.0]).tolist()
+    [0.0625, -0.5]
+    """
+    a0, a1, a2 = finite_array(target, "target", 1)
+    w = np.asarray(weight, dtype=float)
+    hankel = a0 * a2 - a1**2
+    if abs(hankel) <= 1e-12 * (abs(a0 * a2) + a1**2):  # one exponential, to rounding: a double root
+        hankel = 0.0
+    return w * (a0 - w) * hankel
+
+
+def diagonal_discriminant(target: object, frozen: object) -> np.ndarray:
+    """Discriminant of a two-layer, two-channel, four-input model whose four :data:`DIAGONAL` weights are given.
+
+    The coefficients are UV with 2 × 2 matrices U (tap, channel) and V (channel, tap). With U₀₀ = a, U₁₁ = d, V₀₀ = e,
+    V₁₁ = h given, U₀₁ solves −h A₁₀ p² + (A₀₁A₁₀ + dhα − aeβ) p − dα A₀₁ = 0, where α = A₀₀ − ae, β = A₁₁ − dh.
+
+    Parameters
+    ----------
+    target : (4,) coefficients, lag 0 first. frozen : (…, 4) values a, d, e, h.
+
+    >>> diagonal_discriminant([2.0, 1.0, 1.0, 2.0], [[1.0, 1.0, 1.0, 1.0]]).tolist()
+    [-3.0]
+    """
+    a00, a10, a01, a11 = finite_array(target, "target", 1)
+    a, d, e, h = np.moveaxis(np.asarray(frozen, dtype=float), -1, 0)
+    alpha, beta = a00 - a * e, a11 - d * h
+    return (a01 * a10 + d * h * alpha - a * e * beta) ** 2 - 4 * d * h * alpha * a01 * a10
+
+
+def unsolvable_shares(process: Process, n_values: int, seed: int = 0) -> dict[str, float]:
+    """Share of standard normal frozen values for which no real choice of the other weights gives the target.
+
+    Entries ``recurrent`` (see :func:`recurrent_discriminant`) and ``hierarchical`` (:func:`diagonal_discriminant`).
+    """
+    rng = np.random.default_rng(seed)
+    count = positive_integer(n_values, "n_values")
+    recurrent = recurrent_discriminant(process.predictor(3)[0], rng.standard_normal(count))
+    hierarchical = diagonal_discriminant(process.predictor(4)[0], rng.standard_normal((count, 4)))
+    return {"recurrent": float(np.mean(recurrent < 0)), "hierarchical": float(np.mean(hierarchical < 0))}
+
+
+def recurrent_losses(process: Process, weights: np.ndarray, n_starts: int = 5, seed: int = 0) -> np.ndarray:
+    """(k,) best loss over random starts of two poles on three lags, one of them with each of the given weights (k,)."""
+    arch = Recurrent(3, 2)
+    problem = Problem.of(arch, process)
+    found = []
+    for weight in weights:
+        values = arch.assemble([0.0, 0.0], [0.0, weight])
+        model = Frozen(arch, values, [0, 2, 3, 4])  # input and output weight of the second channel are fixed
+        found.append(fit(model, problem, start="random", n_starts=n_starts, rng=seed, max_iterations=200).loss)
+    return np.array(found)
+
+
+@dataclass(frozen=True)
+class Refits:
+    """What freezing at random values cost; each (n_draws,).
+
+    ``excess`` : loss / loss at the optimum − 1. ``offset`` : relative offset of the run kept, near 1 where it was still
+    descending.
+    """
+
+    excess: np.ndarray
+    offset: np.ndarray
+
+    @property
+    def settled(self) -> np.ndarray:
+        """(n_draws,) whether the run had converged by Bates & Watts' criterion, a relative offset below 1e-3."""
+        return self.offset < 1e-3
+
+
+def refit(
+    arch: Architecture,
+    problem: Problem,
+    optimum: FitResult,
+    frozen: np.ndarray,
+    rng: np.random.Generator,
+    n_starts: int = 0,
+    **options: Any,
+) -> FitResult:
+    """The best fit with the parameters ``frozen`` (indices) at random values, as the architecture draws them.
+
+    The others start at the optimum if ``n_starts`` is 0, otherwise at so many random points.
+    """
+    free = np.setdiff1d(np.arange(arch.n_params), frozen)
+    model = Frozen(arch, arch.init(rng), free)
+    if n_starts == 0:
+        return fit(model, problem, start=optimum.params[free], **options)
+    return fit(model, problem, start="random", n_starts=n_starts, rng=rng, **options)
+
+
+def freeze_layers(
+    arch: Hierarchical, process: Process, n_draws: int, seed: int = 0, n_starts: int = 0, **options: Any
+) -> dict[tuple[str, ...], Refits]:
+    """Largest redundant set of layers → :class:`Refits` with its layers frozen at ``n_draws`` random values.
+
+    Every layer set of :func:`capcore.redundancy.redundant_layer_sets`; ``n_starts`` as in :func:`refit`.
+    """
+    problem = Problem.of(arch, process)
+    optimum = fit(arch, problem)
+    found = {}
+    for names in redundant_layer_sets(arch):
+        if names:
+            frozen = parameter_set(arch, names, arch.n_params)
+            draws = [np.random.default_rng([seed, i]) for i in range(positive_integer(n_draws, "n_draws"))]
+            fits = [refit(arch, problem, optimum, frozen, rng, n_starts, **options) for rng in draws]
+            found[names] = _collect(fits, optimum)
+    return found
+
+
+def freeze_single_weights(
+    arch: Hierarchical, process: Process, n_draws: int, seed: int = 0, n_starts: int = 5, **options: Any
+) -> Refits:
+    """Maximal redundant sets of single weights, filled up in random order, frozen before random starts.
+
+    >>> from capcore.processes import PowerLaw
+    >>> freeze_single_weights(Hierarchical(1, 3), PowerLaw(), 2, n_starts=3).offset.size
+    2
+    """
+    problem = Problem.of(arch, process)
+    optimum = fit(arch, problem)
+    fits = []
+    for i in range(positive_integer(n_draws, "n_draws")):
+        rng = np.random.default_rng([seed, i])
+        frozen = maximal_redundant_set(arch, rng.permutation(arch.n_params))
+        fits.append(refit(arch, problem, optimum, frozen, rng, n_starts, **options))
+    return _collect(fits, optimum)
+
+
+def _collect(fits: list[FitResult], optimum: FitResult) -> Refits:
+    return Refits(
+        np.array([each.loss / optimum.loss - 1 for each in fits]), np.array([each.relative_offset for each in fits])
+    )
