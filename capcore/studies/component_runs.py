@@ -13,6 +13,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.gauss_newton import ROUNDING
 from capcore.multivariate import Independent
 from capcore.studies.multidimensional import RANGES, spread_components, summarise
+from capcore.studies.profile_shape import SATURATED
 from capcore.studies.profiles import recent, share
 from capcore.validation import positive_integer
 
@@ -58,6 +59,16 @@ class Run:
     def recent_share(self) -> float:
         """The share of κ on them."""
         return float(share(self.per_input, recent(self.arch.n_inputs)))
+
+    @property
+    def recent_filling(self) -> float:
+        """Their capacity divided by its ceiling: by d for each of them."""
+        return float(self.normalised[recent(self.arch.n_inputs)].mean())
+
+    @property
+    def saturated(self) -> int:
+        """Number of positions whose capacity is at least 0.99 d."""
+        return int(np.count_nonzero(self.normalised >= SATURATED))
 
 
 def ascending_integers(values: object, name: str, least: int = 1) -> list[int]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.allocation import CapacityAllocation
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.multivariate import Independent
 from capcore.optimum import Problem
@@ -55,8 +56,12 @@ class Toy:
     @property
     def per_component(self) -> np.ndarray:
         """(d,) capacity of each component over all positions; they sum to κ."""
-        d = self.together.allocation.input_dim
-        return self.together.allocation.space.per_input().reshape(-1, d).sum(axis=0)
+        return per_component(self.together.allocation)
+
+
+def per_component(allocation: CapacityAllocation) -> np.ndarray:
+    """(d,) capacity of each component over all positions; they sum to κ."""
+    return allocation.space.per_input().reshape(-1, allocation.input_dim).sum(axis=0)
 
 
 def identical_components(process: Process, input_dim: int, channels: int, n_layers: int, kernel_size: int = 2) -> Toy:

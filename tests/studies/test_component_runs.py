@@ -1,5 +1,6 @@
 """Runs by number of components and channels: read where stored, made where not, and compared."""
 
+import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
@@ -38,6 +39,8 @@ def test_summaries_of_a_run():
     assert run.normalised == pytest.approx(run.per_input / 2)
     assert run.recent == pytest.approx(run.per_input[:2].sum())
     assert run.recent_share == pytest.approx(run.recent / run.total)
+    assert run.recent_filling == pytest.approx(run.recent / 4)
+    assert run.saturated == np.sum(run.per_input >= 1.98)
     assert not run.attained and Runs("PowerLaw", n_layers=2).at(2, 8).attained
 
 
