@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.fft import dct
@@ -18,6 +18,21 @@ from capcore.processes import Process
 from capcore.studies.profile_shape import roughness
 from capcore.studies.survey import allocate_quietly, case
 from capcore.validation import positive_integer
+
+
+def not_full(models: Mapping[str, Architecture]) -> list[str]:
+    """The labels of the models that cannot constrain every input. Raises ``ValueError`` where there is none.
+
+    >>> not_full({"small": Hierarchical(1, 3), "full": Hierarchical(8, 3)})
+    ['small']
+    """
+    labels = [name for name, arch in models.items() if arch.generic_capacity() < arch.n_inputs * arch.input_dim]
+    if not labels:
+        raise ValueError(
+            f"channels: found only models with full capacity ({', '.join(models)}), expected a smaller one among them: "
+            "a full model has capacity one everywhere."
+        )
+    return labels
 
 
 def per_mode(capacities: object) -> np.ndarray:

@@ -92,6 +92,12 @@ def test_untrained_models_are_drawn_from_the_seed():
     assert 2 * first[1].sum(axis=1) - first[1][:, 0] - first[1][:, -1] == pytest.approx([4, 4])
 
 
+def test_a_full_model_is_left_out():
+    assert frequencies.not_full({"a": Hierarchical(1, 3), "b": Hierarchical(8, 3)}) == ["a"]
+    with pytest.raises(ValueError, match=r"channels: found only models with full capacity .b., expected a smaller one"):
+        frequencies.not_full({"b": Hierarchical(8, 3)})
+
+
 def test_contrast():
     profile = np.zeros(33)
     profile[8::8] = 1
