@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from capcore.allocation import CapacityAllocation, CapacityWarning, LayerAllocation, allocate
-    from capcore.architectures import Architecture, Function, Hierarchical, Linear, Recurrent
+    from capcore.architectures import Architecture, Frozen, Function, Hierarchical, Linear, Recurrent
     from capcore.constraints import ConstraintSpace, chain, join
     from capcore.feature_process import FeatureProcess
     from capcore.features import Fourier, Hermite, Monomials, PiecewiseLinear, make_features
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
         RationalQuadratic,
         WithNugget,
         make_process,
+    )
+    from capcore.redundancy import (
+        is_redundant,
+        marginal_rank,
+        maximal_redundant_set,
+        minimal_layer_sets,
+        redundant_layer_sets,
     )
     from capcore.time_series import estimate_process, load_series
 
@@ -61,6 +68,7 @@ _HOME = {
     "Hierarchical": "architectures",
     "Linear": "architectures",
     "Recurrent": "architectures",
+    "Frozen": "architectures",
     "Function": "architectures",
     "Problem": "optimum",
     "FitResult": "optimum",
@@ -77,6 +85,11 @@ _HOME = {
     "linearised_torch": "own_model",
     "estimate_process": "time_series",
     "load_series": "time_series",
+    "is_redundant": "redundancy",
+    "marginal_rank": "redundancy",
+    "maximal_redundant_set": "redundancy",
+    "minimal_layer_sets": "redundancy",
+    "redundant_layer_sets": "redundancy",
 }
 """Public name → the module that defines it."""
 
@@ -97,6 +110,7 @@ _SUBMODULES = {
     "own_model",
     "plotting",
     "processes",
+    "redundancy",
     "tensor_train",
     "time_series",
     "toeplitz",
@@ -116,6 +130,7 @@ __all__ = [
     "Fourier",
     "FractionalGaussianNoise",
     "FromAutocovariance",
+    "Frozen",
     "Function",
     "Hermite",
     "Hierarchical",
@@ -136,12 +151,17 @@ __all__ = [
     "chain",
     "estimate_process",
     "fit",
+    "is_redundant",
     "join",
     "linearised_jax",
     "linearised_torch",
     "load_series",
     "make_features",
     "make_process",
+    "marginal_rank",
+    "maximal_redundant_set",
+    "minimal_layer_sets",
+    "redundant_layer_sets",
 ]
 
 
