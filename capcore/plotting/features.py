@@ -73,15 +73,15 @@ def plot_feature_capacities(capacities: np.ndarray, ax: Axes) -> Axes:
     return ax
 
 
-def plot_range(profiles: np.ndarray, ax: Axes, label: str) -> Axes:
+def plot_range(profiles: np.ndarray, ax: Axes, label: str, colour: str = "0.7") -> Axes:
     """The range of many profiles over the inputs, as a band.
 
     Parameters
     ----------
-    profiles : (m, n) values, lag 0 first. label : of the band in a legend.
+    profiles : (m, n) values, lag 0 first. label, colour : of the band.
     """
     lags = np.arange(profiles.shape[1])
-    ax.fill_between(lags, profiles.min(axis=0), profiles.max(axis=0), color="0.7", linewidth=0, label=label, zorder=1)
+    ax.fill_between(lags, profiles.min(axis=0), profiles.max(axis=0), color=colour, linewidth=0, label=label, zorder=1)
     return ax
 
 

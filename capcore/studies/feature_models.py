@@ -170,17 +170,30 @@ def profile_in_basis(allocation: CapacityAllocation, matrix: np.ndarray) -> np.n
     return ConstraintSpace.from_columns(moved).per_input(allocation.input_dim)
 
 
-def random_profiles(found: survey.Case, n_bases: int, seed: int = 0, orthonormal: bool = False) -> np.ndarray:
-    """(n_bases, n_inputs) capacity per input of one trained model in random bases of the same functions.
+def random_matrices(d: int, condition: float, count: int, seed: int = 0) -> np.ndarray:
+    """(count, d, d) random matrices of a given condition number, between two random rotations.
+
+    >>> round(float(np.linalg.cond(random_matrices(3, 10.0, 1)[0])), 6)
+    10.0
+    """
+    rng = np.random.default_rng(seed)
+    left, right = np.linalg.qr(rng.normal(size=(2, count, d, d)))[0]
+    return left * np.geomspace(1, 1 / condition, d) @ right
+
+
+def random_profiles(
+    found: survey.Case, condition: float, count: int, seed: int = 0, orthonormal: bool = False
+) -> np.ndarray:
+    """(count, n_inputs) capacity per input of one trained model in random bases of the same functions.
 
     Parameters
     ----------
+    condition : condition number of the matrices M with φ' = Mφ. count : number of bases.
     orthonormal : whether each of the bases is orthonormalised first.
     """
-    rng = np.random.default_rng(seed)
     task: Any = found.process
     profiles = []
-    for matrix in rng.normal(size=(n_bases, task.input_dim, task.input_dim)):
+    for matrix in random_matrices(task.input_dim, condition, count, seed):
         basis = Recombined(task.features, matrix)
         matrix = basis.orthonormalised().matrix @ matrix if orthonormal else matrix
         profiles.append(profile_in_basis(found.allocation, matrix))

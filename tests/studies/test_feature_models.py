@@ -104,10 +104,10 @@ def test_rotations_of_the_features_change_no_capacity_of_an_input(model, seed):
     assert_allclose(study.profile_in_basis(model.allocation, rotation), model.allocation.per_input, atol=1e-12)
 
 
-def test_random_bases_spread_and_orthonormal_ones_do_not(model):
-    spread = np.ptp(study.random_profiles(model, 20, 0), axis=0)
-    assert spread.max() > 0.1
-    cured = study.random_profiles(model, 20, 0, orthonormal=True)
+def test_random_bases_spread_the_more_the_worse_they_are_and_orthonormal_ones_do_not(model):
+    spread = [np.ptp(study.random_profiles(model, c, 20), axis=0).max() for c in (1.0, 10.0, 1000.0)]
+    assert spread[0] < 1e-9 and spread[1] > 0.05 and spread[2] > 2 * spread[1]
+    cured = study.random_profiles(model, 1000.0, 20, orthonormal=True)
     assert np.ptp(cured, axis=0).max() < 1e-6
     assert_allclose(cured[0], model.allocation.per_input, atol=1e-6)
     assert study.basis_change(ARCH, model, cc.Monomials(3)) > 0.01
