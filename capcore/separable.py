@@ -87,5 +87,5 @@ def minimise_projected(
             gtol=1e-15,
             max_nfev=max(max_iterations, 1),
         )
-    weights = best_weights(columns(result.x)[0], goal)[0]
+        weights = best_weights(columns(result.x)[0], goal)[0]
     return Projection(result.x, weights, losses, result.status > 0, str(result.message))
