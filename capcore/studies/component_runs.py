@@ -176,3 +176,19 @@ class Runs:
     def pairs_of_equal_size(self, input_dim: int, channels: Iterable[int]) -> list[tuple[Run, Run]]:
         """For each number of channels the model with ``input_dim`` components, and that of one nearest in size."""
         return [(run, self.of_equal_size(run)) for run in self.over(input_dim, channels)]
+
+
+def stalled_fits(content: dict[str, Any]) -> list[str]:
+    """The models of a stored experiment whose fit did not converge, in words."""
+    return [
+        f"{family}, d = {d}, c = {c}"
+        for family, dims in content["values"]["optima"].items()
+        for d, cases in dims.items()
+        for c, found in cases.items()
+        if not found["converged"]
+    ]
+
+
+def restart_gap(content: dict[str, Any]) -> float:
+    """Largest difference in the capacity of a position between the default fit and one from random parameters."""
+    return max(found["gap"] for cases in content["values"]["random_starts"].values() for found in cases.values())

@@ -2,9 +2,9 @@
 
 In both the target has one direction in the space of components. The optimum is then the one-dimensional model along
 that direction and zero across it, and across it only the first layer's kernel can move anything: every direction
-across adds the capacity of layer 1 taken alone. This holds where every bond of the one-dimensional optimum has the
-rank that d components can attain; with more channels than that the optimum is singular, and capacity across
-the direction depends on weights that do not reach the coefficients.
+across adds the capacity of layer 1 taken alone, with the covariance along that direction. This holds where every bond
+of the one-dimensional optimum has the rank that d components can attain; with more channels than that the optimum
+is singular, and capacity across the direction depends on weights that do not reach the coefficients.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from capcore.allocation import CapacityAllocation
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.constraints import ConstraintSpace
 from capcore.multivariate import Independent
 from capcore.optimum import Problem
 from capcore.processes import Process
@@ -30,10 +31,12 @@ class Toy:
     Attributes
     ----------
     together : the optimum with d components. alone : that of the one component.
+    across : (n_inputs,) what the d − 1 other directions add by the law above.
     """
 
     together: Case
     alone: Case
+    across: np.ndarray
 
     @property
     def loss_gap(self) -> float:
@@ -43,15 +46,9 @@ class Toy:
         return abs(self.together.fit.loss / self.alone.fit.loss - 1)
 
     @property
-    def layer_1(self) -> np.ndarray:
-        """(n_inputs,) capacity of layer 1 of the one-dimensional model, taken alone."""
-        return self.alone.allocation.layers["layer 1"].independent
-
-    @property
     def predicted(self) -> np.ndarray:
-        """(n_inputs,) the law above: κ_i of the one component plus d − 1 times that of its layer 1."""
-        d = self.together.allocation.input_dim
-        return self.alone.allocation.per_input + (d - 1) * self.layer_1
+        """(n_inputs,) the law above: capacity of the one component's model, and what the other directions add."""
+        return self.alone.allocation.per_input + self.across
 
     @property
     def per_component(self) -> np.ndarray:
@@ -71,9 +68,7 @@ def identical_components(process: Process, input_dim: int, channels: int, n_laye
     >>> bool(identical_components(PowerLaw(), 3, 1, 4).loss_gap < 1e-9)
     True
     """
-    arch = Hierarchical(channels, n_layers, kernel_size, input_dim=input_dim)
-    alone = case(Hierarchical(channels, n_layers, kernel_size), process)
-    return Toy(case(arch, Independent([process] * input_dim)), alone)
+    return _toy(Independent([process] * input_dim), 0, channels, n_layers, kernel_size)
 
 
 def single_component(
@@ -86,9 +81,21 @@ def single_component(
     d = len(components)
     if positive_integer(which, "which", 0) >= d:
         raise ValueError(f"which: found {which}, expected a component from 0 to {d - 1}.")
-    arch = Hierarchical(channels, n_layers, kernel_size, input_dim=d)
-    alone = case(Hierarchical(channels, n_layers, kernel_size), components[which])
-    return Toy(case(arch, Independent(components, np.eye(d)[which])), alone)
+    return _toy(Independent(components, np.eye(d)[which]), which, channels, n_layers, kernel_size)
+
+
+def _toy(process: Independent, which: int, channels: int, n_layers: int, kernel_size: int) -> Toy:
+    """The task beside that of component ``which`` alone."""
+    one = Hierarchical(channels, n_layers, kernel_size)
+    arch = Hierarchical(channels, n_layers, kernel_size, input_dim=process.input_dim)
+    alone = case(one, process.components[which])
+    tangents = one.tangents(alone.fit.params)["layer 1"]
+    across = np.zeros(one.n_inputs)
+    for j, component in enumerate(process.components):
+        if j != which:
+            columns = component.covariance(one.n_inputs) @ tangents
+            across += ConstraintSpace.from_columns(columns, equilibrated=True).per_input()
+    return Toy(case(arch, process), alone, across)
 
 
 def spread_over_weights(toy: Toy, arch: Hierarchical, n_draws: int = 5, seed: int = 0) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.studies.component_runs import Runs, ascending_integers
+from capcore.studies.component_runs import Runs, ascending_integers, restart_gap, stalled_fits
 from capcore.studies.stored_runs import stored
 
 
@@ -25,6 +25,13 @@ def test_stored_runs_are_read_and_others_made(content):
 )
 def test_nothing_stored_is_used_for_other_settings(content, other):
     assert not Runs("PowerLaw", content=content, **other).at(1, 1).is_stored
+
+
+def test_what_the_stored_fits_lack():
+    cases = {"1": {"2": {"converged": True}, "3": {"converged": False}}}
+    values = {"optima": {"PowerLaw": cases}, "random_starts": {"4": {"2": {"gap": 0.1}}, "8": {"1": {"gap": 0.3}}}}
+    assert stalled_fits({"values": values}) == ["PowerLaw, d = 1, c = 3"]
+    assert restart_gap({"values": values}) == 0.3
 
 
 def test_stored_and_made_agree(content):

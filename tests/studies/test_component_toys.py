@@ -13,6 +13,7 @@ TOYS = {
     "identical": lambda d, c: identical_components(PowerLaw(), d, c, 4),
     "identical noise": lambda d, c: identical_components(FractionalGaussianNoise(), d, c, 4),
     "the first": lambda d, c: single_component([PowerLaw()] * d, 0, c, 4),
+    "one of distinct ones": lambda d, c: single_component(spread_components("PowerLaw", d), d // 2, c, 4),
     "the last": lambda d, c: single_component([PowerLaw()] * d, d - 1, c, 4),
 }
 
@@ -50,6 +51,11 @@ def test_components_that_are_not_predicted_keep_the_capacity_of_a_first_layer(ch
     coefficients = toy.together.fit.coefficients.reshape(-1, 4)
     assert np.abs(np.delete(coefficients, 1, axis=1)).max() < 1e-9
     assert_allclose(coefficients[:, 1], toy.alone.fit.coefficients, rtol=0, atol=1e-6)
+
+
+def test_the_law_for_identical_components_is_layer_1_times_the_others():
+    toy = identical_components(PowerLaw(), 4, 2, 4)
+    assert_allclose(toy.across, 3 * toy.alone.allocation.layers["layer 1"].independent, rtol=0, atol=1e-9)
 
 
 def test_with_more_channels_than_rank_the_capacity_depends_on_idle_weights():

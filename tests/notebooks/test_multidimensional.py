@@ -1,0 +1,66 @@
+"""The chapter on several components with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+from capcore import claims
+
+NAME = "multidimensional"
+SMALL = {"dims": [1, 2], "channels": [1, 2], "base_channels": [1], "n_layers": 3, "toy_dim": 2}
+VARIANTS = {
+    "two and three components": {"dims": [2, 3], "toy_dim": 3},
+    "another family": {"process": "RationalQuadratic", "low": 0.5, "high": 1.0},
+    "an attained target": {"process": "AR1"},
+    "no mixing": {"correlation": 0.0},
+    "negative correlation, kernel size 3": {"correlation": -0.9, "kernel_size": 3, "n_layers": 2},
+    "one component in the toys": {"toy_dim": 1},
+    "identical components": {"low": 0.5, "high": 0.5, "seed": 3},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**SMALL, **parameters}))
+    registry = claims.load()
+    assert set(values) == {f"P1.{i}.{check.name}" for i in (31, 32, 33) for check in registry[f"P1.{i}"].checks}
+    excess = registry["P1.31"].check("excess")
+    assert excess.test.holds(values["P1.31.excess"]), values["P1.31.excess"]
+
+
+def test_printed_laws_hold_in_a_small_run(run):
+    notebook = run(NAME, **SMALL)
+    text = "".join(
+        output.text for cell in notebook.cells for output in cell.get("outputs", []) if output.output_type == "stream"
+    )
+    for line in (
+        "profiles agree to 1e-4: True",
+        "same κ: True",
+        "same loss to six digits: True",
+        "same loss as one component, to 1e-6: True",
+        "identical components: True",
+        "a single component: True",
+    ):
+        assert line in text
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        (r"dims\[0\]: found 0, expected a whole number of at least 1", {"dims": [0, 4]}),
+        (r"dims: found \[4\], expected a list of at least 2 ascending", {"dims": [4]}),
+        ("dims: found 16", {"dims": 16}),
+        (r"channels\[0\]: found 0", {"channels": [0]}),
+        (r"base_channels: found \[2, 1\]", {"base_channels": [2, 1]}),
+        ("exponent: found -0.3, expected a positive number", {"low": -0.3}),
+        ("hurst: found 1.5", {"process": "FractionalGaussianNoise", "high": 1.5}),
+        ("low: found 0.9, expected at most high = 0.3", {"low": 0.9, "high": 0.3}),
+        ("process: found 'PowerLaws'.*Did you mean 'PowerLaw'", {"process": "PowerLaws"}),
+        ("n_layers: found 1, expected a whole number of at least 2", {"n_layers": 1}),
+        ("kernel_size: found 0", {"kernel_size": 0}),
+        ("toy_dim: found 0|input_dim: found 0", {"toy_dim": 0}),
+        ("correlation: found 1.0, expected a number strictly between -0.333 and 1", {"correlation": 1.0}),
+        ("seed: found -1", {"seed": -1}),
+        ("chanels: not a parameter.*Did you mean 'channels'", {"chanels": [4]}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
