@@ -56,7 +56,7 @@ def test_the_first_layer_outgrows_the_dimension():
     """2·d·c + 8c² + 2c parameters at L = 6: per component 2c₀√d + 8c₀² + 2c₀/√d, which grows without bound."""
     found = parameters_per_component(2, (1, 4, 16), 6, 2)
     assert found == pytest.approx([4 * np.sqrt(d) + 32 + 4 / np.sqrt(d) for d in (1, 4, 16)])
-    assert exact_densities(1, [1, 1024], 6, 2).tolist() == [7 / 64, 1.0]
+    assert (64 * exact_densities(1, [1, 16, 1024], 6, 2)).tolist() == [7, 11, 64]
 
 
 def test_fixed_channels_against_scaled_ones():
