@@ -7,10 +7,10 @@ import sys
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import fitting
+from benchmarks import fitting, ranks
 from benchmarks.measure import environment, peak_memory_gb
 
-SUITES = {"fitting": fitting.rows}
+SUITES = {"fitting": fitting.rows, "ranks": ranks.rows}
 
 
 def main(arguments: list[str] | None = None) -> int:

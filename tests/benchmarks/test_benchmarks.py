@@ -2,12 +2,12 @@
 
 import pytest
 
-from benchmarks import fitting
+from benchmarks import fitting, ranks
 from benchmarks.__main__ import main
 from benchmarks.measure import Row
 
 
-@pytest.mark.parametrize("row", list(fitting.rows(quick=True)), ids=lambda row: row.work[:40])
+@pytest.mark.parametrize("row", [*fitting.rows(quick=True), *ranks.rows(quick=True)], ids=lambda row: row.work[:40])
 def test_both_sides_agree(row: Row) -> None:
     assert row.holds, row.agreement
     assert row.seconds > 0 and row.peer_seconds > 0
