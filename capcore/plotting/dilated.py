@@ -103,3 +103,17 @@ def plot_courses(
     if not ax.xaxis_inverted():
         ax.invert_xaxis()
     return ax
+
+
+def plot_family_shares(families: Mapping[str, Mapping[str, float]], ax: Axes) -> Axes:
+    """Per family the share ``near`` of the tiled model and the difference ``far``, with one half and zero marked."""
+    labels = {"near": "tiled: share on the nearest third", "far": "farthest third: repeated minus tiled"}
+    rows = np.arange(len(families))
+    for i, (key, label) in enumerate(labels.items()):
+        ax.plot([each[key] for each in families.values()], rows, MARKERS[i], color=CYCLE[i], label=label)
+    ax.axvline(0.5, color=CYCLE[0], linestyle="--", linewidth=0.9)
+    ax.axvline(0, color="0.3", linewidth=0.8)
+    ax.set_yticks(rows, list(families))
+    ax.set(xlabel="share of κ", ylim=(len(families) - 0.5, -0.5))
+    ax.figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return ax

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -47,13 +48,13 @@ def plot_layer_sets(
     ax.set(xlim=(-1, x - 1), ylim=(-0.6, len(names) - 0.4))
     ax.grid(visible=False)
     ax.tick_params(length=0)
-    handles = [
+    handles: list[Artist] = [
         Line2D([], [], color=CYCLE[0], marker="o", markersize=8, label="frozen together: the set is redundant"),
         Line2D([], [], color=CYCLE[0], marker="o", markersize=8, markerfacecolor="white", linestyle="",
                label="redundant alone, not with this set"),
         Line2D([], [], color="0.75", marker=".", linestyle="", label="never redundant"),
     ]  # fmt: skip
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=3, frameon=False)
+    _legend_below(ax, handles)
     return ax
 
 
@@ -74,12 +75,12 @@ def plot_loss_against_weight(
     ax.plot(weights, shown, "o", color=CYCLE[0], markersize=3.5)
     ax.set_yscale("log")
     ax.set(xlabel="frozen weight of the second pole", ylabel="excess loss after refitting")
-    ax.set(ylim=(FLOOR / 30, 10 * max(shown.max(), FLOOR)))
-    handles = [
+    ax.set(xlim=(fine[0], fine[-1]), ylim=(FLOOR / 30, 10 * max(shown.max(), FLOOR)))
+    handles: list[Artist] = [
         Line2D([], [], color=CYCLE[0], marker="o", linestyle="", markersize=3.5, label="best of the refits"),
         Patch(color=CYCLE[1], alpha=0.18, label="negative discriminant: no real solution"),
     ]
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
+    _legend_below(ax, handles)
     return ax
 
 
@@ -102,13 +103,13 @@ def plot_excesses(groups: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes,
     ax.set_yticks(range(len(groups)), list(groups))
     ax.set(xlabel="loss above the optimum, relative", ylim=(len(groups) - 0.5, -0.5))
     ax.set_xlim(floor / 5, None)
-    handles = [
+    handles: list[Artist] = [
         Line2D([], [], color=CYCLE[0], marker=MARKERS[0], linestyle="", markersize=3.5, label="converged"),
         Line2D([], [], color=CYCLE[1], marker=MARKERS[2], linestyle="", markersize=4.5, markerfacecolor="white",
                label="still descending"),
         Line2D([], [], color="0.3", linestyle="--", linewidth=0.9, label="1 %"),
     ]  # fmt: skip
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.4, -0.2), ncols=3, frameon=False)
+    _legend_below(ax, handles)
     return ax
 
 
@@ -131,5 +132,11 @@ def plot_designs(losses: Mapping[str, Mapping[str, float]], ax: Axes) -> Axes:
     ax.set_xscale("log")
     ax.set_yticks(range(len(processes)), processes)
     ax.set(xlabel="loss at the optimum", ylim=(len(processes) - 0.5, -0.5))
-    ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.2), ncols=2, frameon=False)
+    _legend_below(ax, ax.get_legend_handles_labels()[0])
     return ax
+
+
+def _legend_below(ax: Axes, handles: Sequence[Artist]) -> None:
+    """One row of labels under the figure."""
+    labels = [str(handle.get_label()) for handle in handles]
+    ax.figure.legend(handles, labels, loc="outside lower center", ncols=len(handles), frameon=False)

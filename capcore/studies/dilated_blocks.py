@@ -187,6 +187,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             case: dict[str, Any] = {"runs": [each.plain() for each in runs]}
             if family == "PowerLaw":
                 case["params"] = min(runs, key=lambda each: each.loss[-1]).params.tolist()
-                case["l-bfgs-b"] = follow(arch, problem, 0, chosen["lbfgs_stages"], "l-bfgs-b").plain()
+                stop = follow(arch, problem, 0, chosen["lbfgs_stages"], "l-bfgs-b")
+                case["l-bfgs-b"], case["stop_params"] = stop.plain(), stop.params.tolist()
             found[size][family][order] = case
     return found

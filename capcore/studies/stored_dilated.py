@@ -12,7 +12,8 @@ from capcore.processes import PowerLaw, Process
 from capcore.studies.dilated_blocks import ORDERS, dilated_models, follow
 
 Cases = Mapping[str, Mapping[str, Any]]
-"""Order → ``runs`` (plain :class:`~capcore.studies.dilated_blocks.Course` each), ``params``, ``l-bfgs-b``."""
+"""Order → ``runs`` (plain :class:`~capcore.studies.dilated_blocks.Course` each), ``params`` of the best of them,
+``l-bfgs-b`` (a Course) and its ``stop_params``."""
 
 
 def live_cases(
@@ -25,10 +26,12 @@ def live_cases(
     found = {}
     for order in ORDERS:
         runs = [follow(models[order], process, seed, stages) for seed in range(n_starts)]
+        stop = follow(models[order], process, 0, lbfgs_stages, "l-bfgs-b")
         found[order] = {
             "runs": [run.plain() for run in runs],
             "params": min(runs, key=lambda run: run.loss[-1]).params.tolist(),
-            "l-bfgs-b": follow(models[order], process, 0, lbfgs_stages, "l-bfgs-b").plain(),
+            "l-bfgs-b": stop.plain(),
+            "stop_params": stop.params.tolist(),
         }
     return found
 
