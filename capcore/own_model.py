@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from capcore.processes import Process
 from capcore.validation import finite_array
 
 
-class Linearisation(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Linearisation:
     """A network linearised at an input, as :func:`allocate_function` takes it.
 
     Attributes
@@ -27,7 +29,7 @@ class Linearisation(NamedTuple):
     """
 
     function: Callable[[Any], Any]
-    params: np.ndarray
+    params: np.ndarray = field(repr=False)
     layers: dict[str, slice]
 
 

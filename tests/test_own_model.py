@@ -90,6 +90,39 @@ def test_the_derivative_is_that_of_the_output(params):
     assert alloc.per_input.shape == (5,) and alloc.per_input.sum() == pytest.approx(alloc.total)
 
 
+def test_gates_at_zero_have_the_exact_capacity_of_the_polynomial_they_are_there():
+    """At zero tanh(a)σ(b) has the tangent a/2; biases only scale. One channel, residual and skip, dilations 1, 2, 4."""
+    jax = pytest.importorskip("jax")
+    jnp, rng = jax.numpy, np.random.default_rng(1)
+
+    def gated(w, x):
+        state, total = w["in"] * x, 0.0
+        for layer, dilation in zip(w["layers"], (1, 2, 4), strict=True):
+            past = jnp.pad(state, (dilation, 0))[: len(state)]
+            out = jnp.tanh(layer[0] * past + layer[1] * state + layer[2])
+            out = out * jax.nn.sigmoid(layer[3] * past + layer[4] * state + layer[5])
+            state, total = state + layer[6] * out, total + layer[7] * out[-1]
+        return total
+
+    def polynomial(w):
+        impulse = np.concatenate([w[:1], np.zeros(7)])
+        state, total = impulse, 0 * impulse
+        for layer, dilation in zip(w[1:].reshape(3, 4), (1, 2, 4), strict=True):
+            past = np.concatenate([np.zeros(dilation), state[:-dilation]])
+            out = (layer[0] * past + layer[1] * state) / 2
+            state, total = state + layer[2] * out, total + layer[3] * out
+        return total
+
+    weights = {"in": rng.normal(), "layers": [rng.normal(size=8) for _ in range(3)]}
+    for layer in weights["layers"]:
+        layer[[2, 5]] = 0
+    exact = cc.Function(polynomial, 13)
+    assert exact.is_polynomial()
+    model = cc.linearised_jax(gated, weights, np.zeros(8))
+    found = cc.allocate_function(model.function, model.params, cc.PowerLaw(), derivative="jax")
+    assert found.total == exact.generic_capacity() < 13
+
+
 @pytest.mark.parametrize(
     ("apply", "weights", "point", "message"),
     [
@@ -210,18 +243,30 @@ def test_bad_torch_modules():
         cc.linearised_torch(torch.nn.Linear(2, 1), np.array([1.0, np.nan]))
 
 
-def test_the_listing_of_the_chapter():
-    """The lines that the chapter shows and does not run."""
-    pytest.importorskip("torch")
+def listing(word):
+    """The one listing in the chapter's text that holds a word."""
     cells = nbformat.read(ROOT / "notebooks" / "your_own_model.ipynb", as_version=4).cells
-    (listing,) = (
+    (found,) = (
         code
         for cell in cells
         if cell.cell_type == "markdown"
         for code in re.findall(r"```python\n(.*?)```", cell.source, re.DOTALL)
-        if "import torch" in code
+        if word in code
     )
+    return found
+
+
+def test_the_first_listing_of_the_chapter():
+    code, names = listing("short_memory"), {}
+    assert len(code.strip().splitlines()) < 10
+    exec(compile(code, "your_own_model.ipynb", "exec"), names)
+    assert names["alloc"].total == names["alloc"].generic_total == 2
+
+
+def test_the_torch_listing_of_the_chapter():
+    """The lines that the chapter shows and does not run."""
+    pytest.importorskip("torch")
     names = {}
-    exec(compile(listing, "your_own_model.ipynb", "exec"), names)
+    exec(compile(listing("import torch"), "your_own_model.ipynb", "exec"), names)
     assert names["alloc"].per_input.shape == (16,)
     assert names["alloc"].per_input.sum() == pytest.approx(names["alloc"].total)
