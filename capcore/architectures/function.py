@@ -34,7 +34,7 @@ class Function:
         differences, otherwise finite differences.
     example : (n_params,) parameters at which the function is defined; random ones are then drawn near them.
 
-    Works with :func:`capcore.fit` and :func:`capcore.allocate` like every architecture.
+    Works with :func:`~capcore.optimum.fit` and :func:`~capcore.allocation.allocate` like every architecture.
     Raises ``TypeError`` for something that cannot be called, ``ValueError`` for what the function returns, or layers or
     an example that do not fit, ``ModuleNotFoundError`` for a library that is missing.
 
