@@ -7,7 +7,7 @@ grow without bound with opposite signs, and there is no optimum, only an infimum
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -16,7 +16,9 @@ import numpy as np
 from capcore.architectures import Recurrent
 from capcore.matrix_pencil import pencil_poles
 from capcore.optimum import Problem
+from capcore.processes import FromAutocovariance
 from capcore.separable import Columns, minimise_projected
+from capcore.studies.survey import attains
 from capcore.validation import finite_array
 from capcore.variable_projection import pole_limit
 
@@ -82,6 +84,52 @@ class Response:
     def n_complex(self) -> int:
         """Number of poles that are not real, beyond the rounding of a double root."""
         return int(np.count_nonzero(np.abs(self.poles.imag) > 1e-6))
+
+
+def report_all(models: Mapping[int, Recurrent], params: Mapping[int, np.ndarray]) -> dict[int, PoleReport]:
+    """Channels → report, in the order of the models."""
+    return {c: PoleReport.of(arch, params[c]) for c, arch in models.items()}
+
+
+def pole_table(
+    problems: Mapping[str, Problem],
+    reports: Mapping[str, Mapping[int, PoleReport]],
+    losses: Mapping[str, Mapping[int, float]],
+) -> dict[str, dict[str, str]]:
+    """What the poles of the best models look like, in words: "name, c = channels" → column → text.
+
+    Parameters
+    ----------
+    problems : name → problem. reports, losses : name → channels → report and loss of the best model with real poles.
+
+    The last column is that loss divided by the one of :func:`best_response`. Models that attain the target have no row:
+    their poles are arbitrary.
+    """
+    rows = {}
+    for name, problem in problems.items():
+        for c, report in reports[name].items():
+            if not attains(losses[name][c], problem):
+                gain = losses[name][c] / best_response(problem, report.poles).loss
+                rows[f"{name}, c = {c}"] = {
+                    "loss": f"{losses[name][c]:.2g}",
+                    "poles beyond ±1": f"{report.growing.sum()}",
+                    "merged poles": f"{report.n_merged}",
+                    "complex pairs gain": f"{gain:.3f}",
+                }
+    return rows
+
+
+def oscillating_process(n_inputs: int, modulus: float = 0.9, period: float = 8.0) -> FromAutocovariance:
+    """A moving average of order two whose best predictor oscillates: its coefficients have a complex pair of poles.
+
+    y_t = e_t − 2ρ cos(2π/T) e_{t−1} + ρ² e_{t−2}; for a long window A* decays like ρ^τ with period T.
+
+    >>> oscillating_process(16).autocovariance(4).round(3).tolist()[2:]
+    [0.247, 0.0]
+    """
+    taps = np.array([1.0, -2 * modulus * np.cos(2 * np.pi / period), modulus**2])
+    covariances = np.correlate(taps, taps, "full")[2:]
+    return FromAutocovariance(np.append(covariances / covariances[0], np.zeros(n_inputs)))
 
 
 def best_response(problem: Problem, poles: np.ndarray, max_iterations: int = 100) -> Response:

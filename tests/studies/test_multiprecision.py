@@ -39,7 +39,7 @@ def test_what_double_precision_does_not_see():
     assert exact.shape == (32,) and 0 < exact[-1] < 1e-22
     seen = exact > 1e-13
     assert_allclose(double[seen], exact[seen], atol=1e-14)
-    assert double[-1] > 1e6 * exact[-1]
+    assert np.linalg.matrix_rank(confluent_vandermonde(poles, 64)) < 30
     assert rational_rank(poles, 64) == 32
 
 

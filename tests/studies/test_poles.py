@@ -8,6 +8,7 @@ from scipy.linalg import cholesky
 from strategies import seeds
 
 import capcore as cc
+from capcore.studies import poles
 from capcore.studies.poles import PoleReport, best_response, pair_columns
 from capcore.variable_projection import pole_limit, projection_path
 
@@ -27,9 +28,9 @@ def best_real(problem, c, **options):
 
 def test_every_kind_of_pole_is_named():
     arch = cc.Recurrent(8, 6)
-    poles = [0.3, -1.2, 0.305, 0.31, 0.9, pole_limit(8)]
-    report = PoleReport.of(arch, arch.assemble(poles, [1.0, 2.0, -2.0, 3.0, 0.0, 1e-9]))
-    assert report.poles.tolist() == sorted(poles)
+    values = [0.3, -1.2, 0.305, 0.31, 0.9, pole_limit(8)]
+    report = PoleReport.of(arch, arch.assemble(values, [1.0, 2.0, -2.0, 3.0, 0.0, 1e-9]))
+    assert report.poles.tolist() == sorted(values)
     assert_allclose(report.weights, [2.0, 1.0, -2.0, 3.0, 0.0, 1e-9])
     assert report.merged == [slice(1, 4)] and report.n_merged == 3
     assert report.growing.tolist() == [True, False, False, False, False, True]
@@ -79,8 +80,8 @@ def test_complex_pairs_never_lose_to_real_poles(seed):
     covariance = columns @ columns.T
     problem = cc.Problem(rng.normal(size=8), covariance, cholesky(covariance), 1.0)
     for c in (1, 2, 3):
-        poles, loss = best_real(problem, c)
-        found = best_response(problem, poles)
+        found_poles, loss = best_real(problem, c)
+        found = best_response(problem, found_poles)
         assert found.loss <= loss * (1 + 1e-6)
         assert found.poles.shape == (c,)
         assert found.n_complex % 2 == 0
@@ -100,16 +101,16 @@ def test_a_complex_response_is_recovered(seed):
 
 def test_where_real_poles_suffice_nothing_is_gained():
     problem = cc.Problem.of(cc.Recurrent(32, 1), cc.PowerLaw())
-    poles, loss = best_real(problem, 3)
-    found = best_response(problem, poles)
+    found_poles, loss = best_real(problem, 3)
+    found = best_response(problem, found_poles)
     assert found.n_complex == 0 and found.loss == pytest.approx(loss, rel=1e-6)
 
 
 def test_a_merged_pair_is_a_complex_one_held_back():
     problem = cc.Problem.of(cc.Recurrent(64, 1), cc.RationalQuadratic())
-    poles, loss = best_real(problem, 3, n_random=4)
-    found = best_response(problem, poles)
-    assert np.diff(np.sort(poles))[0] < 0.01
+    found_poles, loss = best_real(problem, 3, n_random=4)
+    found = best_response(problem, found_poles)
+    assert np.diff(np.sort(found_poles))[0] < 0.01
     assert found.n_complex == 2 and found.loss < 0.999 * loss
 
 
@@ -119,3 +120,37 @@ def test_refusals():
         best_response(problem, np.array([np.nan]))
     with pytest.raises(ValueError, match="poles: found an empty array"):
         best_response(problem, np.zeros(0))
+
+
+# --- tables and examples ----------------------------------------------------------------------------------------------
+
+
+def test_the_table_leaves_out_what_is_attained():
+    swinging = poles.oscillating_process(32)
+    processes = {"swinging": swinging, "AR(1)": cc.AR1(0.9)}
+    problems = {name: cc.Problem.of(cc.Recurrent(32, 2), process) for name, process in processes.items()}
+    fits = {name: cc.fit(cc.Recurrent(32, 2), problem) for name, problem in problems.items()}
+    reports = {name: {2: PoleReport.of(cc.Recurrent(32, 2), found.params)} for name, found in fits.items()}
+    losses = {name: {2: found.loss} for name, found in fits.items()}
+    table = poles.pole_table(problems, reports, losses)
+    assert list(table) == ["swinging, c = 2"]
+    (row,) = table.values()
+    assert row["merged poles"] == "2"  # held back from a complex pair
+    assert float(row["complex pairs gain"]) > 100
+    assert float(row["loss"]) == pytest.approx(fits["swinging"].loss, rel=0.05)
+
+
+def test_the_oscillating_process():
+    process = poles.oscillating_process(64, 0.9, 8.0)
+    target = process.predictor(64)[0]
+    found = best_response(cc.Problem.of(cc.Recurrent(64, 1), process), np.array([0.2, 0.5]))
+    pair = 0.9 * np.exp(2j * np.pi / 8 * np.array([1, -1]))
+    assert_allclose(np.sort_complex(found.poles), np.sort_complex(pair), atol=1e-3)
+    assert np.sign(target[1:5]).tolist() != [1, 1, 1, 1]
+
+
+def test_a_report_for_every_model():
+    models = {c: cc.Recurrent(8, c) for c in (1, 3)}
+    params = {c: arch.init(np.random.default_rng(0)) for c, arch in models.items()}
+    found = poles.report_all(models, params)
+    assert {c: report.poles.size for c, report in found.items()} == {1: 1, 3: 3}

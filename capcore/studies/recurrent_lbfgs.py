@@ -1,0 +1,76 @@
+"""Where L-BFGS-B, the paper's optimiser, stops on recurrent models: over seeds, sizes and process families.
+
+The weights of a recurrent model are ill-conditioned functions of its coefficients, and L-BFGS-B stops long before the
+optimum from a few channels on. One run per size, as in Figure 10 of paper 1, is one draw of where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.architectures.recurrent import Recurrent
+from capcore.optimum import Problem, fit
+from capcore.processes import FAMILIES, Process
+
+SETTINGS: dict[str, Any] = {
+    "n_inputs": 64,
+    "channels": [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    "seeds": list(range(10)),
+    "max_iterations": 2000,
+    "ftol": 1e-12,
+    "families": list(FAMILIES),
+}
+MODULES = (
+    "capcore.studies.recurrent_lbfgs",
+    "capcore.lbfgs",
+    "capcore.optimum",
+    "capcore.architectures.recurrent",
+    "capcore.processes",
+    "capcore.toeplitz",
+)
+COMMAND = "python -m experiments.recurrent_lbfgs"
+
+
+def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """The long experiment, in plain types: family → :func:`stops`."""
+    settings = {**SETTINGS, **settings}
+    families = tqdm(settings["families"], desc="families", disable=not progress)
+    return {name: stops(FAMILIES[name](), settings) for name in families}
+
+
+def stops(process: Process, settings: Mapping[str, Any] = SETTINGS) -> dict[str, dict[str, list[Any]]]:
+    """Where L-BFGS-B stops for one process: ``losses``, ``iterations`` and ``params``, each channels → one per seed.
+
+    ``params`` (n_params,) are kept for up to 8 channels, for the profiles of Figure 11. Settings that are not given are
+    those of :data:`SETTINGS`.
+
+    >>> found = stops(FAMILIES["AR1"](), {"n_inputs": 4, "channels": [1], "seeds": [0, 1], "max_iterations": 5})
+    >>> len(found["losses"]["1"]), len(found["params"]["1"][0])
+    (2, 3)
+    """
+    settings = {**SETTINGS, **settings}
+    options = {"max_iterations": settings["max_iterations"], "ftol": settings["ftol"]}
+    found: dict[str, dict[str, list[Any]]] = {"losses": {}, "iterations": {}, "params": {}}
+    for c in settings["channels"]:
+        arch = Recurrent(settings["n_inputs"], c)
+        problem = Problem.of(arch, process)
+        fits = [fit(arch, problem, rng=seed, method="l-bfgs-b", **options) for seed in settings["seeds"]]
+        found["losses"][str(c)] = [each.loss for each in fits]
+        found["iterations"][str(c)] = [each.n_iterations for each in fits]
+        if c <= 8:
+            found["params"][str(c)] = [each.params.tolist() for each in fits]
+    return found
+
+
+def rises(losses: Mapping[str, list[float]], factor: float = 1.05) -> np.ndarray:
+    """(seeds,) how often each seed's loss rises by more than ``factor`` from one number of channels to the next.
+
+    >>> rises({"1": [4.0, 4.0], "2": [2.0, 5.0], "4": [3.0, 1.0]}).tolist()
+    [1, 1]
+    """
+    table = np.array(list(losses.values()))
+    return np.count_nonzero(table[1:] > factor * table[:-1], axis=0)
