@@ -123,7 +123,7 @@ def is_redundant(model: Any, subset: object, params: object = None, **options: A
 def layer_set_ranks(model: Any, params: object = None, **options: Any) -> dict[tuple[str, ...], int]:
     """Set of layers → exact rank of their columns, for every set, smaller sets first; the empty one has rank 0.
 
-    Raises ``ValueError`` for more than :data:`MOST_LAYERS` layers.
+    Raises ``ValueError`` for more than ``MOST_LAYERS`` layers.
 
     >>> from capcore.architectures import Hierarchical
     >>> layer_set_ranks(Hierarchical(2, 2))

@@ -67,7 +67,7 @@ def share_explained(task: FeatureProcess, n: int) -> float:
 
 
 def share_explained_by_model(found: survey.Case) -> float:
-    """Share of the target's variance that a trained model on a :class:`FeatureProcess` explains."""
+    """Share of the target's variance that a trained model on a :class:`~capcore.feature_process.FeatureProcess` explains."""
     variance: float = found.process.target_variance  # type: ignore[attr-defined]
     return 1 - found.fit.variance / variance
 
