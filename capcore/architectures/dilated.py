@@ -18,7 +18,8 @@ RIDGE = 1e-12  # of the trace: keeps the Gram matrix of an idle channel invertib
 
 
 class Dilated(Hierarchical):
-    """A hierarchical model with any dilations; parameters as in :class:`~capcore.architectures.hierarchical.Hierarchical`.
+    """A hierarchical model with any dilations; parameters as in
+    :class:`~capcore.architectures.hierarchical.Hierarchical`.
 
     >>> arch = Dilated(channels=2, dilations=[1, 2, 1, 2])
     >>> arch.n_inputs, arch.n_params, arch.generic_capacity()

@@ -67,7 +67,9 @@ def share_explained(task: FeatureProcess, n: int) -> float:
 
 
 def share_explained_by_model(found: survey.Case) -> float:
-    """Share of the target's variance that a trained model on a :class:`~capcore.feature_process.FeatureProcess` explains."""
+    """Share of the target's variance that a trained model explains, for a case posed by a
+    :class:`~capcore.feature_process.FeatureProcess`.
+    """
     variance: float = found.process.target_variance  # type: ignore[attr-defined]
     return 1 - found.fit.variance / variance
 
