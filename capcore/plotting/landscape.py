@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from capcore.plotting.profiles import LAG_LABEL, MARKERS
-from capcore.plotting.style import CYCLE, MAKO, shades
+from capcore.plotting.style import CYCLE
 
 
 def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
@@ -21,16 +22,16 @@ def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
 
     Where a profile falls below an earlier one it is hidden.
     """
-    colours = shades(MAKO, len(profiles) + 2)[1:-1]
+    shades = sns.color_palette("mako", len(profiles) + 2)[1:-1]
     for i, (label, values) in reversed(list(enumerate(profiles.items()))):
         edges = np.arange(len(values) + 1) - 0.5
         heights = np.append(values, values[-1])
-        ax.fill_between(edges, 0, heights, step="post", color=colours[i], linewidth=0)
+        ax.fill_between(edges, 0, heights, step="post", color=shades[i], linewidth=0)
         ax.step(edges, heights, where="post", color="white", linewidth=0.5)
         bottom = (i + 0.3) / len(profiles)
         ax.add_patch(
             Rectangle(
-                (1.015, bottom), 0.025, 0.7 / len(profiles), transform=ax.transAxes, clip_on=False, color=colours[i]
+                (1.015, bottom), 0.025, 0.7 / len(profiles), transform=ax.transAxes, clip_on=False, color=shades[i]
             )
         )
         ax.text(1.05, bottom + 0.35 / len(profiles), label, va="center", fontsize=8.5, transform=ax.transAxes)

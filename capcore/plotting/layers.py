@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib import colormaps
+import seaborn as sns
 from matplotlib.axes import Axes
 
 from capcore.plotting.legends import share_legend as share_legend
@@ -48,7 +48,7 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
 
 def _layer_colours(n_layers: int) -> list[tuple]:
     """Colours from light (nearest the input) to dark, farther apart than those of ``channel_colours``."""
-    return [colormaps["YlGnBu"](at) for at in np.linspace(0, 1, n_layers + 4)[2:-2]]
+    return sns.color_palette("YlGnBu", n_layers + 2)[1:-1]
 
 
 def plot_layer_lines(profiles: np.ndarray, names: Sequence[str], ax: Axes, ylabel: str = "capacity") -> Axes:

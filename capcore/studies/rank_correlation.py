@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import rankdata
 
 from capcore.validation import finite_array
-
-
-def mean_ranks(values: np.ndarray) -> np.ndarray:
-    """(m,) ranks from 1 of (m,) values; equal values share their mean rank.
-
-    The same as ``scipy.stats.rankdata``, without the second that importing ``scipy.stats`` takes.
-
-    >>> mean_ranks(np.array([0.3, 0.1, 0.3]))
-    array([2.5, 1. , 2.5])
-    """
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[place]
 
 
 def spearman(x: object, y: object) -> float:
@@ -25,7 +14,7 @@ def spearman(x: object, y: object) -> float:
     >>> spearman([1, 2, 3], [1, 4, 9]), spearman([1, 2, 3], [5, 5, 5])
     (1.0, 0.0)
     """
-    first, second = (mean_ranks(finite_array(values, name, 1)) for values, name in ((x, "x"), (y, "y")))
+    first, second = (rankdata(finite_array(values, name, 1)) for values, name in ((x, "x"), (y, "y")))
     if first.size != second.size:
         raise ValueError(f"y: found {second.size} values beside {first.size} in x, expected as many.")
     first, second = first - first.mean(), second - second.mean()

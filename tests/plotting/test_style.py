@@ -5,18 +5,11 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from capcore.plotting.style import CREST, CYCLE, MAKO, channel_colours, shades, use_style
+from capcore.plotting.style import CYCLE, channel_colours, use_style
 
 
 def luminance(colour):
     return np.dot(to_rgb(colour), [0.2126, 0.7152, 0.0722])
-
-
-@pytest.mark.parametrize(("name", "stops"), [("crest", CREST), ("mako", MAKO)])
-def test_the_stops_give_the_colours_of_seaborn(name, stops):
-    """Within 0.03 of a channel's range, which no eye tells apart."""
-    seaborn = pytest.importorskip("seaborn")
-    np.testing.assert_allclose(shades(stops, 12), seaborn.color_palette(name, 12), atol=0.03)
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
