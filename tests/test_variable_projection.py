@@ -116,6 +116,16 @@ def test_known_losses():
     assert [found.history[-1] for found in path.values()] == pytest.approx(known, rel=2e-3)
 
 
+@pytest.mark.parametrize("family", ["PowerLaw", "FractionalGaussianNoise", "RationalQuadratic"])
+def test_twenty_further_starts_find_nothing_better(family):
+    found = [
+        projection_path(64, range(1, 9), *posed(FAMILIES[family]()), np.random.default_rng(seed), n_random=n)
+        for seed, n in ((0, 2), (7, 20))
+    ]
+    default, more = ([each.history[-1] for each in path.values()] for path in found)
+    assert default == pytest.approx(more, rel=1e-4)
+
+
 def test_the_pencil_leads_where_random_starts_do_not():
     # With 12 channels, 1.5e-16 from the matrix pencil; the other starts stop above 1e-15.
     path = projection_path(64, [12], *posed(cc.PowerLaw()), np.random.default_rng(0))

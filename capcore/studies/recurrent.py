@@ -169,6 +169,18 @@ def until_full(n_inputs: int, channels: object, loss: object) -> tuple[np.ndarra
     return capacity[kept], np.asarray(loss)[kept]
 
 
+def mean_factor(losses: object) -> float:
+    """Factor by which each step divides the loss, in the geometric mean; 1 where a loss is zero or there is no step.
+
+    >>> round(mean_factor([1.0, 0.5, 0.01]), 9)
+    10.0
+    """
+    values = finite_array(losses, "losses", 1)
+    if values.size < 2 or not values.all():
+        return 1.0
+    return float((values[0] / values[-1]) ** (1 / (values.size - 1)))
+
+
 def exponential_r2(x: object, y: object) -> float:
     """R² of a straight line through log y against x; 0 for fewer than three x, or a y that is not positive.
 

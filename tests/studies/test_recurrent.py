@@ -87,6 +87,11 @@ def test_exponential_r2_is_numpys_correlation():
     assert exponential_r2(x, y) == pytest.approx(np.corrcoef(x, np.log(y))[0, 1] ** 2)
 
 
+def test_the_mean_factor():
+    assert recurrent.mean_factor([8.0, 4.0, 2.0, 1.0]) == pytest.approx(2)
+    assert recurrent.mean_factor([8.0, 0.0]) == recurrent.mean_factor([8.0]) == 1
+
+
 def test_until_full():
     capacity, loss = until_full(64, [1, 2, 32, 64, 128], [5.0, 4.0, 3.0, 2.0, 1.0])
     assert capacity.tolist() == [2, 4, 64] and loss.tolist() == [5.0, 4.0, 3.0]
