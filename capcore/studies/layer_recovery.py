@@ -21,7 +21,7 @@ RANK = 5
 
 
 def recover(coefficients: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(n_params,) parameters of ``Hierarchical(5, 6)`` with these coefficients and the :data:`FROZEN` layers kept.
+    """(n_params,) parameters of ``Hierarchical(5, 6)`` with these coefficients and the ``FROZEN`` layers kept.
 
     Parameters
     ----------

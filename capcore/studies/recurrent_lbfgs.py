@@ -46,7 +46,7 @@ def stops(process: Process, settings: Mapping[str, Any] = SETTINGS) -> dict[str,
     """Where L-BFGS-B stops for one process: ``losses``, ``iterations`` and ``params``, each channels → one per seed.
 
     ``params`` (n_params,) are kept for up to 8 channels, for the profiles of Figure 11. Settings that are not given are
-    those of :data:`SETTINGS`.
+    those of ``SETTINGS``.
 
     >>> found = stops(FAMILIES["AR1"](), {"n_inputs": 4, "channels": [1], "seeds": [0, 1], "max_iterations": 5})
     >>> len(found["losses"]["1"]), len(found["params"]["1"][0])
