@@ -112,7 +112,7 @@ def marginal_rank(model: Any, subset: object, params: object = None, **options: 
 
 
 def is_redundant(model: Any, subset: object, params: object = None, **options: Any) -> bool:
-    """Whether a set of parameters is jointly redundant (Definition 3), exactly; arguments of :func:`~capcore.redundancy.marginal_rank`.
+    """Whether a set of parameters is jointly redundant (Definition 3), exactly; arguments of ``marginal_rank``.
 
     >>> is_redundant(lambda w: [w[0] ** 2 + w[1]], [1], n_params=2)
     True
@@ -158,7 +158,7 @@ def minimal_layer_sets(model: Any, params: object = None, **options: Any) -> lis
 
 
 def redundant_layer_sets(model: Any, params: object = None, **options: Any) -> list[tuple[str, ...]]:
-    """The largest jointly redundant sets of layers: what the sets of :func:`~capcore.redundancy.minimal_layer_sets` leave.
+    """The largest jointly redundant sets of layers: what the sets of ``minimal_layer_sets`` leave.
 
     >>> from capcore.architectures import Hierarchical
     >>> redundant_layer_sets(Hierarchical(4, 6))
