@@ -2,10 +2,14 @@
 
 Papermill reports an unknown parameter only as a warning and enforces no types, so a notebook checks them itself,
 and shows a reader who mistypes one a single line instead of a traceback.
+
+Setting the text of figures takes half of a short run. With ``CAPCORE_FIGURES=off`` in the environment the figures of a
+notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for whoever wants the numbers alone.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -50,6 +54,27 @@ def start(namespace: dict, *parameters: str, threads: int = 1) -> None:
     from capcore.plotting import use_style
 
     use_style()
+    _draw_figures_once()
+
+
+def _draw_figures_once() -> None:
+    """Where figures go inline: no drawing before the one that is shown, and none at all where they are off.
+
+    After a cell Matplotlib would draw its figures as for a window, which nothing shows; then IPython draws them again.
+    """
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    if shell is None or "inline" not in mpl.get_backend():
+        return
+    from matplotlib_inline.config import InlineBackend
+
+    plt.switch_backend(mpl.get_backend())  # loaded at the first figure, it would connect the hook again
+    plt.uninstall_repl_displayhook()
+    if os.environ.get("CAPCORE_FIGURES") == "off":
+        InlineBackend.instance(parent=shell).figure_formats = set()
 
 
 @contextmanager

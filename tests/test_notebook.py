@@ -1,6 +1,7 @@
 """What every notebook does first."""
 
 import matplotlib as mpl
+import nbformat
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -43,3 +44,21 @@ def test_a_wrong_parameter_is_one_line(error):
     with pytest.raises(ParameterError, match="n_layers: found 0") as caught, checked_parameters():
         raise error("n_layers: found 0")
     assert caught.value._render_traceback_() == ["ParameterError: n_layers: found 0"]
+
+
+@pytest.mark.parametrize(("setting", "shown"), [("off", ["text/plain"]), ("on", ["image/png", "text/plain"])])
+def test_figures_are_made_and_not_rendered_where_the_environment_says_so(monkeypatch, setting, shown):
+    client = pytest.importorskip("nbclient")
+    monkeypatch.setenv("CAPCORE_FIGURES", setting)
+    sources = [
+        "import matplotlib.pyplot as plt\nfrom capcore import notebook",
+        "notebook.start(globals())",
+        "fig, ax = plt.subplots()\n_ = ax.plot([1, 2])",
+        "plt.get_fignums()",
+    ]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    client.NotebookClient(notebook, kernel_name="python3").execute()
+    figure, left_open = (cell.outputs[0].data for cell in notebook.cells[2:])
+    assert sorted(figure) == shown
+    assert left_open["text/plain"] == "[]"

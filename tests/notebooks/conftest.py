@@ -23,6 +23,12 @@ def execute(name, target, parameters):
     )
 
 
+@pytest.fixture(autouse=True)
+def figures_off(monkeypatch):
+    """Figures are made and not rendered: setting their text would take half of the time."""
+    monkeypatch.setenv("CAPCORE_FIGURES", "off")
+
+
 @pytest.fixture
 def run(tmp_path):
     """``run(name, **parameters)``: the executed notebook; fails where a cell fails."""
@@ -33,6 +39,25 @@ def run(tmp_path):
         return nbformat.read(target, as_version=4)
 
     return run
+
+
+@pytest.fixture
+def drawn(run, monkeypatch):
+    """``drawn(name, **parameters)``: :func:`run` with its figures rendered, and how many there are checked."""
+
+    def drawn(name, **parameters):
+        monkeypatch.setenv("CAPCORE_FIGURES", "on")
+        notebook = run(name, **parameters)
+        planned = [cell.id for cell in notebook.cells if "figure" in cell.metadata.get("mystnb", {})]
+        images = [
+            cell.id
+            for cell in notebook.cells
+            if any("image/png" in output.get("data", {}) for output in cell.get("outputs", []))
+        ]
+        assert images == planned and planned
+        return notebook
+
+    return drawn
 
 
 @pytest.fixture

@@ -32,12 +32,19 @@ ALWAYS = (
         {"channels": [1], "seed": 3},
         {"channels": [[2, 3]], "n_layers": 3},
         {"channels": [2, 3], "n_layers": 3},
-        {"n_layers": 1},
     ],
     ids=str,
 )
 def test_other_parameters(run, recorded, parameters):
-    values = recorded(run("gaussian_prediction", **QUICK, **parameters))
+    check(recorded(run("gaussian_prediction", **QUICK, **parameters)))
+
+
+def test_the_figures_of_a_single_layer(drawn, recorded):
+    check(recorded(drawn("gaussian_prediction", **QUICK, n_layers=1)))
+
+
+def check(values):
+    """All checks are recorded, and those of algebra hold, whatever the parameters."""
     registry = claims.load()
     assert set(values) == {f"{id}.{check.name}" for id in IDS for check in registry[id].checks}
     for key in ALWAYS:

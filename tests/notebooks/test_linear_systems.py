@@ -46,9 +46,9 @@ def test_a_process_with_an_optimum_outside_the_range_of_use(run, recorded):
     assert values["P1.11.crossings"] == 0
 
 
-def test_a_process_whose_target_is_attained(run, recorded):
-    """AR(1): one channel attains A*, so there is no error whose shares could be compared."""
-    values = recorded(run("linear_systems", **QUICK, process="AR1", n_layers=3))
+def test_a_process_whose_target_is_attained(drawn, recorded):
+    """AR(1): one channel attains A*, so there is no error whose shares could be compared, and figures say so."""
+    values = recorded(drawn("linear_systems", **QUICK, process="AR1", n_layers=3))
     check(values, missing=OF_A_TRAINED_ERROR, open_to_rounding={OF_A_REGULAR_OPTIMUM})
 
 
