@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
@@ -22,6 +21,8 @@ def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
 
     Where a profile falls below an earlier one it is hidden.
     """
+    import seaborn as sns  # see channel_colours
+
     shades = sns.color_palette("mako", len(profiles) + 2)[1:-1]
     for i, (label, values) in reversed(list(enumerate(profiles.items()))):
         edges = np.arange(len(values) + 1) - 0.5

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from capcore.plotting.legends import share_legend as share_legend
@@ -48,6 +47,8 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
 
 def _layer_colours(n_layers: int) -> list[tuple]:
     """Colours from light (nearest the input) to dark, farther apart than those of ``channel_colours``."""
+    import seaborn as sns  # see channel_colours
+
     return sns.color_palette("YlGnBu", n_layers + 2)[1:-1]
 
 
