@@ -17,7 +17,7 @@ class Designs:
     >>> from capcore.processes import PowerLaw
     >>> found = Designs.compare(Hierarchical(2, 3), Hierarchical([1, 2]), PowerLaw())
     >>> found.extra_parameters
-    -8
+    -6
     """
 
     uniform: Hierarchical
