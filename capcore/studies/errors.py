@@ -30,7 +30,8 @@ def complement(space: ConstraintSpace) -> np.ndarray:
     """
     free = qr(space.basis)[0][:, space.dimension :]
     rotation, upper = qr(free.T @ np.random.default_rng(0).normal(size=free.shape))
-    return free @ (rotation * np.sign(np.diag(upper)))
+    signs = np.where(np.diag(upper) < 0, -1.0, 1.0)  # never 0, also where 𝒦 holds one of the random columns
+    return free @ (rotation * signs)
 
 
 def draw_coordinates(law: str, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
