@@ -1,22 +1,9 @@
 """The figures of the chapter on several components draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from capcore.plotting import components as draw
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 def test_lines_by_size_can_be_told_apart_without_colour(ax):

@@ -1,9 +1,5 @@
 """The figures of the chapter on errors draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -16,14 +12,6 @@ from capcore.studies.prediction_errors import PredictionErrors
 from capcore.studies.runs import many_runs
 
 ARCH = Hierarchical(channels=1, n_layers=4)
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 @pytest.fixture(scope="module")

@@ -1,23 +1,10 @@
 """The figures of the chapter on features draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from capcore import Hermite
 from capcore.plotting import features as draw
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 def test_every_feature_is_a_line(ax):

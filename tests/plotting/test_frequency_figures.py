@@ -1,22 +1,10 @@
 """The figures of the chapter on frequencies draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from capcore.plotting import frequencies as draw
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 def labels(ax):

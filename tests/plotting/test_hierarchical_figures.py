@@ -1,24 +1,10 @@
 """The figures of the hierarchical chapter draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 
 from capcore.plotting.channels import legend_below, plot_histories, plot_losses, plot_parametrisation, plot_spread
 from capcore.plotting.eigenvalues import plot_counts, plot_eigenvalues
 from capcore.plotting.landscape import plot_by_digits, plot_digit_grid, plot_skyline
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 def labels(ax):

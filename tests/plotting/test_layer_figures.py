@@ -1,9 +1,5 @@
 """The figures of the chapter on layers draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -11,14 +7,6 @@ import pytest
 from capcore.plotting import layers as draw
 
 NAMES = ("layer 1", "layer 2", "layer 3")
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 def labels(ax):

@@ -1,9 +1,5 @@
 """The figures of the chapter on linear systems draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -31,14 +27,6 @@ from capcore.studies.error_curve import error_curve
 from capcore.studies.leverage import leverages
 from capcore.studies.optimal_error import optimal_error
 from capcore.studies.random_spaces import random_basis
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 @pytest.fixture

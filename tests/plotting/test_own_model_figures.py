@@ -1,22 +1,9 @@
 """The figures of the chapter on one's own model draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from capcore.plotting import own_model as draw
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 def test_the_band_is_the_central_eighty_per_cent(ax):

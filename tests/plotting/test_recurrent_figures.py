@@ -1,9 +1,5 @@
 """The figures of the recurrent chapter draw what they are given, and return their axis."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -11,14 +7,6 @@ import pytest
 import capcore as cc
 from capcore.plotting import recurrent as draw
 from capcore.plotting.channels import plot_losses
-
-
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    figure.canvas.draw()  # nothing may fail as late as here
-    plt.close(figure)
 
 
 @pytest.mark.parametrize(("channels", "steps"), [(1, 2), (3, 7)])
