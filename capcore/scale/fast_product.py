@@ -1,0 +1,113 @@
+"""ΣT by the fast Fourier transform: the covariance times the tangent basis of a tensor train.
+
+A column of T is v ⊗ c, with c (m,) of its layer's lower factor and v (N,) of the upper one, n = Nm. In phases
+i = mI + i₀ of the output,
+
+    (Σ(v ⊗ c))_{mI + i₀} = Σ_K v_{I−K} g_{mK + i₀},   g = autocovariance ∗ c,
+
+so one long transform serves all columns with the same c, and what remains are m convolutions of length 2N: short
+batched transforms that stay in the cache, or a small matrix product where N is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.fft import irfft, rfft
+
+from capcore.tangent_space import TangentSpace
+
+DIRECT = 64  # N up to which the short convolutions are one matrix product
+CACHED = 2**17  # numbers that a batch of short transforms works on at a time
+TILE = 2048  # rows of a block
+
+
+class FastProduct:
+    """The columns of ΣT, computed layer by layer.
+
+    Parameters
+    ----------
+    space : the tangent basis T (n · d, κ).
+    autocovariance : (n,) c_0 … c_{n−1}, or (n, d, d) blocks C_0 … C_{n−1} with Σ_ij = C_|i−j|.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import PowerLaw
+    >>> arch = Hierarchical(channels=2, n_layers=4)
+    >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
+    >>> product = FastProduct(space, PowerLaw().autocovariance(16))
+    >>> listed = np.concatenate([part for task in product.tasks for _, part in product.columns(*task)], axis=None)
+    >>> bool(np.allclose(np.sum(listed**2), np.sum((PowerLaw().covariance(16) @ space.basis()) ** 2)))
+    True
+    """
+
+    def __init__(self, space: TangentSpace, autocovariance: np.ndarray) -> None:
+        self.space = space
+        n, d = space.n_inputs, space.input_dim
+        lags = np.asarray(autocovariance, dtype=float).reshape(n, d, d).transpose(1, 2, 0)
+        circulant = np.concatenate([lags, np.zeros((d, d, 1)), lags[:, :, :0:-1]], axis=2)
+        self._symbol = rfft(circulant).real.copy()  # (d, d, n + 1): even, hence real
+
+    @property
+    def tasks(self) -> list[tuple[int, int]]:
+        """Layer (from 1) and column of its lower factor: independent parts of the work."""
+        widths = [core.shape[2] for core in self.space.complements]
+        return [(layer, q) for layer, width in enumerate(widths, 1) for q in range(width)]
+
+    def columns(self, layer: int, q: int) -> Iterator[tuple[int, np.ndarray]]:
+        """Index and values (n · d,) of every column of ΣT made from column q of a layer's lower factor."""
+        lower, upper = self.space.factors(layer)
+        length, d = len(upper), self.space.input_dim
+        block, stride = self.space.blocks[layer - 1], lower.shape[1]
+        phases = self._convolved(lower[:, q].reshape(-1, d)).reshape(2 * length, -1)  # (2N, m · d)
+        parts = _direct(phases, upper) if length <= DIRECT else _transformed(phases, upper)
+        for s, values in enumerate(parts):
+            yield block.start + s * stride + q, values.reshape(-1)
+
+    def _convolved(self, lower: np.ndarray) -> np.ndarray:
+        """(2n, d) autocovariance ∗ c, circular; the positions −n + m … n − 1 that are read are free of wrapping."""
+        n = self.space.n_inputs
+        spectrum = rfft(lower, 2 * n, axis=0).T  # (d, n + 1)
+        mixed = [sum(row[b] * spectrum[b] for b in range(len(row))) for row in self._symbol]
+        return np.stack([irfft(part, 2 * n) for part in mixed], axis=1)
+
+
+def _direct(phases: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """(s, N, m · d) of phases (2N, m · d): for every column v of ``upper`` one circulant product."""
+    length, s = upper.shape
+    shifts = (np.arange(length)[:, None] - np.arange(2 * length)) % (2 * length)
+    circulants = np.concatenate([upper, np.zeros_like(upper)])[shifts].transpose(2, 0, 1)  # (s, N, 2N)
+    return (circulants.reshape(s * length, -1) @ phases).reshape(s, length, -1)
+
+
+def _transformed(phases: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The same by short transforms, a few phases at a time."""
+    length, s = upper.shape
+    spectra = rfft(upper.T, 2 * length)  # (s, N + 1)
+    width = phases.shape[1]
+    result = np.empty((s, length, width))
+    step = min(width, max(8, CACHED // (2 * length)))
+    for start in range(0, width, step):
+        some = slice(start, start + step)
+        batch = rfft(np.ascontiguousarray(phases[:, some].T))
+        for values, spectrum in zip(result, spectra, strict=True):
+            values[:, some] = irfft(batch * spectrum, 2 * length)[:, :length].T
+    return result
+
+
+class StoredProduct:
+    """All of ΣT (n · d, κ) in memory, in blocks of rows: see :class:`~capcore.scale.leverage.RowBlocks`."""
+
+    def __init__(self, n_rows: int, n_columns: int) -> None:
+        self.n_rows, self.n_columns = n_rows, n_columns
+        self._tiles = [np.empty((n_columns, min(TILE, n_rows - i))) for i in range(0, n_rows, TILE)]
+        self.n_blocks = len(self._tiles)
+
+    def set_column(self, index: int, values: np.ndarray) -> None:
+        """Store column ``index`` (n_rows,)."""
+        for i, tile in enumerate(self._tiles):
+            tile[index] = values[i * TILE : (i + 1) * TILE]
+
+    def block(self, i: int) -> tuple[slice, np.ndarray]:
+        """Rows of block i, and their transpose (n_columns, rows)."""
+        return slice(i * TILE, i * TILE + self._tiles[i].shape[1]), self._tiles[i]

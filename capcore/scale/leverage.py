@@ -1,0 +1,167 @@
+"""Leverage scores of a tall matrix that comes in blocks of rows: Cholesky QR, in two to four passes.
+
+With G = YᵀY = LLᵀ the rows of Q = Y L⁻ᵀ have squared norms equal to the leverage scores of Y. One Gram matrix
+squares the condition number, so that Q is orthonormal up to ε·cond(Y)²; repeating the step on Q repairs that to
+rounding while cond(Y)² < 1/ε (CholeskyQR2), and a shifted first step does so for any cond(Y) well below 1/ε.
+
+Source: Yamamoto, Nakatsukasa, Yanagisawa & Fukaya (2015); Fukaya, Kannan, Nakatsukasa, Yamamoto & Yanagisawa (2020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, svdvals
+from scipy.linalg.blas import dsyrk, dtrmm, dtrsm
+from threadpoolctl import threadpool_info, threadpool_limits
+from tqdm import tqdm
+
+EPS = float(np.finfo(float).eps)
+LARGEST_CONDITION = 1e13  # beyond it, hardly a digit of the column space is left in double precision
+ORTHONORMAL = 1e-10  # ‖QᵀQ − 1‖, and so the relative error of every score, that is taken as it is
+MAX_STEPS = 5
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class RowBlocks(Protocol):
+    """A matrix (n_rows, n_columns) that can be asked for any of its blocks of rows, again and again."""
+
+    n_rows: int
+    n_columns: int
+    n_blocks: int
+
+    def block(self, i: int) -> tuple[slice, np.ndarray]:
+        """Rows of block i, and their transpose (n_columns, rows) in C order; safe to call from several threads."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Leverage:
+    """Leverage scores, and what they cost.
+
+    Attributes
+    ----------
+    scores : (n_rows,), between 0 and 1, of sum n_columns.
+    condition : condition number of the matrix with columns of unit length.
+    departure : ‖QᵀQ − 1‖ of the basis behind the scores, largest absolute row sum; the relative error left in them.
+    n_steps : Cholesky steps taken.
+    """
+
+    scores: np.ndarray = field(repr=False)
+    condition: float
+    departure: float
+    n_steps: int
+
+
+def default_threads() -> int:
+    """As many threads as BLAS would use now: environment variables and caps count."""
+    return max([1, *(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")])
+
+
+def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterable[Result]:
+    """``work`` of every item, in order, on ``threads`` Python threads with one BLAS thread each.
+
+    BLAS's own threads wait by spinning, which costs a factor of ten wherever another process is at work.
+    """
+    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(work, items) if threads > 1 else map(work, items)
+
+
+def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False) -> Leverage:
+    """Leverage scores of the rows of a matrix of full column rank.
+
+    Parameters
+    ----------
+    matrix : blocks of rows. threads : Python threads that work on blocks. progress : show a bar.
+
+    Raises ``ValueError`` where the columns are numerically dependent, beyond a condition number of 1e13.
+    """
+    blocks = range(matrix.n_blocks)
+    with tqdm(desc="Gram matrix", total=len(blocks), unit="block", disable=not progress) as bar:
+        gram = _sum_of_grams(matrix, None, threads, bar)
+        scale = np.sqrt(np.diag(gram))
+        if not (np.isfinite(gram).all() and scale.all()):
+            raise ValueError(
+                "matrix: found a column of zeros or values that are not finite, expected full column rank."
+            )
+        root, condition = _root(gram / np.outer(scale, scale), matrix.n_rows)
+        root = np.asfortranarray(root * scale)  # upper R with RᵀR = G
+        n_steps, departure = 1, EPS * condition**2
+        while not departure < ORTHONORMAL and n_steps < MAX_STEPS:
+            bar.total += len(blocks)
+            bar.set_description(f"Gram matrix, step {n_steps + 1}")
+            gram = _sum_of_grams(matrix, root, threads, bar)
+            departure = float(np.abs(gram - np.eye(len(gram))).sum(axis=1).max())
+            if departure < ORTHONORMAL:
+                break
+            step, factor = _root(gram, matrix.n_rows)
+            condition *= factor
+            if not condition < LARGEST_CONDITION:
+                break
+            root = dtrmm(1.0, step, root)
+            n_steps += 1
+            departure = EPS * factor**2
+        if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
+            raise ValueError(
+                f"matrix: numerically singular. Found a condition number of at least {condition:.1e}, expected at most "
+                f"{LARGEST_CONDITION:.0e}: the columns are dependent in double precision. Use a rougher process, or "
+                "add white noise with process.with_nugget(variance)."
+            )
+        bar.total += len(blocks)
+        bar.set_description("leverage scores")
+        scores = _scores(matrix, root, threads, bar)
+    return Leverage(scores, condition, departure, n_steps)
+
+
+def _root(gram: np.ndarray, n_rows: int) -> tuple[np.ndarray, float]:
+    """Upper Cholesky factor (Fortran order) of a Gram matrix, shifted where it must be, and its condition number."""
+    try:
+        root = cholesky(gram)
+    except LinAlgError:
+        shift = 11 * (n_rows + len(gram) + 1) * EPS * np.linalg.norm(gram, 2)  # Fukaya et al., section 3
+        root = cholesky(gram + min(shift, 1e-6) * np.eye(len(gram)))
+    values = svdvals(root)
+    return np.asfortranarray(root), float(values[0] / values[-1])
+
+
+def _sum_of_grams(matrix: RowBlocks, root: np.ndarray | None, threads: int, bar: Any) -> np.ndarray:
+    """(κ, κ) Gram matrix of Y R⁻¹, symmetric; the same to the last bit whatever the number of threads."""
+    groups = np.array_split(np.arange(matrix.n_blocks), min(64, matrix.n_blocks))
+
+    def partial(group: np.ndarray) -> np.ndarray:
+        gram = np.zeros((matrix.n_columns,) * 2, order="F")
+        for i in group:
+            block = _orthogonalised(matrix.block(int(i))[1], root)
+            gram = dsyrk(1.0, block.T, trans=1, beta=1.0, c=gram, overwrite_c=1)
+            bar.update()
+        return gram
+
+    total = np.zeros((matrix.n_columns,) * 2)
+    for part in in_threads(partial, groups, threads):
+        total += part
+    upper = np.triu(total)
+    return upper + np.triu(upper, 1).T
+
+
+def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.ndarray:
+    scores = np.empty(matrix.n_rows)
+
+    def work(i: int) -> None:
+        rows, block = matrix.block(i)
+        found = _orthogonalised(block, root)
+        scores[rows] = np.einsum("kr,kr->r", found, found)
+        bar.update()
+
+    for _ in in_threads(work, range(matrix.n_blocks), threads):
+        pass
+    return scores
+
+
+def _orthogonalised(block: np.ndarray, root: np.ndarray | None) -> np.ndarray:
+    """Transpose (κ, rows) of Y R⁻¹ for the transpose of Y."""
+    return block if root is None else dtrsm(1.0, root, block.T, side=1).T
