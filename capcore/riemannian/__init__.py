@@ -1,0 +1,1 @@
+"""Fitting at scale: Newton's method on the manifold of tensor trains, without any n × n matrix."""

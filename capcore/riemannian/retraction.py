@@ -1,0 +1,100 @@
+"""From the tangent space back to the manifold: add a tangent vector to a tensor train and round it.
+
+The sum has twice the ranks and is written down exactly; TT-SVD rounding brings it back. Each truncation
+removes what is normal to the manifold up to third order, so that rounding is a second-order retraction: A(x) = A + T x
+plus normal terms of order x², plus O(x³). Sources: Oseledets (2011), Algorithm 2; Steinlechner (2016), section 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import qr, svd
+
+from capcore.tangent_space import TangentSpace
+
+
+def bond_matrices(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """M_1 … M_{L−1} (p_l, s_l), with A = U_l M_l V_lᵀ at each bond; their singular values are those of the unfoldings.
+
+    ``space`` is the tangent space of the ``cores`` (r_{l−1}, n_l, r_l), of any gauge.
+    """
+    left, carried = [], np.eye(cores[0].shape[0])
+    for frame, core in zip(space.below, cores, strict=False):
+        carried = np.tensordot(frame, np.tensordot(carried, core, 1), ((0, 1), (0, 1)))
+        left.append(carried)
+    right, carried = [], np.ones((1, 1))
+    for frame, core in zip(space.above[::-1], cores[::-1], strict=False):
+        carried = np.tensordot(core @ carried, frame, ((1, 2), (1, 2)))
+        right.append(carried)
+    return [a @ b for a, b in zip(left, right[::-1], strict=True)]
+
+
+def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
+    """Cores near A + T x, of the ranks of A, balanced.
+
+    Parameters
+    ----------
+    space : tangent space at A. cores : (r_{l−1}, n_l, r_l) of A, with ranks equal to those of the space. x : (κ,).
+    """
+    return round_train(_sum_of(space, cores, x), space.ranks_below)
+
+
+def _sum_of(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
+    """A + T x as a train of twice the ranks: cores [[U_l, C_l x_l], [0, V_l]]."""
+    carried = np.eye(cores[0].shape[0])
+    for frame, core in zip(space.below, cores, strict=False):
+        carried = np.tensordot(frame, np.tensordot(carried, core, 1), ((0, 1), (0, 1)))
+    last = np.tensordot(carried, cores[-1], 1)
+    frames = [*space.below, last]
+    result = []
+    for l, complement in enumerate(space.complements):
+        s = space.ranks_above[l]
+        change = complement @ x[space.blocks[l]].reshape(s, complement.shape[2]).T
+        if l == space.n_layers - 1:
+            top = last + change
+        else:
+            top = np.concatenate([frames[l], change], axis=2)
+        if l:
+            above = space.above[l - 1]
+            zeros = np.zeros((*above.shape[:2], top.shape[2] - above.shape[2]))
+            top = np.concatenate([top, np.concatenate([zeros, above], axis=2)], axis=0)
+        result.append(top)
+    return result
+
+
+def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.ndarray]:
+    """The train cut to ``ranks`` r_0 … r_{L−1} by truncated SVDs, left to right, then balanced.
+
+    Balanced: the singular values of each bond are split evenly between the cores beside it.
+    """
+    cores = list(cores)
+    for l in range(len(cores) - 1, 0, -1):
+        left, taps, right = cores[l].shape
+        q, r = qr(cores[l].reshape(left, -1).T, mode="economic", check_finite=False)
+        cores[l] = q.T.reshape(-1, taps, right)
+        cores[l - 1] = cores[l - 1] @ r.T
+    for l in range(len(cores) - 1):
+        left, taps, right = cores[l].shape
+        u, s, vt = svd(cores[l].reshape(-1, right), full_matrices=False)
+        kept = min(ranks[l + 1], s.size)
+        cores[l] = u[:, :kept].reshape(left, taps, kept)
+        cores[l + 1] = np.tensordot(s[:kept, None] * vt[:kept], cores[l + 1], 1)
+    return balance(cores)
+
+
+def balance(cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The same train, from left-orthonormal cores, with each bond's singular values split evenly."""
+    cores = list(cores)
+    roots = {}
+    for l in range(len(cores) - 1, 0, -1):
+        left, taps, right = cores[l].shape
+        u, s, vt = svd(cores[l].reshape(left, -1), full_matrices=False)
+        cores[l] = vt.reshape(-1, taps, right)
+        cores[l - 1] = cores[l - 1] @ (u * s)
+        roots[l] = np.sqrt(np.maximum(s, np.finfo(float).tiny))
+    for l, root in roots.items():
+        cores[l - 1] = cores[l - 1] / root
+        cores[l] = root[:, None, None] * cores[l]
+    return cores
