@@ -18,6 +18,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import Process, check_positive_definite
 from capcore.scale.fast_product import FastProduct, StoredProduct
 from capcore.scale.leverage import default_threads, in_threads, leverage_scores
+from capcore.scale.streamed import StreamedProduct
 from capcore.tangent_space import TangentSpace
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
@@ -113,7 +114,7 @@ def allocate_large(
     autocovariance = finite_array(process.autocovariance(arch.n_inputs), "autocovariance", (1, 3))
     if space.dimension == 0:
         return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 1.0, 0, 0.0)
-    matrix = _stored(space, autocovariance, threads, progress)
+    matrix = StreamedProduct(space, process) if method == "streamed" else _stored(space, autocovariance, threads, progress)
     found = leverage_scores(matrix, threads, progress)
     per_input = found.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
     return LargeAllocation(

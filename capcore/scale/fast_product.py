@@ -108,6 +108,6 @@ class StoredProduct:
         for i, tile in enumerate(self._tiles):
             tile[index] = values[i * TILE : (i + 1) * TILE]
 
-    def block(self, i: int) -> tuple[slice, np.ndarray]:
-        """Rows of block i, and their transpose (n_columns, rows)."""
-        return slice(i * TILE, i * TILE + self._tiles[i].shape[1]), self._tiles[i]
+    def parts(self, block: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Rows of a block, and their transpose (n_columns, rows)."""
+        yield slice(block * TILE, block * TILE + self._tiles[block].shape[1]), self._tiles[block]

@@ -35,8 +35,8 @@ class RowBlocks(Protocol):
     n_columns: int
     n_blocks: int
 
-    def block(self, i: int) -> tuple[slice, np.ndarray]:
-        """Rows of block i, and their transpose (n_columns, rows) in C order; safe to call from several threads."""
+    def parts(self, block: int) -> Iterable[tuple[slice, np.ndarray]]:
+        """Runs of rows of a block, and their transposes (n_columns, rows) in C order; called from several threads."""
         ...
 
 
@@ -136,8 +136,8 @@ def _sum_of_grams(matrix: RowBlocks, root: np.ndarray | None, threads: int, bar:
     def partial(group: np.ndarray) -> np.ndarray:
         gram = np.zeros((matrix.n_columns,) * 2, order="F")
         for i in group:
-            block = _orthogonalised(matrix.block(int(i))[1], root)
-            gram = dsyrk(1.0, block.T, trans=1, beta=1.0, c=gram, overwrite_c=1)
+            for _, part in matrix.parts(int(i)):
+                gram = dsyrk(1.0, _orthogonalised(part, root).T, trans=1, beta=1.0, c=gram, overwrite_c=1)
             bar.update()
         return gram
 
@@ -152,9 +152,9 @@ def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.n
     scores = np.empty(matrix.n_rows)
 
     def work(i: int) -> None:
-        rows, block = matrix.block(i)
-        found = _orthogonalised(block, root)
-        scores[rows] = np.einsum("kr,kr->r", found, found)
+        for rows, part in matrix.parts(i):
+            found = _orthogonalised(part, root)
+            scores[rows] = np.einsum("kr,kr->r", found, found)
         bar.update()
 
     for _ in in_threads(work, range(matrix.n_blocks), threads):

@@ -1,0 +1,133 @@
+"""The far lags of an autocovariance as a sum of decaying exponentials, c_τ ≈ Σ_k w_k exp(−r_k (τ − first)).
+
+A sum of M exponentials makes the far part of Σ semiseparable: what the lags beyond a point contribute is carried along
+the inputs in M numbers. Where the poles are known (autoregressions, damped cosines) they are taken. Any other sequence
+that decays smoothly is fitted on a logarithmic grid of real rates, from which a pivoted QR picks those that are
+independent in double precision; the weights, of either sign, are those of least squares. Completely monotone sequences
+such as the power law are integrals over such rates, and need about five for every factor of two in lag.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lstsq, qr
+
+from capcore.processes import AR1, AutoRegressive, DampedCosine, Process, WithNugget
+
+TOLERANCE = 1e-13  # largest error at any lag, relative to c_0
+SAMPLES_PER_OCTAVE = 48
+RATES_PER_OCTAVE = 8
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialSum:
+    """Σ_k Re(weights_k exp(−rates_k (τ − first))) for the lags τ ≥ first.
+
+    Attributes
+    ----------
+    rates : (M,) real or complex with positive real part; M may be 0. weights : (M,). first : the first lag it stands for.
+    max_error : largest error over the lags it was fitted to, relative to c_0.
+    """
+
+    rates: np.ndarray
+    weights: np.ndarray
+    first: int
+    max_error: float
+
+    def __call__(self, lags: np.ndarray) -> np.ndarray:
+        """(m,) values at the given lags (m,)."""
+        return (np.exp(-np.outer(np.asarray(lags) - self.first, self.rates)) @ self.weights).real
+
+
+def fit_exponentials(
+    autocovariance: np.ndarray, first: int, *, poles: np.ndarray | None = None, tolerance: float = TOLERANCE
+) -> ExponentialSum:
+    """Exponentials that reproduce c_first … c_{n−1}, to ``tolerance`` relative to c_0 at every single lag.
+
+    Parameters
+    ----------
+    autocovariance : (n,) c_0 … c_{n−1}. first : at least 1. poles : rates (M,) where they are known.
+
+    Raises ``ValueError`` where the error is larger: the sequence does not decay smoothly enough.
+
+    >>> from capcore.processes import PowerLaw
+    >>> found = fit_exponentials(PowerLaw().autocovariance(100_000), 256)
+    >>> found.rates.size < 60, found.max_error < 1e-14
+    (True, True)
+    """
+    c = np.asarray(autocovariance, dtype=float)
+    tail = c[first:]
+    if tail.size == 0 or np.abs(tail).max() <= EPS / 8 * c[0]:
+        return ExponentialSum(np.zeros(0), np.zeros(0), first, 0.0)
+    offsets = _samples(tail.size, first)
+    rates = _independent_rates(offsets, first, tail.size) if poles is None else np.asarray(poles)
+    columns = np.exp(-np.outer(offsets, rates))
+    if np.iscomplexobj(rates):
+        columns = np.hstack([columns.real, -columns.imag])
+    weights = lstsq(columns, tail[offsets], cond=EPS / 8)[0]
+    if np.iscomplexobj(rates):
+        weights = weights[: rates.size] + 1j * weights[rates.size :]
+    error = _largest_error(tail, rates, weights) / c[0]
+    if not error <= tolerance:
+        raise ValueError(
+            f"autocovariance: no sum of {rates.size} decaying exponentials found for the lags from {first} on. Found an "
+            f"error of {error:.1e} of c_0, expected at most {tolerance:.1e}. Use method='fft', which takes any sequence."
+        )
+    return ExponentialSum(rates, weights, first, float(error))
+
+
+def known_poles(process: Process) -> np.ndarray | None:
+    """Rates (M,) of a process whose autocovariance is an exact sum of exponentials beyond lag 0, or None.
+
+    >>> from capcore.processes import DampedCosine
+    >>> known_poles(DampedCosine(decay=10.0, period=4.0)).round(4).tolist()
+    [(0.1-1.5708j)]
+    """
+    if isinstance(process, WithNugget):
+        return known_poles(process.process)
+    if isinstance(process, DampedCosine):
+        return np.array([1 / process.decay - 2j * np.pi / process.period])
+    if isinstance(process, AR1):
+        roots = np.array([process.phi])
+    elif isinstance(process, AutoRegressive):
+        roots = np.roots([1.0, *-process.coefficients])
+    else:
+        return None
+    roots = roots[(roots.imag >= 0) & (np.abs(roots) > 0)].astype(complex)
+    rates = -np.log(roots)
+    return rates.real if not rates.imag.any() else rates
+
+
+def _samples(size: int, first: int) -> np.ndarray:
+    """Offsets from the first lag at which the fit is made: all of a short tail, else evenly spread in log(lag)."""
+    count = int(SAMPLES_PER_OCTAVE * (2 + np.log2((size + first) / first)))
+    if size <= 2 * count:
+        return np.arange(size)
+    spread = np.geomspace(first, first + size - 1, count) - first
+    return np.unique(np.concatenate([np.arange(32), spread.round().astype(int)]))
+
+
+def _independent_rates(offsets: np.ndarray, first: int, size: int) -> np.ndarray:
+    """Rates from far below 1/n to far above 1/first whose exponentials are independent in double precision."""
+    lowest, highest = 0.01 / (first + size), 40.0 / first
+    rates = np.geomspace(lowest, highest, int(RATES_PER_OCTAVE * np.log2(highest / lowest)))
+    columns = np.exp(-np.outer(offsets, rates))
+    triangle, order = qr(columns, mode="r", pivoting=True)
+    size_of = np.abs(np.diag(triangle))
+    return np.sort(rates[order[: np.count_nonzero(size_of > 2 * EPS * size_of[0])]])
+
+
+def _largest_error(tail: np.ndarray, rates: np.ndarray, weights: np.ndarray) -> float:
+    """Largest |error| over all lags: exponents split in two digits, so that this is one matrix product a stretch."""
+    step = 1024
+    within = np.exp(-np.outer(rates, np.arange(step)))
+    worst = 0.0
+    for stretch in range(0, tail.size, step * step):
+        starts = np.arange(stretch, min(stretch + step * step, tail.size), step)
+        values = ((np.exp(-np.outer(starts, rates)) * weights) @ within).real.reshape(-1)
+        part = tail[stretch : stretch + values.size]
+        worst = max(worst, float(np.abs(values[: part.size] - part).max()))
+    return worst
