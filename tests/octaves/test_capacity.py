@@ -1,0 +1,130 @@
+"""Capacity per octave from nested bases, against the rows of ΣT listed one by one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import qr, toeplitz
+
+import capcore as cc
+from capcore.octaves.capacity import octave_capacities
+from capcore.octaves.quadrature import exponential_sequence
+from capcore.octaves.sequence import ExponentialSequence
+from capcore.tangent_space import TangentSpace
+from capcore.toeplitz import toeplitz_product
+
+
+def listed(space: TangentSpace, autocovariance: np.ndarray) -> np.ndarray:
+    """Capacity of every input: squared norms of the rows of an orthonormal basis of ΣT, by FFT and one QR."""
+    columns = toeplitz_product(autocovariance, space.basis())
+    return np.sum(qr(columns / np.linalg.norm(columns, axis=0), mode="economic")[0] ** 2, axis=1)
+
+
+def by_band(per_input: np.ndarray, edges: tuple[int, ...]) -> np.ndarray:
+    return np.array([per_input[i:j].sum() for i, j in pairwise(edges)])
+
+
+@st.composite
+def stacks(draw: st.DrawFn) -> cc.Hierarchical:
+    n_layers = draw(st.integers(1, 5))
+    channels = draw(st.lists(st.integers(1, 5), min_size=n_layers - 1, max_size=n_layers - 1))
+    sizes = draw(st.lists(st.integers(1, 4), min_size=n_layers, max_size=n_layers))
+    return cc.Hierarchical(channels=channels, kernel_size=sizes)
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> ExponentialSequence:
+    """Diagonally dominant, so that any near lags make a covariance."""
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    m, b = draw(st.integers(0, 4)), draw(st.integers(0, 6))
+    weights, rates, near = rng.uniform(-1, 1, m), 10 ** rng.uniform(-2, 1, m), rng.uniform(-1, 1, b)
+    room = np.sum(np.abs(weights) / -np.expm1(-rates)) + np.abs(near).sum()
+    return ExponentialSequence(1 + 2 * room, weights, rates, near)
+
+
+@given(stacks(), sequences(), st.integers(0, 99), st.booleans())
+def test_bands_are_sums_over_the_inputs(
+    arch: cc.Hierarchical, sequence: ExponentialSequence, seed: int, singular: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    kernels = arch.kernels(arch.init(rng))
+    if singular:
+        l = int(rng.integers(arch.n_layers))
+        kernels[l] = np.multiply.outer(rng.normal(size=kernels[l].shape[:2]), rng.normal(size=kernels[l].shape[2]))
+    space = TangentSpace.of_kernels(kernels)
+    result = octave_capacities(space, sequence)
+    columns = toeplitz(sequence.autocovariance(arch.n_inputs)) @ space.basis()
+    expected = by_band(np.sum(qr(columns, mode="economic")[0] ** 2, axis=1), result.edges)
+    np.testing.assert_allclose(result.per_octave, expected, atol=1e-12)
+    assert (result.total, result.n_inputs) == (space.dimension, arch.n_inputs)
+
+
+@pytest.mark.parametrize("process", [cc.PowerLaw(0.5), cc.FractionalGaussianNoise(0.8), cc.AR1(0.9).with_nugget(0.1)])
+@pytest.mark.parametrize(("n_layers", "channels"), [(6, 4), (8, 3), (9, 1)])
+def test_trained_models_agree_with_the_dense_allocation(process: cc.Process, n_layers: int, channels: int) -> None:
+    arch = cc.Hierarchical(channels=channels, n_layers=n_layers)
+    params = cc.fit(arch, cc.PowerLaw(), max_iterations=20).params
+    result = octave_capacities(arch.kernels(params), exponential_sequence(process, arch.n_inputs))
+    expected = by_band(cc.allocate(arch, params, process).per_input, result.edges)
+    np.testing.assert_allclose(result.per_octave, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("process", [cc.PowerLaw(0.5), cc.FractionalGaussianNoise(0.8)])
+def test_sixteen_thousand_inputs_agree_with_transforms(process: cc.Process) -> None:
+    arch = cc.Hierarchical(channels=4, n_layers=14)
+    space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
+    result = octave_capacities(space, exponential_sequence(process, arch.n_inputs))
+    expected = by_band(listed(space, process.autocovariance(arch.n_inputs)), result.edges)
+    np.testing.assert_allclose(result.per_octave, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_uncorrelated_inputs_show_the_tangent_space_itself() -> None:
+    """With Σ = I the capacity of lag 0 is the squared norm of the first row of T."""
+    arch = cc.Hierarchical(channels=2, n_layers=30)
+    space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
+    result = octave_capacities(space, ExponentialSequence(1.0, [], []))
+    first = 0.0
+    row, weight = np.ones((1, 1)), np.ones((1, 1))
+    for l in range(29, -1, -1):  # Σ over layers of ‖first row of F_l‖² ‖first row of V_l‖²
+        lower = np.ones((1, 1))
+        for core in space.below[:l]:
+            lower = lower @ core[:, 0]
+        first += np.sum((lower @ space.complements[l][:, 0]) ** 2) * np.sum(weight**2)
+        weight = space.above[l - 1][:, 0] @ weight if l else row
+    np.testing.assert_allclose(result.per_octave[0], first, rtol=1e-10)
+    np.testing.assert_allclose(result.per_octave.sum(), 116, rtol=1e-12)
+
+
+def test_a_third_level_of_detail_changes_nothing_of_the_bands() -> None:
+    """Two layers of two taps, or one of four with the same tangent space: kernels with all channels free."""
+    rng = np.random.default_rng(0)
+    sequence = exponential_sequence(cc.PowerLaw(), 2**12)
+    fine = cc.Hierarchical(channels=[2, 4, *[4] * 4, 2], kernel_size=2)  # 2^8 inputs; the two lowest layers are free
+    kernels = fine.kernels(fine.init(rng))
+    joined = np.einsum("atb,buc->autc", kernels[0], kernels[1]).reshape(1, 4, 4)
+    coarse = octave_capacities([joined, *kernels[2:]], sequence)
+    result = octave_capacities(kernels, sequence)
+    assert coarse.edges == (0, 1, *result.edges[3:])
+    np.testing.assert_allclose(coarse.per_octave[2:], result.per_octave[3:], atol=1e-11)
+    np.testing.assert_allclose(coarse.per_octave[1], result.per_octave[1:3].sum(), atol=1e-11)
+
+
+def test_scales_of_layers_do_not_matter_and_neither_does_that_of_the_process() -> None:
+    arch = cc.Hierarchical(channels=3, n_layers=20)
+    kernels = arch.kernels(arch.init(np.random.default_rng(1)))
+    sequence = exponential_sequence(cc.PowerLaw(), 2**20)
+    first = octave_capacities(kernels, sequence)
+    kernels[3], kernels[9] = kernels[3] * 1e150, kernels[9] * 1e-150
+    louder = ExponentialSequence(1e6, 1e6 * sequence.weights, sequence.rates, 1e6 * sequence.near)
+    np.testing.assert_allclose(octave_capacities(kernels, louder).per_octave, first.per_octave, atol=1e-9)
+
+
+def test_components_are_refused() -> None:
+    arch = cc.Hierarchical(channels=2, n_layers=3, input_dim=2)
+    kernels = arch.kernels(arch.init(np.random.default_rng(0)))
+    with pytest.raises(ValueError, match="found 2 components per position, expected 1"):
+        octave_capacities(kernels, exponential_sequence(cc.PowerLaw(), 8))
