@@ -15,7 +15,7 @@ left is block Toeplitz, n / Π_{k<l} n_k blocks of p_{l−1} × p_{l−1} with o
 
 Every level halves the number of offsets (for n_l = 2), so that TᵀΣT takes O(n c²) transforms' work in place of the κ
 transforms of full length that a product ΣT needs. Sources: the second fundamental form follows Holtz, Rohwedder &
-Schneider (2012), section 3, and Kressner, Steinlechner & Vandereycken (2016), section 3; the levels are this package's own.
+Schneider (2012), section 3, and Kressner, Steinlechner & Vandereycken (2016), section 3; the levels are our own.
 """
 
 from __future__ import annotations

@@ -19,12 +19,14 @@ from scipy.optimize import brentq
 
 from capcore.riemannian.hessian import tangent_hessian
 from capcore.riemannian.problem import ToeplitzProblem
-from capcore.riemannian.retraction import bond_matrices, retract
+from capcore.riemannian.retraction import bond_matrices, retract, shift
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
 
 SHRINK, GROW = 0.25, 0.75  # gains below and above which the radius is changed
 ACCEPT = 1e-4  # the least gain of a step that is taken
+BLIND = 1e3  # times the rounding of the loss: what a step must promise for the loss to judge it
+TRIES = 4  # of the last, tiny steps, each with rounding of its own, before the best is kept
 SMALLEST_RADIUS = 1e-15  # of ‖A‖: a step this short no longer changes the coefficients
 EPS = float(np.finfo(float).eps)
 
@@ -95,11 +97,19 @@ class Point:
 
 
 class Descent(NamedTuple):
-    """Where the iteration ended: the point, loss and stationarity after every step, and why it stopped."""
+    """Where the iteration ended.
+
+    Attributes
+    ----------
+    point : the last point. losses, stationarities : at the start and after every step.
+    resolution : how far rounding alone can lift the stationarity there; 0 where it was not needed.
+    converged, message : whether the point is one to trust, and why it stopped.
+    """
 
     point: Point
     losses: list[float]
     stationarities: list[float]
+    resolution: float
     converged: bool
     message: str
 
@@ -120,38 +130,60 @@ def minimise_newton(
     tolerance : stop where the stationarity ‖TᵀΣX‖/‖ΣX‖ is at most this and no direction of negative curvature is left.
     floor : stop where the loss is at most this: below it the error is too small for its direction to mean anything.
     curvature : False leaves the manifold's curvature out (Gauss–Newton), for comparison.
+
+    Where the promised decrease is lost in the rounding of the loss, steps are judged by the stationarity instead, and
+    taken core by core, until it no longer falls.
     """
     size = float(np.linalg.norm(point.coefficients)) or 1.0
     radius = 0.1 * size
     losses, stationarities = [point.loss], [point.stationarity]
+    eigen: tuple[np.ndarray, np.ndarray] | None = None
+    resolution, failures = 0.0, 0
 
     def end(converged: bool, message: str) -> Descent:
-        return Descent(point, losses, stationarities, converged, message)
+        return Descent(point, losses, stationarities, resolution, converged, message)
 
-    eigen = None
-    for _ in range(max_iterations):
+    def end_blind() -> Descent:
+        if point.stationarity <= max(tolerance, resolution):
+            return end(True, "stationary: to the rounding of the coefficients")
+        return end(False, "stalled: no step lowers the loss or the gradient any more")
+
+    for _ in range(max_iterations + 1):
         if point.loss <= floor:
             return end(True, "target attained: the loss is at its floor")
         if eigen is None:
             eigen = eigh(point.hessian(curvature), check_finite=False)
-            if point.stationarity <= tolerance and eigen[0][0] > -len(eigen[0]) * EPS * eigen[0][-1]:
-                return end(True, "stationary: the gradient on the manifold is below its tolerance")
-        step, predicted = trust_region_step(*eigen, point.gradient, radius)
-        trial = Point(point.problem, retract(point.space, point.cores, step))
-        gain = point.decrease(trial) / predicted if predicted > 0 else -1.0
+            values, vectors = eigen
+            resolution = EPS * values[-1] * size / float(np.linalg.norm(point.pull))
+        convex = values[0] > -len(values) * EPS * values[-1]
+        if point.stationarity <= tolerance and convex:
+            return end(True, "stationary: the gradient on the manifold is below its tolerance")
+        if len(losses) > max_iterations:
+            break
+        step, predicted = trust_region_step(values, vectors, point.gradient, radius)
+        blind = convex and predicted < BLIND * EPS * size * float(np.linalg.norm(point.pull))
+        trial = Point(point.problem, (shift if blind else retract)(point.space, point.cores, step))
+        if trial.space.dimension != point.space.dimension:
+            gain = -1.0
+        elif blind:
+            gain = 1.0 if trial.stationarity < point.stationarity else -1.0
+        else:
+            gain = point.decrease(trial) / predicted if predicted > 0 else -1.0
         length = float(np.linalg.norm(step))
-        if not gain > SHRINK:
+        if blind:
+            failures += gain < 0
+        elif not gain > SHRINK:
             radius = 0.25 * length
         elif gain > GROW and length > 0.99 * radius:
             radius *= 2.0
-        if gain > ACCEPT and trial.space.dimension == point.space.dimension:
+        if gain > ACCEPT:
             point, eigen = trial, None
-        elif radius < SMALLEST_RADIUS * size:
-            return end(point.stationarity <= tolerance, "stalled: no step lowers the loss beyond rounding")
         losses.append(point.loss)
         stationarities.append(point.stationarity)
         if callback:
             callback(losses[-1], stationarities[-1])
+        if failures == TRIES or radius < SMALLEST_RADIUS * size:
+            return end_blind()
     return end(False, f"stopped after {max_iterations} iterations")
 
 

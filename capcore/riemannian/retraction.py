@@ -13,6 +13,23 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from capcore.tangent_space import TangentSpace
+from capcore.tensor_train import contract
+
+
+def carried_below(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """U_lᵀ P_l (p_l, r_l) for l = 0 … L−1: the composition of the cores up to l, seen in the frame of its range."""
+    result = [np.eye(cores[0].shape[0])]
+    for frame, core in zip(space.below, cores, strict=False):
+        result.append(np.tensordot(frame, np.tensordot(result[-1], core, 1), ((0, 1), (0, 1))))
+    return result
+
+
+def carried_above(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """S_l V_l (r_l, s_l) for l = 1 … L: the composition of the cores over l, seen in the frame of its range."""
+    result = [np.ones((1, 1))]
+    for frame, core in zip(space.above[::-1], cores[::-1], strict=False):
+        result.append(np.tensordot(core @ result[-1], frame, ((1, 2), (1, 2))))
+    return result[::-1]
 
 
 def bond_matrices(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -20,15 +37,8 @@ def bond_matrices(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.n
 
     ``space`` is the tangent space of the ``cores`` (r_{l−1}, n_l, r_l), of any gauge.
     """
-    left, carried = [], np.eye(cores[0].shape[0])
-    for frame, core in zip(space.below, cores, strict=False):
-        carried = np.tensordot(frame, np.tensordot(carried, core, 1), ((0, 1), (0, 1)))
-        left.append(carried)
-    right, carried = [], np.ones((1, 1))
-    for frame, core in zip(space.above[::-1], cores[::-1], strict=False):
-        carried = np.tensordot(core @ carried, frame, ((1, 2), (1, 2)))
-        right.append(carried)
-    return [a @ b for a, b in zip(left, right[::-1], strict=True)]
+    below, above = carried_below(space, cores)[1:], carried_above(space, cores)
+    return [a @ b for a, b in zip(below, above, strict=False)]
 
 
 def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
@@ -41,21 +51,30 @@ def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> 
     return round_train(_sum_of(space, cores, x), space.ranks_below)
 
 
+def shift(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
+    """Cores near A + T x, each core moved by itself and none decomposed.
+
+    For the last, tiny steps: the rounding of the entries is all the noise it adds, some ten times less than
+    :func:`retract`. Of first order only, which is enough where the gradient vanishes.
+    """
+    below, above = carried_below(space, cores), carried_above(space, cores)
+    result = []
+    for l, (complement, core) in enumerate(zip(space.complements, cores, strict=True)):
+        change = complement @ x[space.blocks[l]].reshape(space.ranks_above[l], complement.shape[2]).T
+        moved = np.linalg.solve(below[l], change.reshape(len(change), -1)).reshape(change.shape)
+        result.append(core + moved @ np.linalg.inv(above[l]))
+    return result
+
+
 def _sum_of(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
     """A + T x as a train of twice the ranks: cores [[U_l, C_l x_l], [0, V_l]]."""
-    carried = np.eye(cores[0].shape[0])
-    for frame, core in zip(space.below, cores, strict=False):
-        carried = np.tensordot(frame, np.tensordot(carried, core, 1), ((0, 1), (0, 1)))
-    last = np.tensordot(carried, cores[-1], 1)
+    last = np.tensordot(carried_below(space, cores)[-1], cores[-1], 1)
     frames = [*space.below, last]
     result = []
     for l, complement in enumerate(space.complements):
         s = space.ranks_above[l]
         change = complement @ x[space.blocks[l]].reshape(s, complement.shape[2]).T
-        if l == space.n_layers - 1:
-            top = last + change
-        else:
-            top = np.concatenate([frames[l], change], axis=2)
+        top = last + change if l == space.n_layers - 1 else np.concatenate([frames[l], change], axis=2)
         if l:
             above = space.above[l - 1]
             zeros = np.zeros((*above.shape[:2], top.shape[2] - above.shape[2]))
@@ -82,6 +101,22 @@ def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.nd
         cores[l] = u[:, :kept].reshape(left, taps, kept)
         cores[l + 1] = np.tensordot(s[:kept, None] * vt[:kept], cores[l + 1], 1)
     return balance(cores)
+
+
+def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np.random.Generator) -> list[np.ndarray]:
+    """A train of ``ranks`` r_0 … r_L in general position, at a distance of about ``size`` from the given one."""
+    noise = [
+        rng.normal(0, (r * core.shape[1]) ** -0.5, (r, core.shape[1], s))
+        for core, r, s in zip(cores, ranks[:-1], ranks[1:], strict=True)
+    ]
+    noise[0] *= size / max(float(np.linalg.norm(contract(noise))), np.finfo(float).tiny)
+    total = []
+    for l, (a, b) in enumerate(zip(cores, noise, strict=True)):
+        first, last = l == 0, l == len(cores) - 1
+        top = a if last else np.concatenate([a, np.zeros((*a.shape[:2], b.shape[2]))], axis=2)
+        low = b if last else np.concatenate([np.zeros((*b.shape[:2], a.shape[2])), b], axis=2)
+        total.append(top + low if first else np.concatenate([top, low], axis=0))
+    return round_train(total, ranks)
 
 
 def balance(cores: Sequence[np.ndarray]) -> list[np.ndarray]:
