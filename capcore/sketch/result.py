@@ -5,7 +5,8 @@ Gaussian vector on the constraint space and w what is left of it. They are indep
 so that the ratio of their sums is κ/(1 − κ) times an F variable: its interval is exact, whatever κ is. For a group,
 the sums are weighted χ² with weights λ_j and 1 − λ_j, the squared cosines of the principal angles. Weights in [0, 1] of
 sum κ have Σ λ_j² ≤ κ and ≤ κ², and so at least n · max(1, κ) degrees of freedom (Satterthwaite): taking that many is
-conservative.
+conservative, and exact where all weights are 0 or 1. Limits invert the test: each is the capacity at which a ratio as
+far out as the one found has probability (1 − confidence)/2.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import f as f_distribution
+from scipy.special import fdtrc, fdtri
 
 from capcore.validation import finite_array
+
+TINY = np.finfo(float).tiny
+BISECTIONS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,18 +137,14 @@ class CapacityEstimate:
 
     def _limits(self, found: np.ndarray, rest: np.ndarray, sizes: np.ndarray) -> Interval:
         """F limits, widened by the solver's error."""
+        share = found / np.maximum(found + rest, TINY)
         tail = (1 - self.confidence) / 2
-        share = found / np.maximum(found + rest, np.finfo(float).tiny)
-        value = sizes * share
-        inside, outside = (self.n_probes * np.maximum(1, k) for k in (value, sizes - value))
-        low, high = (f_distribution.ppf(q, inside, outside) for q in (tail, 1 - tail))
-        root, root_rest = np.sqrt(found), np.sqrt(rest)
         limits = []
-        for sign, quantile in ((-1, high), (1, low)):
-            first = np.square(np.maximum(root + sign * self.error, 0))
-            second = np.square(np.maximum(root_rest - sign * self.error, 0))
-            limits.append(sizes * first / np.maximum(first + quantile * second, np.finfo(float).tiny))
-        return Interval(value, *limits)
+        for sign, level in ((-1, tail), (1, 1 - tail)):
+            first = np.square(np.maximum(np.sqrt(found) + sign * self.error, 0))
+            second = np.square(np.maximum(np.sqrt(rest) - sign * self.error, 0))
+            limits.append(f_limit(first, second, sizes, self.n_probes, level))
+        return Interval(sizes * share, *limits)
 
     def _checked(self, labels: object) -> np.ndarray:
         values = finite_array(labels, "labels", 1)
@@ -156,3 +156,29 @@ class CapacityEstimate:
         if (np.bincount(groups) == 0).any():
             raise ValueError("labels: found a group number without positions, expected 0, 1, … without gaps.")
         return groups
+
+
+def f_limit(inside: np.ndarray, outside: np.ndarray, sizes: np.ndarray, n_probes: int, level: float) -> np.ndarray:
+    """(k,) the capacity at which a ratio of sums this large or larger has the probability ``level``.
+
+    Parameters
+    ----------
+    inside, outside : (k,) sums of y² and w² over groups of ``sizes`` (k,) entries and ``n_probes`` probes.
+
+    The degrees of freedom go with the capacity that is tried, not with the estimate: a limit inverts a test.
+
+    >>> f_limit(np.array([3.0]), np.array([3.0]), np.array([1.0]), 4, 0.5).round(12).tolist()
+    [0.5]
+    """
+    ratio = inside / np.maximum(outside, TINY)
+    if np.all(sizes <= 1):
+        quantile = float(fdtri(n_probes, n_probes, 1 - level))
+        return sizes * inside / np.maximum(inside + quantile * outside, TINY)
+    low, high = np.zeros_like(sizes), sizes.copy()
+    for _ in range(BISECTIONS):
+        tried = (low + high) / 2
+        odds = np.maximum(tried, TINY) / np.maximum(sizes - tried, TINY)
+        degrees = (n_probes * np.maximum(1, k) for k in (tried, sizes - tried))
+        too_small = fdtrc(*degrees, ratio / odds) < level
+        low, high = np.where(too_small, tried, low), np.where(too_small, high, tried)
+    return high if level > 0.5 else low
