@@ -11,17 +11,19 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.allocation import CapacityWarning
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import Process, check_positive_definite
-from capcore.scale.fast_product import FastProduct, StoredProduct
-from capcore.scale.leverage import default_threads, in_threads, leverage_scores
+from capcore.scale.exponentials import NoExponentialsError
+from capcore.scale.fast_product import FastProduct, StoredProduct, store_product
+from capcore.scale.leverage import default_threads, leverage_scores
 from capcore.scale.streamed import StreamedProduct
 from capcore.tangent_space import TangentSpace
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
+SMALL = 5e7  # bytes of ΣT below which "auto" keeps it in memory
+WORKSPACE = 16  # vectors that a thread of the transforms works on
 CHECKED_LAGS = 512  # leading lags whose covariance must be positive definite and not numerically singular
 
 
@@ -34,14 +36,16 @@ class LargeAllocation:
     total : κ, the dimension of the constraint space; ``per_input`` sums to it.
     generic_total : exact rank of the Jacobian at almost all parameters.
     per_input : (n_inputs,) capacity of each input position, lag 0 first.
-    method : "fft" or "streamed". condition : condition number of ΣT with columns of unit length.
-    n_steps : Cholesky steps taken. departure : ‖QᵀQ − 1‖ of the orthonormal basis behind ``per_input``.
+    method : "fft" or "streamed". lag_error : largest error at any lag of the covariance used, relative to c_0.
+    condition : condition number of ΣT with columns of unit length. n_steps : Cholesky steps taken.
+    departure : ‖QᵀQ − 1‖ of the orthonormal basis behind ``per_input``, measured or bounded: its relative error.
     """
 
     total: int
     generic_total: int
     per_input: np.ndarray = field(repr=False)
     method: str
+    lag_error: float
     condition: float
     n_steps: int
     departure: float
@@ -73,7 +77,7 @@ def allocate_large(
     process: Process,
     *,
     method: str = "auto",
-    memory: float = 8e9,
+    memory: float = 4e9,
     threads: int | None = None,
     progress: bool = False,
 ) -> LargeAllocation:
@@ -83,8 +87,10 @@ def allocate_large(
     ----------
     arch : disjoint supports (the default dilations). params : (n_params,). process : a stationary process with as many
         components as the architecture; only its autocovariance enters.
-    method : "fft" holds ΣT (n · d, κ) in memory; "streamed" never does; "auto" decides by ``memory``.
-    memory : bytes that may be used, about. threads : Python threads; by default as many as BLAS would use.
+    method : "fft" holds ΣT (n · d, κ) in memory, and takes any process; "streamed" never does, and is faster, but asks
+        for far lags that are a sum of decaying exponentials (all families here, alone, independent or mixed); "auto":
+        streamed where it pays and works, the other elsewhere.
+    memory : bytes that "fft" may use, about. threads : Python threads; by default as many as BLAS would use.
     progress : show a progress bar.
 
     Equals :func:`~capcore.allocation.allocate` where both run. Warns with
@@ -111,29 +117,42 @@ def allocate_large(
             CapacityWarning,
             stacklevel=2,
         )
-    autocovariance = finite_array(process.autocovariance(arch.n_inputs), "autocovariance", (1, 3))
     if space.dimension == 0:
-        return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 1.0, 0, 0.0)
-    matrix = StreamedProduct(space, process) if method == "streamed" else _stored(space, autocovariance, threads, progress)
+        return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0, 0.0)
+    matrix = _matrix(space, process, method, memory, threads, progress)
     found = leverage_scores(matrix, threads, progress)
     per_input = found.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
+    streamed = isinstance(matrix, StreamedProduct)
     return LargeAllocation(
-        space.dimension, generic_total, per_input, "fft", found.condition, found.n_steps, found.departure
+        total=space.dimension,
+        generic_total=generic_total,
+        per_input=per_input,
+        method="streamed" if streamed else "fft",
+        lag_error=matrix.max_error if isinstance(matrix, StreamedProduct) else 0.0,
+        condition=found.condition,
+        n_steps=found.n_steps,
+        departure=found.departure,
     )
 
 
-def _stored(space: TangentSpace, autocovariance: np.ndarray, threads: int, progress: bool) -> StoredProduct:
-    product = FastProduct(space, autocovariance)
-    stored = StoredProduct(space.n_inputs * space.input_dim, space.dimension)
-
-    def work(task: tuple[int, int]) -> None:
-        for index, values in product.columns(*task):
-            stored.set_column(index, values)
-
-    tasks = product.tasks
-    for _ in tqdm(in_threads(work, tasks, threads), "transforms", len(tasks), disable=not progress):
-        pass
-    return stored
+def _matrix(
+    space: TangentSpace, process: Process, method: str, memory: float, threads: int, progress: bool
+) -> StreamedProduct | StoredProduct:
+    """ΣT, by the method asked for or the best one: streamed when large, unless the process does not allow it."""
+    stored = 8.0 * space.n_inputs * space.input_dim * (space.dimension + WORKSPACE * threads)
+    if method == "streamed" or (method == "auto" and stored > min(SMALL, memory)):
+        try:
+            return StreamedProduct(space, process)
+        except NoExponentialsError:
+            if method == "streamed" or stored > memory:
+                raise
+    if stored > memory:
+        raise ValueError(
+            f"memory: found a bound of {memory / 1e9:.3g} GB, expected at least {stored / 1e9:.3g} GB for method='fft' "
+            f"at {space.n_inputs:,} inputs and {space.dimension} columns. Use method='streamed', or allow more."
+        )
+    autocovariance = finite_array(process.autocovariance(space.n_inputs), "autocovariance", (1, 3))
+    return store_product(FastProduct(space, autocovariance), threads, progress)
 
 
 def _check(arch: object, process: object) -> None:

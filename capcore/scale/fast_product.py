@@ -15,7 +15,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.fft import irfft, rfft
+from tqdm import tqdm
 
+from capcore.scale.leverage import in_threads
 from capcore.tangent_space import TangentSpace
 
 DIRECT = 64  # N up to which the short convolutions are one matrix product
@@ -30,15 +32,6 @@ class FastProduct:
     ----------
     space : the tangent basis T (n · d, κ).
     autocovariance : (n,) c_0 … c_{n−1}, or (n, d, d) blocks C_0 … C_{n−1} with Σ_ij = C_|i−j|.
-
-    >>> from capcore.architectures import Hierarchical
-    >>> from capcore.processes import PowerLaw
-    >>> arch = Hierarchical(channels=2, n_layers=4)
-    >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
-    >>> product = FastProduct(space, PowerLaw().autocovariance(16))
-    >>> listed = np.concatenate([part for task in product.tasks for _, part in product.columns(*task)], axis=None)
-    >>> bool(np.allclose(np.sum(listed**2), np.sum((PowerLaw().covariance(16) @ space.basis()) ** 2)))
-    True
     """
 
     def __init__(self, space: TangentSpace, autocovariance: np.ndarray) -> None:
@@ -111,3 +104,27 @@ class StoredProduct:
     def parts(self, block: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Rows of a block, and their transpose (n_columns, rows)."""
         yield slice(block * TILE, block * TILE + self._tiles[block].shape[1]), self._tiles[block]
+
+
+def store_product(product: FastProduct, threads: int = 1, progress: bool = False) -> StoredProduct:
+    """All of ΣT, on ``threads`` Python threads, with a progress bar if asked for.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import AR1
+    >>> arch = Hierarchical(channels=2, n_layers=4)
+    >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
+    >>> ((rows, part),) = store_product(FastProduct(space, AR1(0.5).autocovariance(16))).parts(0)
+    >>> bool(np.allclose(part.T, AR1(0.5).covariance(16) @ space.basis()))
+    True
+    """
+    space = product.space
+    stored = StoredProduct(space.n_inputs * space.input_dim, space.dimension)
+
+    def work(task: tuple[int, int]) -> None:
+        for index, values in product.columns(*task):
+            stored.set_column(index, values)
+
+    tasks = product.tasks
+    for _ in tqdm(in_threads(work, tasks, threads), "transforms", len(tasks), disable=not progress):
+        pass
+    return stored

@@ -123,7 +123,7 @@ def _root(gram: np.ndarray, n_rows: int) -> tuple[np.ndarray, float]:
     try:
         root = cholesky(gram)
     except LinAlgError:
-        shift = 11 * (n_rows + len(gram) + 1) * EPS * np.linalg.norm(gram, 2)  # Fukaya et al., section 3
+        shift = 11 * (n_rows + len(gram) + 1) * EPS * float(np.linalg.norm(gram, 2))  # Fukaya et al., section 3
         root = cholesky(gram + min(shift, 1e-6) * np.eye(len(gram)))
     values = svdvals(root)
     return np.asfortranarray(root), float(values[0] / values[-1])

@@ -1,22 +1,23 @@
 """ΣT in chunks of inputs, never as a whole: exact near lags, and decaying exponentials for the far ones.
 
-A chunk is one setting of the upper layers: B = n_1 ⋯ n_b successive positions. In every chunk T is made of the same few
-columns, with coefficients that the upper cores give: for layers up to b, T = Σ_r V_b[I, r] F_r; above, T = U_b C_I.
-So are the products with the covariance of the chunk and its two neighbours. What chunks farther away contribute, at
-lags above B, is Σ_k w_k z_k^lag, and is carried from chunk to chunk in one number for each exponential and column.
+Since T is made of the same few columns in every chunk of B positions (:mod:`capcore.scale.chunks`), so are its products
+with the covariance inside a chunk and between neighbours. What chunks farther away contribute, at lags above B, is
+Σ_k w_k z_k^lag: it is carried from chunk to chunk, from either end, in one number for each exponential and column. A
+chunk sees those states through smooth functions of the position in it, of which some 26 are independent in double
+precision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import matmul_toeplitz, svd
 
 from capcore.multivariate import Independent, Mixed
 from capcore.processes import Process
-from capcore.scale.exponentials import ExponentialSum, fit_exponentials, known_poles
+from capcore.scale.chunks import Chunks
+from capcore.scale.exponentials import ExponentialSum, NoExponentialsError, fit_exponentials, known_poles
 from capcore.tangent_space import TangentSpace
 
 CHUNK = 512  # positions in a chunk, about
@@ -25,79 +26,20 @@ CHECKPOINTS = 1.5e8  # bytes of states kept, so that chunks can be visited in an
 EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True, eq=False)
-class Chunks:
-    """T in chunks of ``size`` positions.
-
-    Attributes
-    ----------
-    size : B. count : N = n / B. rows : B · d.
-    fixed : (s, κ_low, B · d) the F_r, transposed: columns of the layers within a chunk.
-    weights : (N, s) V_b. frame : (p, B · d) U_b, transposed. coarse : (N, p, κ_high) the C_I.
-    """
-
-    size: int
-    count: int
-    rows: int
-    fixed: np.ndarray
-    weights: np.ndarray
-    frame: np.ndarray
-    coarse: np.ndarray
-
-    @classmethod
-    def of(cls, space: TangentSpace, size: int = CHUNK) -> Chunks:
-        """Chunks of as nearly as possible ``size`` positions."""
-        extents = np.array([*space.extents[1:], space.n_inputs], dtype=float)
-        depth = int(np.argmin(np.abs(np.log(extents / size)))) + 1  # b
-        n, d, last = space.n_inputs, space.input_dim, depth == space.n_layers
-        chunk = int(extents[depth - 1])
-        rank = space.ranks_above[depth - 1]
-        lower = [np.eye(d)]
-        for core in space.below[:depth]:
-            lower.append(_raised(lower[-1], core))
-        upper = np.eye(rank)[:, None, :]  # (r, positions, s_l): V_l in terms of V_b
-        fixed: list[np.ndarray] = []
-        for l in range(depth, 0, -1):
-            raised = _raised(lower[l - 1], space.complements[l - 1])
-            block = np.einsum("rus,mq->rsqum", upper, raised)
-            fixed.insert(0, block.reshape(rank, upper.shape[2] * raised.shape[1], chunk * d))
-            if l > 1:
-                upper = _lowered(upper, space.above[l - 2])
-        weights = np.ones((1, 1, 1))
-        for core in space.above[depth - 1 :][::-1]:
-            weights = _lowered(weights, core)
-        if not last:
-            train = TangentSpace(space.below[depth:], space.complements[depth:], space.above[depth:])
-            coarse = train.basis().reshape(n // chunk, lower[depth].shape[1], train.dimension)
-        else:
-            coarse = np.zeros((1, 0, 0))
-        frame = np.zeros((0, chunk * d)) if last else lower[depth].T
-        return cls(chunk, n // chunk, chunk * d, np.concatenate(fixed, axis=1), weights[0], frame, coarse)
-
-
-def _raised(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
-    """(extent, p) composed with a core (p, taps, q) → (taps · extent, q)."""
-    return np.tensordot(frame, core, 1).transpose(1, 0, 2).reshape(len(frame) * core.shape[1], core.shape[2])
-
-
-def _lowered(upper: np.ndarray, core: np.ndarray) -> np.ndarray:
-    """(r, positions, s_l) composed with the core (s_{l−1}, taps, s_l) → (r, positions · taps, s_{l−1})."""
-    product = np.tensordot(upper, core, (2, 2)).transpose(0, 1, 3, 2)  # (r, positions, taps, s_{l−1})
-    return product.reshape(len(upper), upper.shape[1] * core.shape[1], core.shape[0])
-
-
 class StreamedProduct:
     """ΣT (n · d, κ), computed block by block on demand: see :class:`~capcore.scale.leverage.RowBlocks`.
 
     Parameters
     ----------
-    space : the tangent basis. process : with as many components, one-dimensional, independent or mixed. chunk : B, about.
+    space : the tangent basis. process : with as many components: one-dimensional, independent or mixed.
+    chunk : B, about.
 
     Attributes
     ----------
     max_error : largest error of the exponentials at any lag, relative to c_0. n_exponentials : their number.
 
-    Raises ``ValueError`` where the far lags are no sum of exponentials, or the components of another kind.
+    Raises :class:`~capcore.scale.exponentials.NoExponentialsError` where the far lags are no sum of exponentials, or
+    the components neither independent nor mixtures of independent ones.
     """
 
     def __init__(self, space: TangentSpace, process: Process, chunk: int = CHUNK) -> None:
@@ -107,6 +49,7 @@ class StreamedProduct:
         sums = [_far_lags(source, space.n_inputs, chunks.size + 1) for source in sources]
         self.max_error = max(part.max_error for part in sums)
         self.n_exponentials = sum(part.rates.size for part in sums)
+        self._scale = min(float(source.autocovariance(1)[0]) for source in sources)
         self._near(process.autocovariance(min(2 * chunks.size, space.n_inputs)))
         self._far(sums, mixing)
         states = 2 * chunks.count * self._decay.size * chunks.coarse.shape[2] * self._decay.itemsize
@@ -129,7 +72,9 @@ class StreamedProduct:
             if lags[:, a, b].any():
                 output[:, a] += matmul_toeplitz(lags[:, a, b], padded[:, b])
         # The first third is what the chunk before receives from this one, the last what the chunk after receives.
-        near = output.reshape(3, chunks.rows, len(inputs))[::-1].transpose(0, 2, 1)  # from the chunk before, same, after
+        near = output.reshape(3, chunks.rows, len(inputs))[::-1].transpose(
+            0, 2, 1
+        )  # from the chunk before, same, after
         self._near_fixed = near[:, : rank * low].reshape(3 * rank, low * chunks.rows)
         self._near_frame = near[:, rank * low :].reshape(3 * len(chunks.frame), chunks.rows)
 
@@ -147,12 +92,12 @@ class StreamedProduct:
         # States from the left take in T by ``behind`` and give it out by ``ahead``; those from the right the reverse.
         self._inputs = [self._taken_in(part) for part in (behind, ahead)]
         outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
-        if not outputs.size:
-            self._spread_out, self._given_out = np.zeros((0, chunks.rows)), np.zeros((0, 0))
-            return
+        if not len(outputs):
+            outputs = np.zeros((1, chunks.rows))[:0]
         u, s, vt = svd(outputs, full_matrices=False)
-        kept = s > EPS / 8 * s[0]
+        kept = s > EPS / 2 * self._scale  # what is dropped changes no lag by more than ε of c_0
         self._spread_out, self._given_out = vt[kept], (u[:, kept] * s[kept]).T
+        self._spread_frame = np.concatenate([self._near_frame, self._spread_out])
 
     def _taken_in(self, exponentials: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the fixed columns (M, s, κ_low) and the frame (M, p) add to the states."""
@@ -183,8 +128,7 @@ class StreamedProduct:
             state = np.zeros(self._edges.shape[2:], dtype=kind)
             for block in blocks:
                 self._edges[side, block] = state
-                for state in self._walk(side, block, state):  # noqa: B007
-                    pass
+                *_, state = self._walk(side, block, state)
 
     def _range(self, block: int) -> range:
         return range(block * self._stride, min((block + 1) * self._stride, self._chunks.count))
@@ -208,27 +152,26 @@ class StreamedProduct:
         for start in range(0, len(order), GROUP):
             group = order[start : start + GROUP]
             values = np.empty((len(group), self.n_columns, chunks.rows))
-            self._near_values(group, values)
             states = []
             for side in (0, 1):
                 fixed = self._carried[side, group.start : group.stop].transpose(1, 0, 2) @ self._inputs[side][0]
                 coarse = sides[side][start : start + len(group)]
                 states.append(_real_columns(np.concatenate([fixed.transpose(1, 0, 2), coarse], axis=2)))
-            reduced = self._given_out @ np.concatenate(states, axis=1)  # (group, k, κ)
-            values += reduced.transpose(0, 2, 1) @ self._spread_out
+            self._add_values(group, self._given_out @ np.concatenate(states, axis=1), values)
             for i, found in zip(group, values, strict=True):
                 yield slice(i * chunks.rows, (i + 1) * chunks.rows), found
 
-    def _near_values(self, group: range, values: np.ndarray) -> None:
-        chunks = self._chunks
+    def _add_values(self, group: range, far: np.ndarray, values: np.ndarray) -> None:
+        """Fill ``values`` (group, κ, B · d): far lags from their coefficients (group, k, κ), and near ones."""
+        chunks, count = self._chunks, len(group)
         low = chunks.fixed.shape[1]
-        weights = _window(chunks.weights, group)  # (group, 3, s)
-        values[:, :low] = (weights.reshape(len(group), len(self._near_fixed)) @ self._near_fixed).reshape(
-            len(group), low, chunks.rows
-        )
-        if chunks.coarse.shape[2]:
-            coarse = _window(chunks.coarse, group).reshape(len(group), len(self._near_frame), chunks.coarse.shape[2])
-            values[:, low:] = coarse.transpose(0, 2, 1) @ self._near_frame
+        weights = _window(chunks.weights, group).reshape(count, len(self._near_fixed))
+        values[:, :low] = (weights @ self._near_fixed).reshape(count, low, chunks.rows)
+        values[:, :low] += far[:, :, :low].transpose(0, 2, 1) @ self._spread_out
+        if low < self.n_columns:
+            coarse = _window(chunks.coarse, group).reshape(count, len(self._near_frame), self.n_columns - low)
+            both = np.concatenate([coarse, far[:, :, low:]], axis=1)
+            np.matmul(both.transpose(0, 2, 1), self._spread_frame, out=values[:, low:])
 
 
 def _window(array: np.ndarray, group: range) -> np.ndarray:
@@ -257,7 +200,7 @@ def _sources(process: Process) -> tuple[list[Process], np.ndarray]:
     if isinstance(process, Independent):
         return list(process.components), np.eye(process.input_dim)
     if process.input_dim != 1:
-        raise ValueError(
+        raise NoExponentialsError(
             f"process: found {type(process).__name__} with {process.input_dim} components, expected one component, or "
             "Independent or Mixed ones. Use method='fft'."
         )
