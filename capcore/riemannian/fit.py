@@ -26,7 +26,7 @@ class LargeFit:
     ----------
     params : (n_params,) the parameters found. coefficients : (n,) the model Â they give. target : (n,) A*.
     loss : excess variance (A − A*)ᵀΣ(A − A*). variance : v* + loss, the variance of the prediction error.
-    stationarity : ‖TᵀΣX‖/‖ΣX‖ with X = A − A* and T an orthonormal basis of the tangent space: 0 at an optimum.
+    stationarity : at ``params``, ‖TᵀΣX‖/‖ΣX‖ with X = A − A* and T an orthonormal basis of the tangent space.
     resolution : how far rounding alone can lift the stationarity (an estimate); 0 if no step was tried.
     converged, message : whether the point is stationary or the loss at its floor, or why not.
     n_iterations : steps tried. history, stationarities : loss and stationarity at the start and after each of them.
@@ -74,7 +74,8 @@ def fit_large(
     arch : the architecture, of one component per input. process : the process, or a problem already posed.
     rng : a ``numpy.random.Generator`` or a seed, for random starts and spare channels. Default: seed 0.
     start : "tensor-train" (the TT-SVD of A*), "random", or an array (n_params,).
-    max_iterations, tolerance, floor : of :func:`~capcore.riemannian.newton.minimise_newton`; the floor is a variance.
+    max_iterations : steps tried, taken or not. tolerance : of the stationarity.
+    floor : of the loss, in units of c_0: below it the target counts as attained.
     progress : show a progress bar.
 
     A target that has lower ranks than the architecture can attain is represented exactly by these: it is
@@ -101,8 +102,9 @@ def fit_large(
             f"process: found a problem of {problem.n_inputs} inputs, expected {arch.n_inputs} as in {arch!r}."
         )
     best = Point(problem, tt_svd(problem.target, 1, arch.kernel_sizes, ranks))
+    least = floor * float(problem.autocovariance[0])
     low = [core.shape[0] for core in best.cores] != ranks[:-1]
-    if low and best.loss <= floor:
+    if low and best.loss <= least:
         message = "target attained at lower ranks than the channels allow: a singular optimum"
         descent = Descent(best, [best.loss], [best.stationarity], 0.0, True, message)
     else:
@@ -114,7 +116,8 @@ def fit_large(
                 bar.set_postfix(loss=f"{loss:.2e}", stationarity=f"{stationarity:.0e}", refresh=False)
                 bar.update()
 
-            descent = minimise_newton(point, max_iterations, tolerance, floor, callback=tick if progress else None)
+            # Half the tolerance is left for the rounding of the parameters.
+            descent = minimise_newton(point, max_iterations, tolerance / 2, least, callback=tick if progress else None)
     return _summary(arch, problem, descent, widths, ranks, rng)
 
 
@@ -170,13 +173,18 @@ def _summary(
         np.count_nonzero(s > threshold * s[0]) < rank if s.size else rank > 0
         for s, rank in zip(singular_values, attainable[1:-1], strict=True)
     )
+    params = np.concatenate([kernel.ravel() for kernel in widen(point.cores, widths, rng)])
+    coefficients = arch.coefficients(params)
+    pull = problem.apply(coefficients - problem.target)
+    loss = max(0.0, float(pull @ (coefficients - problem.target)))
+    size = float(np.linalg.norm(pull))
     return LargeFit(
-        params=np.concatenate([kernel.ravel() for kernel in widen(point.cores, widths, rng)]),
-        coefficients=point.coefficients,
+        params=params,
+        coefficients=coefficients,
         target=problem.target,
-        loss=point.loss,
-        variance=problem.variance + point.loss,
-        stationarity=point.stationarity,
+        loss=loss,
+        variance=problem.variance + loss,
+        stationarity=float(np.linalg.norm(point.space.project(pull))) / size if size > 0 else 0.0,
         resolution=descent.resolution,
         converged=descent.converged,
         message=descent.message,

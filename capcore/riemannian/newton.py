@@ -195,8 +195,8 @@ def trust_region_step(
     Source: Conn, Gould & Toint (2000), *Trust-Region Methods*, section 7.3; in the hard case the step is
     completed along the direction of most negative curvature.
 
-    >>> trust_region_step(np.array([1.0, 2.0]), np.eye(2), np.array([-1.0, 0.0]), 10.0)[0].tolist()
-    [1.0, -0.0]
+    >>> trust_region_step(np.array([1.0, 2.0]), np.eye(2), np.array([-1.0, 0.0]), 10.0)[1]
+    1.0
     """
     g = vectors.T @ gradient
     lowest = float(values[0])
@@ -213,7 +213,7 @@ def trust_region_step(
     elif np.linalg.norm(at(least)) <= radius:
         x = at(least)
         if lowest < 0:
-            x[0] += np.copysign(np.sqrt(max(0.0, radius**2 - float(x @ x))), -g[0])
+            x[0] = np.copysign(np.sqrt(max(0.0, radius**2 - float(x[1:] @ x[1:]))), -g[0])
     else:
         x = at(brentq(excess, least, least + float(np.linalg.norm(g)) / radius, rtol=1e-10))
     return vectors @ x, -float(2 * g @ x + values @ np.square(x))

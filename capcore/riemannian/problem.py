@@ -31,8 +31,8 @@ class ToeplitzProblem:
     residual : ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖, what conjugate gradients left.
 
     >>> from capcore.processes import AR1
-    >>> ToeplitzProblem.of(AR1(0.5), 4).target.round(12).tolist()
-    [0.5, 0.0, 0.0, 0.0]
+    >>> bool(np.allclose(ToeplitzProblem.of(AR1(0.5), 4).target, [0.5, 0, 0, 0]))
+    True
     """
 
     autocovariance: np.ndarray = field(repr=False)

@@ -1,0 +1,88 @@
+"""Problems without n × n matrices: products, predictors and refusals against the dense and the recursive routes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import toeplitz
+
+import capcore as cc
+from capcore.riemannian.problem import ToeplitzProblem, circulant_symbol, solve_toeplitz_cg
+
+PROCESSES = [
+    cc.PowerLaw(0.5),
+    cc.PowerLaw(0.1),
+    cc.FractionalGaussianNoise(0.8),
+    cc.FractionalGaussianNoise(0.2),
+    cc.RationalQuadratic(1.0, 1.0),
+    cc.AR1(0.99),
+    cc.AR1(-0.9),
+    cc.DampedCosine(),
+]
+
+
+@pytest.mark.parametrize("process", PROCESSES, ids=repr)
+@pytest.mark.parametrize("n", [1, 2, 7, 64, 1000])
+def test_the_predictor_is_that_of_the_levinson_recursion(process: cc.Process, n: int) -> None:
+    problem = ToeplitzProblem.of(process, n)
+    target, variance = process.predictor(n)
+    # Both solve a system of condition number up to 1e5 in double precision.
+    np.testing.assert_allclose(problem.target, target, rtol=0, atol=1e-11)
+    assert problem.variance == pytest.approx(variance, rel=1e-11)
+    assert problem.residual < 1e-12
+
+
+@given(st.integers(1, 40), st.integers(0, 99))
+def test_products_are_those_of_the_matrix(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = ToeplitzProblem.of(cc.PowerLaw(0.4), n)
+    v = rng.normal(size=(n, 3))
+    expected = cc.PowerLaw(0.4).covariance(n) @ v
+    np.testing.assert_allclose(problem.apply(v), expected, atol=1e-13)
+    np.testing.assert_allclose(problem.apply(v[:, 0]), expected[:, 0], atol=1e-13)
+
+
+@given(st.integers(2, 60), st.integers(0, 99))
+def test_any_right_hand_side_of_a_positive_definite_system_is_solved(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    column = np.exp(-rng.uniform(0.05, 2) * np.arange(n)) * np.cos(rng.uniform(0, 3) * np.arange(n))
+    column[0] += 0.01
+    right = rng.normal(size=n)
+    solution, residual = solve_toeplitz_cg(column, right, circulant_symbol(column))
+    assert residual < 1e-10
+    np.testing.assert_allclose(toeplitz(column) @ solution, right, atol=1e-9)
+
+
+def test_the_loss_is_the_dense_one_and_scales_with_the_process() -> None:
+    problem = ToeplitzProblem.of(cc.PowerLaw(), 32)
+    dense = cc.Problem.of(cc.Hierarchical(channels=2, n_layers=5), cc.PowerLaw())
+    a = np.random.default_rng(0).normal(size=32)
+    assert problem.loss(a) == pytest.approx(dense.loss(a), rel=1e-12)
+    assert problem.loss(problem.target) == 0
+    scaled = ToeplitzProblem.of(cc.FromAutocovariance(1e6 * cc.PowerLaw().autocovariance(33)), 32)
+    np.testing.assert_allclose(scaled.target, problem.target, atol=1e-13)
+    assert scaled.loss(a) == pytest.approx(1e6 * problem.loss(a), rel=1e-11)
+
+
+def test_white_noise_has_nothing_to_predict() -> None:
+    problem = ToeplitzProblem.of(cc.FractionalGaussianNoise(0.5), 16)
+    assert not problem.target.any() and problem.variance == 1
+
+
+@pytest.mark.parametrize("process", [cc.RationalQuadratic(20.0), cc.RationalQuadratic(100.0)], ids=repr)
+def test_a_numerically_singular_process_is_refused_as_by_the_recursion(process: cc.Process) -> None:
+    with pytest.raises(ValueError, match="numerically singular"):
+        process.predictor(1024)
+    with pytest.raises(ValueError, match="nugget"):
+        ToeplitzProblem.of(process, 1024)
+
+
+def test_several_components_and_other_objects_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 components"):
+        ToeplitzProblem.of(cc.Independent([cc.PowerLaw(), cc.AR1()]), 8)
+    with pytest.raises(TypeError, match="expected a Process"):
+        ToeplitzProblem.of("PowerLaw", 8)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="n: found 0"):
+        ToeplitzProblem.of(cc.PowerLaw(), 0)
