@@ -79,8 +79,8 @@ def fit_exponentials(
     error = _largest_error(tail, rates, weights) / c[0]
     if not error <= tolerance:
         raise NoExponentialsError(
-            f"autocovariance: the lags from {first} on are no sum of {rates.size} decaying exponentials. Found an error of "
-            f"{error:.1e} of c_0, expected at most {tolerance:.1e}. Use method='fft', which takes any sequence."
+            f"autocovariance: the lags from {first} on are no sum of {rates.size} decaying exponentials. Found an "
+            f"error of {error:.1e} of c_0, expected at most {tolerance:.1e}. Use method='fft', which takes any."
         )
     return ExponentialSum(rates, weights, first, float(error))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 
 import flint
 import numpy as np
@@ -174,7 +175,7 @@ def test_octaves_tile_the_inputs_and_sum_to_the_total() -> None:
     alloc = allocate_large(arch, arch.init(np.random.default_rng(0)), cc.PowerLaw())
     edges = alloc.octaves
     assert edges.tolist() == [0, 1, 2, 4, 8, 16, 32, 64, 108]
-    sums = [alloc.per_input[a:b].sum() for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    sums = [alloc.per_input[a:b].sum() for a, b in pairwise(edges)]
     np.testing.assert_allclose(alloc.per_octave, sums, rtol=1e-13)
     assert abs(alloc.per_octave.sum() - alloc.total) < 1e-9
     assert octave_edges(1).tolist() == [0, 1] and octave_edges(2).tolist() == [0, 1, 2]
@@ -219,7 +220,8 @@ def test_what_cannot_be_done_is_refused() -> None:
         allocate_large(arch, params, cc.RationalQuadratic(scale=50.0))
 
 
-def test_a_process_without_exponentials_falls_back_to_transforms() -> None:
+def test_a_process_without_exponentials_falls_back_to_transforms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("capcore.scale.allocation.SMALL", 0.0)
     arch = cc.Hierarchical(channels=1, n_layers=12)
     params = arch.init(np.random.default_rng(0))
     rough = cc.PowerLaw(0.5).autocovariance(arch.n_inputs)
@@ -233,3 +235,6 @@ def test_a_process_without_exponentials_falls_back_to_transforms() -> None:
     with pytest.raises(ValueError, match="method='fft'"):
         allocate_large(arch, params, Rough(), method="streamed")
     assert allocate_large(arch, params, Rough()).method == "fft"
+    with pytest.raises(ValueError, match="method='fft'"):
+        allocate_large(arch, params, Rough(), memory=1e3)
+    assert allocate_large(arch, params, cc.PowerLaw(), memory=1e3).method == "streamed"

@@ -1,0 +1,79 @@
+"""Far lags as sums of exponentials: every lag to 1e-13 of c_0, or a refusal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import capcore as cc
+from capcore.scale.exponentials import NoExponentialsError, fit_exponentials, known_poles
+
+FAMILIES = st.one_of(
+    st.floats(0.02, 4).map(cc.PowerLaw),
+    st.floats(0.05, 0.98).map(cc.FractionalGaussianNoise),
+    st.floats(-0.9999, 0.9999).map(cc.AR1),
+    st.builds(cc.DampedCosine, st.floats(1, 1000), st.floats(2, 1000)),
+    st.builds(cc.RationalQuadratic, st.floats(0.3, 3), st.floats(0.2, 3)),
+)
+
+
+@settings(max_examples=60)
+@given(FAMILIES, st.integers(1, 50_000), st.sampled_from([64, 512, 1000]))
+def test_every_family_is_reproduced_at_every_far_lag(process: cc.Process, n: int, first: int) -> None:
+    c = process.autocovariance(n)
+    found = fit_exponentials(c, first, poles=known_poles(process))
+    lags = np.arange(first, n)
+    assert found.rates.size <= 110 and (found.rates.real > 0).all()
+    error = np.abs(found(lags) - c[first:]).max(initial=0)
+    assert error <= 1e-13 * c[0]
+    # Both are made of sums of the same terms in another order.
+    assert abs(error - found.max_error * c[0]) < 1e-14
+
+
+def test_two_routes_to_the_power_law() -> None:
+    """(1 + τ)^−a = ∫ s^(a−1) exp(−s(1+τ)) ds / Γ(a), by the trapezium rule in ln s, needs no fit."""
+    from scipy.special import gamma
+
+    lags = np.arange(512, 100_000, 101)
+    x = np.arange(-80.0, 4.0, 0.2)
+    terms = 0.2 * np.exp(0.5 * x - np.exp(x)) / gamma(0.5)
+    integral = np.exp(-np.outer(lags, np.exp(x))) @ terms
+    fitted = fit_exponentials(cc.PowerLaw(0.5).autocovariance(100_000), 512)
+    assert np.abs(integral - fitted(lags)).max() < 1e-14
+
+
+def test_poles_of_autoregressions() -> None:
+    roots = np.array([0.9, 0.8 * np.exp(0.7j), 0.8 * np.exp(-0.7j)])
+    process = cc.AutoRegressive(-np.poly(roots)[1:].real)
+    rates = known_poles(process)
+    assert rates is not None
+    expected = [0.8 * np.exp(0.7j), 0.9]
+    assert np.abs(np.sort_complex(np.exp(-rates).conj()) - np.sort_complex(np.array(expected))).max() < 1e-12 or (
+        np.abs(np.sort_complex(np.exp(-rates)) - np.sort_complex(np.array(expected))).max() < 1e-12
+    )
+    found = fit_exponentials(process.autocovariance(2000), 3, poles=rates)
+    assert found.max_error < 1e-13
+    assert known_poles(cc.PowerLaw()) is None
+    assert known_poles(cc.AR1(0.5).with_nugget(1.0)) is not None
+
+
+def test_nothing_left_is_an_empty_sum() -> None:
+    for c, first in ((cc.AR1(0.5).autocovariance(5000), 512), (cc.PowerLaw().autocovariance(10), 10)):
+        found = fit_exponentials(c, first)
+        assert found.rates.size == 0 and not found(np.arange(first, first + 3)).any()
+
+
+def test_a_kink_far_out_is_refused() -> None:
+    c = cc.PowerLaw().autocovariance(4000)
+    c[2000] += 1e-9
+    with pytest.raises(NoExponentialsError, match="expected at most"):
+        fit_exponentials(c, 512)
+    assert fit_exponentials(c, 512, tolerance=1e-8).max_error > 1e-10
+
+
+def test_noise_is_refused() -> None:
+    c = np.random.default_rng(0).normal(size=3000)
+    with pytest.raises(NoExponentialsError):
+        fit_exponentials(c, 256)
