@@ -122,13 +122,13 @@ def _at_scale(n_layers: int, channels: int, process: Process, iterations: int) -
     begin = _start(arch, problem, "tensor-train")
     peer_seconds, slow = best_of(lambda: _lbfgs(arch, problem, begin, iterations))
     theirs = _stationarity(arch, problem, slow.params)
-    reached = f"stationarity {ours.stationarity:.0e}" if ours.loss > 1e-16 else "loss at its floor"
     return Row(
         f"n = {arch.n_inputs:,}, c = {channels}, {process!r}, predictor included",
         f"SciPy L-BFGS-B, FFT gradient, {len(slow.history) - 1:,} iterations from the tensor-train start",
         seconds,
         peer_seconds,
-        f"loss {ours.loss:.2e}, {reached}, against {slow.history[-1]:.2e}, {theirs:.0e}",
+        f"loss {ours.loss:.2e} against {slow.history[-1]:.2e}; stationarity {ours.stationarity:.0e} "
+        f"(rounding {ours.resolution:.0e}) against {theirs:.0e}",
         ours.converged,
     )
 

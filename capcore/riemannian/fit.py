@@ -12,9 +12,9 @@ from capcore.generic import attainable_ranks
 from capcore.processes import Process
 from capcore.riemannian.newton import EPS, Descent, Point, minimise_newton
 from capcore.riemannian.problem import ToeplitzProblem
-from capcore.riemannian.retraction import lift, round_train
+from capcore.riemannian.retraction import lift, pad, round_train
 from capcore.tangent_space import TangentSpace
-from capcore.tensor_train import tt_svd, widen
+from capcore.tensor_train import tt_svd
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 
@@ -27,8 +27,9 @@ class LargeFit:
     params : (n_params,) the parameters found. coefficients : (n,) the model Â they give. target : (n,) A*.
     loss : excess variance (A − A*)ᵀΣ(A − A*). variance : v* + loss, the variance of the prediction error.
     stationarity : at ``params``, ‖TᵀΣX‖/‖ΣX‖ with X = A − A* and T an orthonormal basis of the tangent space.
-    resolution : how far rounding alone can lift the stationarity (an estimate); 0 if no step was tried.
-    converged, message : whether the point is stationary or the loss at its floor, or why not.
+    resolution : the stationarity that rounding of Â alone can cause (an estimate); 0 if no step was tried.
+    converged, message : whether the stationarity is below its tolerance, or below ``resolution`` where it no longer
+        falls, or the loss at its floor; and why it stopped.
     n_iterations : steps tried. history, stationarities : loss and stationarity at the start and after each of them.
     ranks : r_0 … r_L of the train that was fitted.
     bond_singular_values : at bond l = 1 … L − 1, (r_l,) singular values of the unfolding of Â, descending.
@@ -64,7 +65,7 @@ def fit_large(
     start: str | np.ndarray = "tensor-train",
     max_iterations: int = 300,
     tolerance: float = 1e-8,
-    floor: float = 1e-16,
+    floor: float = 1e-26,
     progress: bool = False,
 ) -> LargeFit:
     """Parameters at which a hierarchical model with disjoint supports predicts the process best.
@@ -75,11 +76,12 @@ def fit_large(
     rng : a ``numpy.random.Generator`` or a seed, for random starts and spare channels. Default: seed 0.
     start : "tensor-train" (the TT-SVD of A*), "random", or an array (n_params,).
     max_iterations : steps tried, taken or not. tolerance : of the stationarity.
-    floor : of the loss, in units of c_0: below it the target counts as attained.
+    floor : of the loss, in units of c_0: below it the target counts as attained. The default is the rounding of the
+        coefficients; a larger floor saves steps, and returns a point that is not stationary.
     progress : show a progress bar.
 
-    A target that has lower ranks than the architecture can attain is represented exactly by these: it is
-    returned at once, from whatever start, with ``is_singular`` set.
+    A target that has lower ranks than the architecture can attain is represented exactly by these (to the tolerance
+    of the TT-SVD, n · eps): it is returned at once, from whatever start, with ``is_singular`` set.
     Raises ``ValueError`` for overlapping dilations, several components per input, a numerically singular process
     or arguments that cannot be used, and ``FloatingPointError`` for a start that overflows.
 
@@ -103,8 +105,9 @@ def fit_large(
         )
     best = Point(problem, tt_svd(problem.target, 1, arch.kernel_sizes, ranks))
     least = floor * float(problem.autocovariance[0])
-    low = [core.shape[0] for core in best.cores] != ranks[:-1]
-    if low and best.loss <= least:
+    exact = np.sqrt(arch.n_layers) * arch.n_inputs * EPS * np.linalg.norm(problem.target)
+    attained = best.loss <= least or np.linalg.norm(best.error) <= exact
+    if attained and [core.shape[0] for core in best.cores] != ranks[:-1]:
         message = "target attained at lower ranks than the channels allow: a singular optimum"
         descent = Descent(best, [best.loss], [best.stationarity], 0.0, True, message)
     else:
@@ -173,7 +176,7 @@ def _summary(
         np.count_nonzero(s > threshold * s[0]) < rank if s.size else rank > 0
         for s, rank in zip(singular_values, attainable[1:-1], strict=True)
     )
-    params = np.concatenate([kernel.ravel() for kernel in widen(point.cores, widths, rng)])
+    params = np.concatenate([kernel.ravel() for kernel in pad(point.cores, widths, rng)])
     coefficients = arch.coefficients(params)
     pull = problem.apply(coefficients - problem.target)
     loss = max(0.0, float(pull @ (coefficients - problem.target)))

@@ -102,7 +102,7 @@ class Descent(NamedTuple):
     Attributes
     ----------
     point : the last point. losses, stationarities : at the start and after every step.
-    resolution : how far rounding alone can lift the stationarity there; 0 where it was not needed.
+    resolution : the stationarity that a relative change of A by one rounding, along a random tangent, would cause.
     converged, message : whether the point is one to trust, and why it stopped.
     """
 
@@ -118,7 +118,7 @@ def minimise_newton(
     point: Point,
     max_iterations: int = 200,
     tolerance: float = 1e-8,
-    floor: float = 1e-16,
+    floor: float = 1e-26,
     curvature: bool = True,
     callback: Callable[[float, float], None] | None = None,
 ) -> Descent:
@@ -154,7 +154,8 @@ def minimise_newton(
         if eigen is None:
             eigen = eigh(point.hessian(curvature), check_finite=False)
             values, vectors = eigen
-            resolution = EPS * values[-1] * size / float(np.linalg.norm(point.pull))
+            spread = float(np.sqrt(np.mean(np.square(values))))
+            resolution = EPS * size * spread / float(np.linalg.norm(point.pull))
         convex = values[0] > -len(values) * EPS * values[-1]
         if point.stationarity <= tolerance and convex:
             return end(True, "stationary: the gradient on the manifold is below its tolerance")

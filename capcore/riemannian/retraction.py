@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import qr, svd
 
+from capcore.generic import ranks_from_above, ranks_from_below
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
 
@@ -117,6 +118,31 @@ def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np
         low = b if last else np.concatenate([np.zeros((*b.shape[:2], a.shape[2])), b], axis=2)
         total.append(top + low if first else np.concatenate([top, low], axis=0))
     return round_train(total, ranks)
+
+
+def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+    """Kernels with the given channels c_0 … c_L and the very same coefficients as the cores, in general position.
+
+    As :func:`~capcore.tensor_train.widen`, but for the rotation of the channels, whose rounding would be larger than
+    all that is left of the gradient: spare channels are random on the one side and exact zeros on the other.
+    """
+    kernels = [np.array(core) for core in cores]
+    sizes = [core.shape[1] for core in cores]
+    from_below, from_above = ranks_from_below(channels, sizes), ranks_from_above(channels, sizes)
+    for l in range(1, len(kernels)):
+        below, above, rank = kernels[l - 1], kernels[l], kernels[l].shape[0]
+        spare = channels[l] - rank
+        kernels[l - 1] = np.concatenate([below, np.zeros((*below.shape[:2], spare))], axis=2)
+        kernels[l] = np.concatenate([above, np.zeros((spare, *above.shape[1:]))], axis=0)
+    for l, core in enumerate(cores[1:], 1):
+        rank = core.shape[0]
+        if from_above[l] >= from_below[l]:
+            fill = kernels[l][rank:]
+            fill[:] = rng.normal(0, float(np.sqrt(np.mean(core**2))), fill.shape)
+        else:
+            fill = kernels[l - 1][:, :, rank:]
+            fill[:] = rng.normal(0, float(np.sqrt(np.mean(cores[l - 1] ** 2))), fill.shape)
+    return kernels
 
 
 def balance(cores: Sequence[np.ndarray]) -> list[np.ndarray]:
