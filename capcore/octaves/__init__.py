@@ -8,5 +8,8 @@ spaces are nested.
 - :mod:`~capcore.octaves.sequence`: autocovariances as sums of exponentials, and their action across an edge;
 - :mod:`~capcore.octaves.quadrature`: long-memory processes in that form, at any length;
 - :mod:`~capcore.octaves.blocks`: nested orthonormal bases of the blocks, and the tangent space in their coordinates;
-- :mod:`~capcore.octaves.capacity`: capacity of every octave.
+- :mod:`~capcore.octaves.capacity`: capacity of every octave;
+- :mod:`~capcore.octaves.predictor`: the optimal predictor as a sum of exponentials, in closed form;
+- :mod:`~capcore.octaves.forms`: the quadratic problem on a tangent space;
+- :mod:`~capcore.octaves.fit`: optima at any length.
 """

@@ -10,7 +10,7 @@ the block, and is complete at that level.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,14 +79,31 @@ class Level:
 
 def levels(space: TangentSpace, sequence: ExponentialSequence) -> Iterator[Level]:
     """Levels 0 … L−1, from single positions upwards; a level costs O((r + κ) r² + κ r s) and never lists positions."""
-    single = sequence.single[None, :]
-    nothing = Family(np.zeros((1, 0)), *(np.zeros((sequence.n_states, 0)) for _ in range(2)))
-    variance = np.full((1, 1), sequence.variance)
-    level = Level(1, sequence, single, single, Family(variance, single.T, single.T), nothing, np.zeros((0, 0)))
+    level = _position(sequence)
     yield level
     for l, core in enumerate(space.below):
         level = _parent(level, core, space.complements[l], space.above[l], space.above[l - 1] if l else None)
         yield level
+
+
+def image_norm(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> float:
+    """‖ΣX‖ of a tensor train X with cores (r_{l−1}, n_l, r_l).
+
+    >>> round(image_norm([np.array([[[1.0], [1.0]]])], ExponentialSequence(1.0, [0.5], [1.0])) ** 2, 12)
+    4.5
+    """
+    level, above = _position(sequence), np.zeros((1, 0, 1))
+    for core in cores:
+        level = _parent(level, core, core[:, :, :0], above, None)
+    return float(np.linalg.norm(level.frame.own))
+
+
+def _position(sequence: ExponentialSequence) -> Level:
+    """A block of one position."""
+    single = sequence.single[None, :]
+    nothing = Family(np.zeros((1, 0)), *(np.zeros((sequence.n_states, 0)) for _ in range(2)))
+    variance = np.full((1, 1), sequence.variance)
+    return Level(1, sequence, single, single, Family(variance, single.T, single.T), nothing, np.zeros((0, 0)))
 
 
 def _parent(

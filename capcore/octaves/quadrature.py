@@ -1,8 +1,8 @@
 """Long-memory autocovariances as sums of exponentials at any length, by quadrature of their Laplace integrals.
 
-With x = e^t, the trapezoidal rule of step h is exact to about exp(−π²/h) for both integrals below (Trefethen & Weideman
-2014). Exponentials slower than 1/n differ from one another by polynomials of low degree only, and are merged by Gaussian
-quadrature; what is gone after one lag becomes a correction at lag 1.
+With x = e^t, the trapezoidal rule of step h is exact to about exp(−π²/h) for both integrals below (Trefethen &
+Weideman 2014). Exponentials slower than 1/n differ from one another by polynomials of low degree only: Gaussian
+quadrature merges them. One more exponential, gone after a single lag, stands for all those that are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
 
     >>> sequence = exponential_sequence(PowerLaw(0.5), 2**40)
     >>> sequence.n_states, bool(abs(sequence.autocovariance(np.array([2**40]))[0] * 2**20 - 1) < 1e-12)
-    (130, True)
+    (129, True)
     """
     length = log(positive_integer(n, "n") + 1)
     if isinstance(process, WithNugget):
@@ -41,7 +41,7 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
     if isinstance(process, PowerLaw):  # Γ(a) (1 + τ)^(−a) = ∫ x^(a−1) e^(−(1+τ) x) dx
         a = process.exponent
         x = _nodes(length, a)
-        return _merged(x, STEP * rgamma(a) * x**a * np.exp(-2 * x), length, 2**-a)
+        return _merged(x, STEP * rgamma(a) * x**a * np.exp(-2 * x), length)
     if isinstance(process, FractionalGaussianNoise):  # Γ(−2H) c_τ = ∫ x^(−2H−1) e^(−τx) 2 sinh²(x/2) dx for τ ≥ 1
         power = 2 * process.hurst
         x = _nodes(length, 2 - power)
@@ -58,12 +58,14 @@ def _nodes(length: float, lower: float) -> np.ndarray:
     return np.exp(STEP * np.arange(np.floor((-length - 40 / lower) / STEP), np.ceil(np.log(FAST) / STEP)))
 
 
-def _merged(rates: np.ndarray, weights: np.ndarray, length: float, first: float) -> ExponentialSequence:
-    """The sequence with c_0 = 1 and c_1 = ``first``, which takes up the exponentials that are faster than any here."""
+def _merged(rates: np.ndarray, weights: np.ndarray, length: float, first: float | None = None) -> ExponentialSequence:
+    """The sequence with c_0 = 1, and c_1 = ``first``, which takes up the exponentials that are faster than any here."""
     slow = rates < np.exp(-length)
     few = _gauss(rates[slow], weights[slow], SLOW_ORDER)
     rates, weights = np.append(few[0], rates[~slow]), np.append(few[1], weights[~slow])
-    return ExponentialSequence(1.0, weights, rates, [first - weights.sum()])
+    if first is not None:
+        rates, weights = np.append(rates, 2 * FAST), np.append(weights, first - weights.sum())
+    return ExponentialSequence(1.0, weights, rates)
 
 
 def _gauss(nodes: np.ndarray, weights: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:

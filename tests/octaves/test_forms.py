@@ -1,0 +1,58 @@
+"""Quadratic forms by digits of the lag, against the matrices themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import toeplitz
+
+import capcore as cc
+from capcore.octaves.blocks import image_norm
+from capcore.octaves.forms import energy, tangent_forms
+from capcore.octaves.quadrature import exponential_sequence
+from capcore.octaves.sequence import ExponentialSequence
+from capcore.tangent_space import TangentSpace
+from capcore.tensor_train import contract
+
+
+@st.composite
+def stacks(draw: st.DrawFn) -> cc.Hierarchical:
+    n_layers = draw(st.integers(1, 5))
+    channels = draw(st.lists(st.integers(1, 5), min_size=n_layers - 1, max_size=n_layers - 1))
+    sizes = draw(st.lists(st.integers(1, 4), min_size=n_layers, max_size=n_layers))
+    return cc.Hierarchical(channels=channels, kernel_size=sizes)
+
+
+@given(stacks(), st.integers(0, 5), st.integers(0, 99))
+def test_forms_of_any_exponentials(arch: cc.Hierarchical, m: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sequence = ExponentialSequence(rng.normal(), rng.normal(size=m), 10 ** rng.uniform(-3, 1, m))
+    kernels = arch.kernels(arch.init(rng))
+    space = TangentSpace.of_kernels(kernels)
+    forms = tangent_forms(space, sequence)
+    c, basis, a = sequence.autocovariance(arch.n_inputs + 1), space.basis(), contract(kernels)
+    image = toeplitz(c[:-1]) @ a
+    scale = np.abs(c).sum()
+    np.testing.assert_allclose(forms.gram, basis.T @ toeplitz(c[:-1]) @ basis, atol=1e-13 * scale)
+    np.testing.assert_allclose(forms.right, basis.T @ c[1:], atol=1e-13 * scale)
+    np.testing.assert_allclose(energy(kernels, sequence), max(0, a @ image), atol=1e-13 * scale * (a @ a))
+    np.testing.assert_allclose(image_norm(kernels, sequence), np.linalg.norm(image), atol=1e-12 * scale)
+
+
+def test_the_form_of_a_billion_inputs_lies_within_the_spectrum() -> None:
+    """Its least value is that at frequency ½, Σ (−1)^τ c_|τ| = 2 η(½) − 1, its largest below Σ c_|τ| < 4 √n."""
+    arch = cc.Hierarchical(channels=3, n_layers=30)
+    space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
+    values = np.linalg.eigvalsh(tangent_forms(space, exponential_sequence(cc.PowerLaw(), 2**30)).gram)
+    eta = (1 - 2**0.5) * -1.4603545088095868  # ζ(½)
+    assert 2 * eta - 1 < values[0] < values[-1] < 4 * 2**15
+
+
+def test_near_lags_and_components_are_refused() -> None:
+    space = TangentSpace.of_kernels([np.ones((1, 2, 1))])
+    with pytest.raises(ValueError, match="found 1 near lag"):
+        tangent_forms(space, ExponentialSequence(1.0, [], [], [0.5]))
+    with pytest.raises(ValueError, match="found 2 components per position"):
+        tangent_forms(TangentSpace.of_kernels([np.ones((2, 2, 1))]), ExponentialSequence(1.0, [], []))
