@@ -7,14 +7,16 @@ from capcore.claims import ClaimsError, find_registry, load
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT.parent / "shared" / "CLAIMS.md"
-LATER = {f"P1.{n:02}" for n in (*range(28, 36), *range(40, 46))}
+LATER = {f"P1.{n:02}" for n in (*range(28, 36), *range(40, 46), 51, 52)}
 
 
 def spelled(prefix, last, without=(), extra=()):
     return [f"{prefix}.{n:02}" for n in range(1, last + 1) if n not in without] + [f"{prefix}.{x}" for x in extra]
 
 
+ADDED = {"P1.51", "P1.52"}  # statements of paper 1 that the list of the sources' claims leaves out
 IDS = {
+    *ADDED,
     *spelled("P1", 50),
     *spelled("P2", 19),
     *spelled("P3", 10, without=[7], extra=["07a", "07b", "07c", "07d"]),
@@ -30,14 +32,15 @@ def registry():
 
 def test_ids_are_complete(registry):
     assert {claim.id for claim in registry} == IDS
-    assert len(registry) == len(IDS) == 94
+    assert len(registry) == len(IDS) == 96
 
 
 @pytest.mark.skipif(not SOURCES.is_file(), reason="the list of the sources' claims is not at hand")
 def test_ids_and_kinds_are_those_of_the_list(registry):
     kinds = {"E": "exact", "S": "statistical", "Q": "qualitative"}
     rows = re.findall(r"^\| ([PSN]\d\.\d+[a-d]?) \|[^|]*\| ([ESQ]) \|", SOURCES.read_text(encoding="utf-8"), re.M)
-    assert {claim.id: claim.kind for claim in registry} == {name: kinds[kind] for name, kind in rows}
+    listed = {claim.id: claim.kind for claim in registry if claim.id not in ADDED}
+    assert listed == {name: kinds[kind] for name, kind in rows}
 
 
 def test_every_row_reads_as_a_sentence_and_names_its_place(registry):

@@ -44,4 +44,4 @@ def test_the_installed_command_lists_the_books_claims():
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-m", "capcore.cli", "claims", "list"]
     result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
-    assert len(result.stdout.splitlines()) == 94
+    assert len(result.stdout.splitlines()) == 96
