@@ -49,7 +49,7 @@ def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.r
     first = count if bound is not None else min(count, FIRST_SKETCH)
     sketch = operator.range_sketch(first, rng, bar)
     while True:
-        q, r = qr(sketch, mode="economic", check_finite=False)
+        q, r = qr(sketch, mode="economic", check_finite=False, overwrite_a=bound is not None)
         left, values, _ = svd(r, check_finite=False)
         tolerance = rank_tolerance((n, p), float(values[0]))
         rank = int(np.count_nonzero(values > tolerance))
@@ -64,7 +64,9 @@ def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.r
     if rank == 0:
         return Leverage(np.zeros(n), 0, values, 0.0)
     del sketch
-    basis = operator.covariance(q @ left[:, :rank])
+    basis = np.empty((n, rank), order="F")
+    for part in operator.products.blocks(rank):
+        basis[:, part] = operator.covariance(q @ left[:, part])
     del q
     basis, r = qr(basis, mode="economic", check_finite=False, overwrite_a=True)
     stretch = svd(r, compute_uv=False)

@@ -62,7 +62,7 @@ class ConstraintOperator:
         """(n, count) J D Ω with Gaussian Ω; from n_params columns on, J D itself."""
         n_params = self.products.n_params
         count = min(count, n_params)
-        sketch = np.empty((self.products.n_rows, count))
+        sketch = np.empty((self.products.n_rows, count), order="F")
         for part in self.products.blocks(count):
             width = part.stop - part.start
             if count == n_params:

@@ -7,12 +7,16 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom
+from tqdm import tqdm
 
 import capcore as cc
 from capcore.sketch import CapacityEstimate, Interval, JacobianProducts, estimate_capacity
 from capcore.sketch.covariance import covariance_product
 from capcore.sketch.estimate import choose_method
+from capcore.sketch.hutchinson import Flattened, project_probes
 from capcore.sketch.operators import ConstraintOperator
 from capcore.sketch.result import f_limit
 
@@ -88,25 +92,41 @@ def test_a_strong_ridge_hides_capacity_and_the_limits_say_so() -> None:
     assert found.total.upper[0] == 8 and found.total.lower[0] < 6
 
 
-def test_ridge_scores_are_what_the_probes_estimate() -> None:
+def operator_of(jacobian: np.ndarray, rng: np.random.Generator) -> ConstraintOperator:
+    products = JacobianProducts.dense(jacobian, generic_total=jacobian.shape[1])
+    return ConstraintOperator.balanced(products, covariance_product(cc.AR1(0.5), len(jacobian)), rng)
+
+
+@pytest.mark.parametrize("steps", [1, 3, 100])
+def test_limits_of_ridge_scores_hold_wherever_the_solver_stops(steps: int) -> None:
     """Without flattening, B is ΣJD over its norm: the ridge scores can be written down for the scales drawn."""
     jacobian = steep(24, 6, 1e-2, seed=3)
-    products, sigma = JacobianProducts.dense(jacobian, generic_total=6), cc.AR1(0.5).covariance(24)
     hits = np.zeros(24)
-    for seed in range(N_RUNS):
-        scales = ConstraintOperator.balanced(
-            products, covariance_product(cc.AR1(0.5), 24), np.random.default_rng(seed)
-        ).scales
-        s = np.linalg.svd(sigma @ (jacobian * scales))
-        u, values = s.U[:, :6], s.S / s.S[0]
-        truth = np.square(u) @ (values**2 / (values**2 + 0.1**2))
-        found = estimate_capacity(
-            products, None, cc.AR1(0.5), method="hutchinson", confidence=CONFIDENCE, rng=seed, n_probes=6,
-            ridge=0.1, deflate=0,
-        )  # fmt: skip
+    options = {"n_runs": N_RUNS, "n_probes": 6, "ridge": 0.1, "deflate": 0, "max_iterations": steps}
+    for seed, found in enumerate(runs(jacobian, **options)):
+        scales = operator_of(jacobian, np.random.default_rng(seed)).scales
+        s = np.linalg.svd(cc.AR1(0.5).covariance(24) @ (jacobian * scales))
+        values = s.S / s.S[0]
+        truth = np.square(s.U[:, :6]) @ (values**2 / (values**2 + 0.1**2))
         hits += found.ridge_capacity(np.arange(24)).covers(truth)
     assert hits.min() >= FEW
-    assert hits.max() <= MANY
+    assert steps < 100 or hits.max() <= MANY
+
+
+@pytest.mark.parametrize("deflate", [0, 3])
+@pytest.mark.parametrize("steps", [0, 1, 2, 4, 50])
+def test_the_solver_error_is_bounded(steps: int, deflate: int) -> None:
+    flat = Flattened(operator_of(steep(24, 6, 1e-3, seed=10), np.random.default_rng(0)), deflate,
+                     np.random.default_rng(1), tqdm(disable=True))  # fmt: skip
+    b, ridge = flat.forward(np.eye(6)), 0.02
+    found = project_probes(flat, 5, ridge, np.random.default_rng(2), 1e-12, steps, tqdm(disable=True))
+    rng = np.random.default_rng(2)
+    z, below = rng.normal(size=(24, 5)), rng.normal(size=(6, 5))
+    exact = b @ np.linalg.solve(b.T @ b + ridge**2 * np.eye(6), b.T @ z + ridge * below)
+    for sums, vectors in ((found.inside, exact), (found.outside, z - exact)):
+        distance = np.linalg.norm(np.sqrt(sums) - np.linalg.norm(vectors, axis=1))
+        assert distance <= found.error + 1e-12
+    assert found.error < 1e-10 if steps == 50 else found.error > 1e-6
 
 
 @pytest.mark.parametrize("steps", [1, 5])
@@ -118,6 +138,19 @@ def test_a_solver_stopped_early_widens_the_limits(steps: int) -> None:
     assert coverage([estimate.per_octave for estimate in found], octaves).min() >= FEW
     assert coverage([estimate.per_input for estimate in found], truth).min() >= FEW
     assert found[0].error > 1e-3
+
+
+@given(st.floats(0.01, 30), st.floats(0.01, 30), st.floats(0, 1), st.floats(-1, 1), st.floats(-1, 1), st.integers(1, 3))
+def test_limits_contain_those_of_all_sums_within_the_error(a, b, error, up, down, size) -> None:
+    def limits(inside: float, outside: float, bound: float) -> Interval:
+        rows = np.ones(size) / size
+        return CapacityEstimate(
+            "hutchinson", size, 1, None, size, None, CONFIDENCE, inside * rows, outside * rows, bound, n_probes=5
+        ).ridge_capacity(np.zeros(size))
+
+    wide = limits(a, b, error)
+    exact = limits(max(np.sqrt(a) + up * error, 0) ** 2, max(np.sqrt(b) + down * error, 0) ** 2, 0.0)
+    assert wide.covers(exact.lower).all() and wide.covers(exact.upper).all()
 
 
 def test_stopping_early_warns() -> None:
