@@ -21,7 +21,7 @@ from capcore.scale.exponentials import ExponentialSum, NoExponentialsError, fit_
 from capcore.tangent_space import TangentSpace
 
 CHUNK = 512  # positions in a chunk, about
-GROUP = 4  # chunks that are worked on at a time
+GROUP = 8  # chunks that are worked on at a time
 CHECKPOINTS = 1.5e8  # bytes of states kept, so that chunks can be visited in any order and several times
 EPS = float(np.finfo(float).eps)
 
@@ -59,8 +59,8 @@ class StreamedProduct:
 
     def _near(self, autocovariance: np.ndarray) -> None:
         """Products of the fixed columns with the covariance of a chunk and its neighbours."""
-        chunks, d = self._chunks, autocovariance.reshape(len(autocovariance), -1).shape[1]
-        d = round(d**0.5)
+        chunks = self._chunks
+        d = chunks.rows // chunks.size
         lags = np.zeros((3 * chunks.size, d, d))
         lags[: len(autocovariance)] = autocovariance.reshape(-1, d, d)
         rank, low, _ = chunks.fixed.shape
@@ -71,10 +71,9 @@ class StreamedProduct:
         for a, b in np.ndindex(d, d):
             if lags[:, a, b].any():
                 output[:, a] += matmul_toeplitz(lags[:, a, b], padded[:, b])
-        # The first third is what the chunk before receives from this one, the last what the chunk after receives.
-        near = output.reshape(3, chunks.rows, len(inputs))[::-1].transpose(
-            0, 2, 1
-        )  # from the chunk before, same, after
+        # The first third is what the chunk before receives from this one, the last what the chunk after receives: in
+        # reverse, what a chunk receives from the one before, from itself, and from the one after.
+        near = output.reshape(3, chunks.rows, len(inputs))[::-1].transpose(0, 2, 1)
         self._near_fixed = near[:, : rank * low].reshape(3 * rank, low * chunks.rows)
         self._near_frame = near[:, rank * low :].reshape(3 * len(chunks.frame), chunks.rows)
 
@@ -92,8 +91,6 @@ class StreamedProduct:
         # States from the left take in T by ``behind`` and give it out by ``ahead``; those from the right the reverse.
         self._inputs = [self._taken_in(part) for part in (behind, ahead)]
         outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
-        if not len(outputs):
-            outputs = np.zeros((1, chunks.rows))[:0]
         u, s, vt = svd(outputs, full_matrices=False)
         kept = s > EPS / 2 * self._scale  # what is dropped changes no lag by more than ε of c_0
         self._spread_out, self._given_out = vt[kept], (u[:, kept] * s[kept]).T

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
@@ -19,7 +19,6 @@ FAMILIES = st.one_of(
 )
 
 
-@settings(max_examples=60)
 @given(FAMILIES, st.integers(1, 50_000), st.sampled_from([64, 512, 1000]))
 def test_every_family_is_reproduced_at_every_far_lag(process: cc.Process, n: int, first: int) -> None:
     c = process.autocovariance(n)
