@@ -10,12 +10,13 @@ from tqdm import tqdm
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.generic import attainable_ranks
 from capcore.processes import Process
-from capcore.riemannian.newton import EPS, Descent, Point, minimise_newton
+from capcore.riemannian.newton import Descent, Point, minimise_newton
 from capcore.riemannian.problem import ToeplitzProblem
-from capcore.riemannian.retraction import lift, pad, round_train
+from capcore.riemannian.retraction import decompose, lift, pad, round_train
 from capcore.tangent_space import TangentSpace
-from capcore.tensor_train import tt_svd
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
+
+NOISE = 4.0  # times the accuracy of A*: relative to the largest, a singular value that is no more than noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +34,8 @@ class LargeFit:
     n_iterations : steps tried. history, stationarities : loss and stationarity at the start and after each of them.
     ranks : r_0 … r_L of the train that was fitted.
     bond_singular_values : at bond l = 1 … L − 1, (r_l,) singular values of the unfolding of Â, descending.
-    is_singular : whether Â has a lower rank at some bond than the architecture can attain, to the tolerance of
-        the TT-SVD, n · eps. The tangent space at ``params`` then depends on what the spare channels hold, and a
+    is_singular : whether Â has a lower rank at some bond than the architecture can attain, to four times the
+        accuracy of A*. The tangent space at ``params`` then depends on what the spare channels hold, and a
         capacity allocated there means nothing.
     target_residual : ‖ΣA* − (c_1, …, c_n)‖/‖(c_1, …, c_n)‖.
     """
@@ -80,8 +81,8 @@ def fit_large(
         coefficients; a larger floor saves steps, and returns a point that is not stationary.
     progress : show a progress bar.
 
-    A target that has lower ranks than the architecture can attain is represented exactly by these (to the tolerance
-    of the TT-SVD, n · eps): it is returned at once, from whatever start, with ``is_singular`` set.
+    A target that has lower ranks than the architecture can attain is represented exactly by these (to four times its
+    own accuracy): it is returned at once, from whatever start, with ``is_singular`` set.
     Raises ``ValueError`` for overlapping dilations, several components per input, a numerically singular process
     or arguments that cannot be used, and ``FloatingPointError`` for a start that overflows.
 
@@ -103,9 +104,10 @@ def fit_large(
         raise ValueError(
             f"process: found a problem of {problem.n_inputs} inputs, expected {arch.n_inputs} as in {arch!r}."
         )
-    best = Point(problem, tt_svd(problem.target, 1, arch.kernel_sizes, ranks))
+    tolerance_of_rank = NOISE * problem.accuracy
+    best = Point(problem, decompose(problem.target, arch.kernel_sizes, ranks, tolerance_of_rank))
     least = floor * float(problem.autocovariance[0])
-    exact = np.sqrt(arch.n_layers) * arch.n_inputs * EPS * np.linalg.norm(problem.target)
+    exact = np.sqrt(arch.n_layers) * tolerance_of_rank * np.linalg.norm(problem.target)
     attained = best.loss <= least or np.linalg.norm(best.error) <= exact
     if attained and [core.shape[0] for core in best.cores] != ranks[:-1]:
         message = "target attained at lower ranks than the channels allow: a singular optimum"
@@ -121,7 +123,7 @@ def fit_large(
 
             # Half the tolerance is left for the rounding of the parameters.
             descent = minimise_newton(point, max_iterations, tolerance / 2, least, callback=tick if progress else None)
-    return _summary(arch, problem, descent, widths, ranks, rng)
+    return _summary(arch, descent, widths, ranks, tolerance_of_rank, rng)
 
 
 def _attainable(arch: Hierarchical) -> tuple[list[int], list[int]]:
@@ -163,17 +165,16 @@ def _in_general_position(point: Point, ranks: list[int], rng: np.random.Generato
 
 def _summary(
     arch: Hierarchical,
-    problem: ToeplitzProblem,
     descent: Descent,
     widths: list[int],
     attainable: list[int],
+    tolerance: float,
     rng: np.random.Generator,
 ) -> LargeFit:
-    point = descent.point
+    point, problem = descent.point, descent.point.problem
     singular_values = [np.linalg.svd(bond, compute_uv=False) for bond in point.bonds]
-    threshold = arch.n_inputs * EPS
     deficient = any(
-        np.count_nonzero(s > threshold * s[0]) < rank if s.size else rank > 0
+        np.count_nonzero(s > tolerance * s[0]) < rank if s.size else rank > 0
         for s, rank in zip(singular_values, attainable[1:-1], strict=True)
     )
     params = np.concatenate([kernel.ravel() for kernel in pad(point.cores, widths, rng)])

@@ -99,8 +99,11 @@ def _toeplitz_by_blocks(kernel: np.ndarray, frame: np.ndarray) -> np.ndarray:
     turned = np.zeros((length, w, q))
     turned[:n] = kernel[n - 1 :]
     turned[length - n + 1 :] = kernel[: n - 1]
-    spectrum = rfft(turned, axis=0)[:, :, None, :] * rfft(frame, length, axis=0)[:, None, :, None]
-    return irfft(spectrum, length, axis=0)[:n].reshape(n, w, s * q)
+    spectrum = rfft(turned, axis=0)
+    result = np.empty((n, w, s, q))
+    for column, values in enumerate(rfft(frame, length, axis=0).T):  # one at a time: the transforms are the memory
+        result[:, :, column] = irfft(spectrum * values[:, None, None], length, axis=0)[:n]
+    return result.reshape(n, w, s * q)
 
 
 def _project_above(space: TangentSpace, first: int, rest: np.ndarray) -> np.ndarray:

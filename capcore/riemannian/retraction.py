@@ -145,6 +145,25 @@ def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Gen
     return kernels
 
 
+def decompose(
+    coefficients: np.ndarray, kernel_sizes: Sequence[int], ranks: Sequence[int], tolerance: float
+) -> list[np.ndarray]:
+    """Balanced cores of the TT-SVD of ``coefficients`` (n,), of at most the given ranks r_0 = 1 … r_L = 1.
+
+    As :func:`~capcore.tensor_train.tt_svd`, but for ``tolerance``: relative to the norm of the coefficients, what
+    counts as a singular value of zero. There it grows with n, and at a million lags hides genuine ranks.
+    """
+    rest = coefficients.reshape(kernel_sizes[::-1]).transpose()
+    least = tolerance * float(np.linalg.norm(coefficients))
+    cores, rank = [], 1
+    for l, taps in enumerate(kernel_sizes[:-1]):
+        u, s, vt = svd(rest.reshape(rank * taps, -1), full_matrices=False)
+        kept = max(1, min(ranks[l + 1], int(np.count_nonzero(s > least))))
+        cores.append(u[:, :kept].reshape(rank, taps, kept))
+        rest, rank = s[:kept, None] * vt[:kept], kept
+    return balance([*cores, rest.reshape(rank, kernel_sizes[-1], 1)])
+
+
 def balance(cores: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The same train, from left-orthonormal cores, with each bond's singular values split evenly."""
     cores = list(cores)

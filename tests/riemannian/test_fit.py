@@ -100,14 +100,16 @@ def test_the_capacity_is_that_of_the_optimum_also_where_the_loss_is_next_to_noth
 
 
 @pytest.mark.parametrize(
-    ("process", "rank"), [(cc.AR1(0.9), 1), (cc.DampedCosine(), 2), (cc.FractionalGaussianNoise(0.5), 1)], ids=str
+    ("process", "rank"),
+    [(cc.AR1(0.9), 1), (cc.DampedCosine(), 2), (cc.AR1(0.9999), 1), (cc.FractionalGaussianNoise(0.5), 1)],
+    ids=str,
 )
 @pytest.mark.parametrize("start", ["tensor-train", "random"])
 def test_an_exactly_low_rank_target_is_reported_as_singular(process: cc.Process, rank: int, start: str) -> None:
     arch = cc.Hierarchical(channels=4, n_layers=10)
     result = fit_large(arch, process, start=start)
     assert result.is_singular and "lower ranks" in result.message
-    assert max(result.ranks) == rank and result.loss < 1e-25
+    assert max(result.ranks) == rank and result.loss < 1e-22
     with pytest.warns(cc.CapacityWarning):  # spare channels show in the layers, not all of them in the whole
         cc.allocate(arch, result.params, process)
 
