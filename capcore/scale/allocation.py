@@ -11,6 +11,7 @@ import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from capcore.allocation import CapacityWarning
 from capcore.architectures.hierarchical import Hierarchical
@@ -107,32 +108,33 @@ def allocate_large(
     one_of(method, "method", ("auto", "fft", "streamed"))
     threads = default_threads() if threads is None else positive_integer(threads, "threads")
     memory = finite_number(memory, "memory", "a number of bytes")
-    _check(arch, process)
-    space = TangentSpace.of_kernels(arch.kernels(params))
-    generic_total = arch.generic_capacity()
-    if space.dimension != generic_total:
-        warnings.warn(
-            f"capacity {space.dimension} at these parameters differs from the exact generic capacity {generic_total}: "
-            "they are singular or nearly so (an exactly low-rank target, a layer of zeros).",
-            CapacityWarning,
-            stacklevel=2,
+    with threadpool_limits(1, user_api="blas"):  # the threads are ours: those of BLAS wait by spinning
+        _check(arch, process)
+        space = TangentSpace.of_kernels(arch.kernels(params))
+        generic_total = arch.generic_capacity()
+        if space.dimension != generic_total:
+            warnings.warn(
+                f"capacity {space.dimension} at these parameters differs from the exact generic capacity {generic_total}: "
+                "they are singular or nearly so (an exactly low-rank target, a layer of zeros).",
+                CapacityWarning,
+                stacklevel=2,
+            )
+        if space.dimension == 0:
+            return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0, 0.0)
+        matrix = _matrix(space, process, method, memory, threads, progress)
+        found = leverage_scores(matrix, threads, progress)
+        per_input = found.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
+        streamed = isinstance(matrix, StreamedProduct)
+        return LargeAllocation(
+            total=space.dimension,
+            generic_total=generic_total,
+            per_input=per_input,
+            method="streamed" if streamed else "fft",
+            lag_error=matrix.max_error if isinstance(matrix, StreamedProduct) else 0.0,
+            condition=found.condition,
+            n_steps=found.n_steps,
+            departure=found.departure,
         )
-    if space.dimension == 0:
-        return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0, 0.0)
-    matrix = _matrix(space, process, method, memory, threads, progress)
-    found = leverage_scores(matrix, threads, progress)
-    per_input = found.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
-    streamed = isinstance(matrix, StreamedProduct)
-    return LargeAllocation(
-        total=space.dimension,
-        generic_total=generic_total,
-        per_input=per_input,
-        method="streamed" if streamed else "fft",
-        lag_error=matrix.max_error if isinstance(matrix, StreamedProduct) else 0.0,
-        condition=found.condition,
-        n_steps=found.n_steps,
-        departure=found.departure,
-    )
 
 
 def _matrix(
