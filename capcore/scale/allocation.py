@@ -114,8 +114,8 @@ def allocate_large(
         generic_total = arch.generic_capacity()
         if space.dimension != generic_total:
             warnings.warn(
-                f"capacity {space.dimension} at these parameters differs from the exact generic capacity {generic_total}: "
-                "they are singular or nearly so (an exactly low-rank target, a layer of zeros).",
+                f"capacity {space.dimension} at these parameters differs from the exact generic capacity "
+                f"{generic_total}: they are singular or nearly so (an exactly low-rank target, a layer of zeros).",
                 CapacityWarning,
                 stacklevel=2,
             )
