@@ -79,7 +79,7 @@ def test_sixteen_thousand_inputs_agree_with_transforms(process: cc.Process) -> N
     space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
     result = octave_capacities(space, exponential_sequence(process, arch.n_inputs))
     expected = by_band(listed(space, process.autocovariance(arch.n_inputs)), result.edges)
-    np.testing.assert_allclose(result.per_octave, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(result.per_octave, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_uncorrelated_inputs_show_the_tangent_space_itself() -> None:

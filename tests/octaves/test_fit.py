@@ -68,6 +68,11 @@ def test_too_few_steps_are_reported() -> None:
     assert "stopped after 1 steps" in found.message
 
 
+def test_full_steps_take_off_a_constant_factor_each() -> None:
+    found = fit_octaves([2] * 19, [2] * 20, exponential_sequence(cc.PowerLaw(), 2**20))
+    assert (found.decreases[1:5] < 0.1 * found.decreases[:4]).all()
+
+
 def test_coordinates_of_the_train_itself() -> None:
     arch = cc.Hierarchical(channels=[2, 3, 2], kernel_size=[2, 3, 2, 2])
     kernels = arch.kernels(arch.init(np.random.default_rng(0)))
