@@ -3,38 +3,75 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import fitting, ranks
-from benchmarks.measure import environment, peak_memory_gb
+from benchmarks import fitting, fitting_at_scale, octaves, ranks, scale, tangent
+from benchmarks.measure import Row, Skipped, environment, forget_peak_memory, peak_memory_gb
+from benchmarks.store import save
 
-SUITES = {"fitting": fitting.rows, "ranks": ranks.rows}
+SUITES = {
+    "fitting": fitting.rows,
+    "fitting_at_scale": fitting_at_scale.rows,
+    "scale": scale.rows,
+    "octaves": octaves.rows,
+    "tangent": tangent.rows,
+    "ranks": ranks.rows,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the chosen suites and print one line per row."""
+    """Run the chosen suites, print one line per row, and store them all if asked."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--suite", action="append", choices=list(SUITES), help="may be repeated; default: all")
     parser.add_argument("--quick", action="store_true", help="small sizes: checks the agreement, not the speed")
     parser.add_argument("--threads", type=int, default=1, help="BLAS threads (default 1)")
+    parser.add_argument("--save", metavar="FILE", help="write the rows there, beside those for other threads")
     options = parser.parse_args(arguments)
-    failed = False
-    print(f"{environment()}, {options.threads} BLAS thread(s)")
+    if options.save and options.suite:
+        parser.error("--save: found a choice of suites, expected all of them, so that a file has one state.")
+    found = environment()
+    print(f"{_described(found)}, {options.threads} BLAS thread(s)")
     with threadpool_limits(options.threads):
-        for name in options.suite or SUITES:
-            print(f"\n{name}\n{'ratio':>8}  {'ours':>9}  {'peer':>9}  work | peer | agreement")
-            for row in SUITES[name](options.quick):
-                mark = "" if row.holds else "  ** FAILED **"
-                print(
-                    f"{row.ratio:8.1f}  {row.seconds:8.3f}s  {row.peer_seconds:8.3f}s  "
-                    f"{row.work} | {row.peer} | {row.agreement}{mark}",
-                    flush=True,
-                )
-                failed |= not row.holds
-    print(f"\npeak memory {peak_memory_gb():.2f} GB")
-    return int(failed)
+        suites = {name: run(name, SUITES[name](options.quick)) for name in options.suite or SUITES}
+    if options.save:
+        command = shlex.join(["python", "-m", "benchmarks", *(sys.argv[1:] if arguments is None else arguments)])
+        save(options.save, command, options.threads, {"environment": found, "quick": options.quick, "suites": suites})
+    return int(not all(row["holds"] for rows in suites.values() for row in rows))
+
+
+def run(name: str, rows: Iterable[Row | Skipped]) -> list[dict[str, Any]]:
+    """Print the rows of one suite as they come, and return them as plain types with the peak memory of each."""
+    print(f"\n{name}\n{'ratio':>8}  {'ours':>9}  {'peer':>9}  {'memory':>8}  work | peer | agreement")
+    kept: list[dict[str, Any]] = []
+    iterator = iter(rows)
+    while True:
+        forget_peak_memory()
+        row = next(iterator, None)
+        if row is None:
+            return kept
+        if isinstance(row, Skipped):
+            print(row, flush=True)
+            continue
+        memory = peak_memory_gb()
+        print(_line(row, memory), flush=True)
+        kept.append({**vars(row), "memory_gb": round(memory, 3)})
+
+
+def _line(row: Row, memory: float) -> str:
+    ratio = f"{row.ratio:8.1f}" if row.ratio is not None else f"{'':8}"
+    peer = f"{row.peer_seconds:8.3f}s" if row.peer_seconds is not None else f"{'':9}"
+    mark = "" if row.holds else "  ** FAILED **"
+    return f"{ratio}  {row.seconds:8.3f}s  {peer}  {memory:5.2f} GB  {row.work} | {row.peer} | {row.agreement}{mark}"
+
+
+def _described(found: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    return f"{found['processor']}, {found['cores']} cores, load {found['load']}; {versions}"
 
 
 if __name__ == "__main__":

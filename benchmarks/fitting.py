@@ -20,7 +20,7 @@ def rows(quick: bool = False) -> Iterator[Row]:
     """The comparisons at the paper's setting: L = 6, kernel size 2, power law with exponent ½."""
     yield from _against_lbfgs(500 if quick else 20_000)
     yield _against_least_squares(channels=2 if quick else 4)
-    yield _dual_against_primal(channels=8 if quick else 32)
+    yield _dual_against_primal(channels=8 if quick else 24)
     yield _all_seeds(3 if quick else 20)
     yield _attained([8, 16] if quick else [8, 16, 32, 64, 128, 256])
     yield _many_channels(16 if quick else 256)

@@ -1,39 +1,62 @@
-"""What a benchmark row is, and how its two sides are timed."""
+"""What a benchmark row is, how its two sides are timed, and what the numbers were taken with."""
 
 from __future__ import annotations
 
+import os
 import platform
+import re
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
-
-import numpy as np
-import scipy
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+PACKAGES = ("numpy", "scipy", "python-flint", "sympy", "teneva")
 
 
 @dataclass(frozen=True)
 class Row:
     """One comparison on the same work.
 
-    ``seconds`` and ``peer_seconds`` are the best of the repetitions; ``agreement`` says what was checked to
-    make the two sides comparable, and ``holds`` whether it held.
+    ``seconds`` and ``peer_seconds`` are the best of the repetitions, None for a peer that cannot run at this size;
+    ``agreement`` says what was checked to make the two sides comparable, and ``holds`` whether it held.
     """
 
     work: str
     peer: str
     seconds: float
-    peer_seconds: float
+    peer_seconds: float | None
     agreement: str
     holds: bool
 
     @property
-    def ratio(self) -> float:
+    def ratio(self) -> float | None:
         """How many times longer the peer takes."""
-        return self.peer_seconds / self.seconds
+        return None if self.peer_seconds is None else self.peer_seconds / self.seconds
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A row whose peer is not installed."""
+
+    work: str
+    package: str
+
+    def __str__(self) -> str:
+        return (
+            f"skipped: {self.work}. Found no package {self.package}, expected it as a peer: "
+            "uv pip install 'capcore[benchmarks]'"
+        )
+
+
+def peer(module: str) -> Any:
+    """A module of a benchmark-only package; None where the package is not installed."""
+    return import_module(module) if find_spec(module.partition(".")[0]) else None
 
 
 def best_of(function: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
@@ -46,13 +69,44 @@ def best_of(function: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
     return min(times), result
 
 
+def forget_peak_memory() -> None:
+    """Begin the measurement of :func:`peak_memory_gb` anew, where the system can (Linux)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
 def peak_memory_gb() -> float:
-    """Largest resident set of this process so far, in gigabytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    """Largest resident set of this process in gigabytes, since :func:`forget_peak_memory` or since its start."""
+    try:
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    except OSError:
+        found = None
+    kilobytes = int(found[1]) if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return kilobytes * 1024 / 1e9
 
 
-def environment() -> str:
-    """One line on what the numbers were taken with."""
-    return (
-        f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}, {platform.machine()}"
-    )
+def environment() -> dict[str, Any]:
+    """Processor, cores, load and versions: what the numbers depend on. Nothing that names the machine."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 2),
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def _processor() -> str:
+    try:
+        found = re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text())
+    except OSError:
+        found = None
+    return found[1].strip() if found else platform.processor() or platform.machine()
