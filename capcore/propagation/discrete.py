@@ -1,0 +1,168 @@
+"""Capacity through any stack of layers, one layer at a time, with an account of where it went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from capcore.propagation.boundaries import check_boundary
+from capcore.propagation.layers import Layer, Transport
+from capcore.propagation.matrix import TOLERANCE, NotStochasticError, nonnegative
+from capcore.validation import finite_array
+
+
+@dataclass(frozen=True, eq=False)
+class Propagation:
+    """Where the capacity of the output layer ends, and what passed on the way.
+
+    Attributes
+    ----------
+    input : (\\*positions, channels) capacity of the network's input, κ^X.
+    side : capacity of the side inputs, summed over layers, κ^Y; ``None`` if their spaces differ from layer to layer.
+    side_mass, bias_mass, boundary_mass : (n_layers,) totals by layer, lowest first.
+    supplied : all that was put in: the output's capacity and the sources.
+    states : capacities on the outputs of layers 0 … n_layers, where 0 is the input; empty unless kept.
+    """
+
+    input: np.ndarray
+    side: np.ndarray | None
+    side_mass: np.ndarray
+    bias_mass: np.ndarray
+    boundary_mass: np.ndarray
+    supplied: float
+    states: tuple[np.ndarray, ...]
+
+    @property
+    def per_position(self) -> np.ndarray:
+        """(\\*positions) capacity of the input, summed over channels."""
+        return self.input.sum(axis=-1)
+
+    @property
+    def masses(self) -> dict[str, float]:
+        """What reached the input, the side inputs, the bias, and what left through the boundary."""
+        return {
+            "input": float(self.input.sum()),
+            "side": float(self.side_mass.sum()),
+            "bias": float(self.bias_mass.sum()),
+            "boundary": float(self.boundary_mass.sum()),
+        }
+
+    @property
+    def imbalance(self) -> float:
+        """(received − supplied)/supplied: rounding where capacity is conserved."""
+        return (sum(self.masses.values()) - self.supplied) / self.supplied if self.supplied else 0.0
+
+
+def propagate(
+    output: object,
+    layers: Sequence[Layer | Transport],
+    *,
+    boundary: str = "periodic",
+    sources: Mapping[int, object] | None = None,
+    conserve: bool = True,
+    keep: bool = False,
+) -> Propagation:
+    """Capacity of the input and of all else that the layers read (paper 2, Eqs 2, 7, 15 and 24).
+
+    Parameters
+    ----------
+    output : (\\*positions, channels) or, with one channel, (\\*positions): κ^L, on the outputs of the uppermost layer.
+    layers : lowest first. A bare transport is a layer without side inputs, bias and skips.
+    boundary : of convolutions; see :mod:`capcore.propagation.boundaries`.
+    sources : ``{layer: capacity}`` added on the outputs of that layer, 0 being the input: κ(L → L_ℓ) of Eq. 7 for
+        connections to the output, or κ(ℓ → ℓ) of Eq. 11. The latter add up only if they are *conditional*, each given
+        all layers above.
+    conserve : whether to refuse layers whose columns do not sum to one.
+    keep : whether to keep the capacities of all layers.
+
+    Raises :class:`~capcore.propagation.matrix.NotStochasticError` for a layer that does not conserve capacity, and
+    ``ValueError`` for shapes that do not fit, negative capacities and unknown boundaries.
+
+    >>> from capcore.propagation.convolution import ConvolutionTransport
+    >>> step = Layer.leaky(ConvolutionTransport.of_offsets({0: 0.5, 1: 0.5}), side=0.5)
+    >>> propagate([1.0, 0.0, 0.0], [step] * 2).per_position.tolist()
+    [0.0625, 0.125, 0.0625]
+    """
+    check_boundary(boundary)
+    wrapped = {id(layer): layer if isinstance(layer, Layer) else Layer(layer) for layer in layers}
+    stack = [wrapped[id(layer)] for layer in layers]
+    if not stack:
+        raise ValueError("layers: found none, expected at least one.")
+    operators: dict[tuple[int, tuple[int, ...]], tuple[sparse.csr_array, np.ndarray]] = {}
+    checked: set[tuple[int, tuple[int, ...]]] = set()
+
+    def send(part: Transport, capacity: np.ndarray) -> tuple[np.ndarray, float]:
+        """Capacity below, and what was lost at the boundary. A transport used many times is built once."""
+        key = (id(part), capacity.shape)
+        if key not in operators:
+            operators[key] = part.operator(capacity.shape, boundary)
+        matrix, lost = operators[key]
+        flat = capacity.reshape(-1)
+        return (matrix @ flat).reshape(part.input_shape(capacity.shape)), float(lost @ flat)
+
+    n_layers = len(stack)
+    waiting: dict[int, list[np.ndarray]] = {n_layers: [_capacity(output, "output", stack[-1].transport)]}
+    for level, source in (sources or {}).items():
+        if level not in range(n_layers + 1):
+            raise ValueError(f"sources: found layer {level!r}, expected 0 (the input) to {n_layers} (the uppermost).")
+        reader = stack[max(level - 1, 0)].transport
+        waiting.setdefault(level, []).append(_capacity(source, f"sources[{level}]", reader))
+    supplied = float(sum(part.sum() for parts in waiting.values() for part in parts))
+
+    side_mass, bias_mass, boundary_mass = np.zeros((3, n_layers))
+    sides: dict[tuple[int, ...], np.ndarray] = {}
+    states: list[np.ndarray] = []
+    for level in range(n_layers, 0, -1):
+        layer, capacity = stack[level - 1], _sum(waiting.pop(level), level)
+        states += [capacity] * keep
+        if conserve and (id(layer), capacity.shape) not in checked:
+            _require_stochastic(layer, capacity.shape, level)
+            checked.add((id(layer), capacity.shape))
+        below, boundary_mass[level - 1] = send(layer.transport, capacity)
+        waiting.setdefault(level - 1, []).append(below)
+        for lower, part in layer.skips.items():
+            if lower >= level - 1:
+                raise ValueError(f"skips: layer {level} cannot read layer {lower}, expected one below {level - 1}.")
+            jumped, lost = send(part, capacity)
+            waiting.setdefault(lower, []).append(jumped)
+            boundary_mass[level - 1] += lost
+        if isinstance(layer.side, float):
+            side, lost = layer.side * capacity, 0.0
+        else:
+            side, lost = send(layer.side, capacity)
+        boundary_mass[level - 1] += lost
+        side_mass[level - 1] = side.sum()
+        sides[side.shape] = sides[side.shape] + side if side.shape in sides else side
+        bias_mass[level - 1] = layer.bias * capacity.sum()
+    bottom = _sum(waiting.pop(0), 0)
+    states += [bottom] * keep
+    common = next(iter(sides.values())) if len(sides) == 1 else None
+    return Propagation(bottom, common, side_mass, bias_mass, boundary_mass, supplied, tuple(reversed(states)))
+
+
+def _capacity(values: object, name: str, reader: Transport) -> np.ndarray:
+    """Capacities with an axis of channels, which may be left out where there is one channel."""
+    array = nonnegative(values, name, tuple(range(1, 7)))
+    return array[..., None] if array.ndim == reader.ndim else finite_array(array, name, array.ndim)
+
+
+def _sum(parts: list[np.ndarray], level: int) -> np.ndarray:
+    shapes = {part.shape for part in parts}
+    if len(shapes) > 1:
+        raise ValueError(
+            f"layer {level}: found capacities of shapes {sorted(shapes)} on its outputs, expected one shape."
+        )
+    return np.sum(parts, axis=0)
+
+
+def _require_stochastic(layer: Layer, above: tuple[int, ...], level: int) -> None:
+    sums = layer.columns(above)
+    worst = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[worst] - 1) > TOLERANCE:
+        raise NotStochasticError(
+            f"layer {level}: the squared weights of output {worst} sum to {sums[worst]:.12g}, expected 1, so that "
+            "capacity is conserved. Use transport.normalised(), Layer.leaky(…) for leaks, or conserve=False."
+        )

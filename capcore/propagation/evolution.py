@@ -1,0 +1,142 @@
+"""The limits of many layers: the lattice law exp(tΔ), and the partial differential equation.
+
+Two limits hide under one equation of the paper. With jumps of order 1/N, N layers tend to exp(tΔ), a law on pixels,
+with an error of order 1/N. Only where capacity spreads over many pixels, √(2D) ≫ 1, does that tend to the heat
+equation, with an error of order 1/D. Equation 3 is the second limit.
+
+Time t runs from 0 at the output to 1 at the input, in segments in which nothing changes: dilations change from layer to
+layer (§3.6), and so may the leak and the source (§3.2–3.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import expm
+
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.generator import LimitCoefficients
+from capcore.propagation.grid import Grid
+from capcore.propagation.layers import check_leak
+from capcore.propagation.power import with_channels
+from capcore.validation import finite_number
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """A stretch of time with one generator.
+
+    Attributes
+    ----------
+    duration : at least 0. generator : jump rates, for the lattice law, or the coefficients of the equation.
+    leak : α ≥ 0, with jump rates; coefficients carry their own. source : (\\*positions, channels) per unit time.
+    """
+
+    duration: float
+    generator: ConvolutionTransport | LimitCoefficients
+    leak: float = 0.0
+    source: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if finite_number(self.duration, "duration") < 0:
+            raise ValueError(f"duration: found {self.duration}, expected at least 0. Capacity does not flow back.")
+        if isinstance(self.generator, LimitCoefficients) and self.leak:
+            raise ValueError("leak: found one beside limit coefficients, expected LimitCoefficients(…, leak=…).")
+        check_leak(self.leak, "leak")
+
+    @property
+    def total_leak(self) -> float:
+        """α, wherever it stands."""
+        return self.generator.leak if isinstance(self.generator, LimitCoefficients) else float(self.leak)
+
+
+@dataclass(frozen=True, eq=False)
+class Evolution:
+    """Capacity at the end, κ^X (\\*positions, channels), what leaked, κ^Y, and what was supplied.
+
+    ``boundary`` is what left through an absorbing boundary; ``leaked_by`` is the leak of every segment.
+    """
+
+    final: np.ndarray
+    leaked: np.ndarray
+    leaked_by: np.ndarray
+    supplied: float
+
+    @property
+    def boundary(self) -> float:
+        """What is neither at the end nor leaked: zero but for rounding unless the boundary absorbs."""
+        return self.supplied - float(self.final.sum() + self.leaked.sum())
+
+
+def evolve(initial: object, segments: Sequence[Segment], boundary: str = "periodic") -> Evolution:
+    """Solution of Eqs 3, 8, 11, 16, 19 and 28 on a range of positions, exact in time, by Fourier transforms.
+
+    With limit coefficients it is the equation's solution for the trigonometric polynomial through the initial values: a
+    single pixel needs √(2Dt) of at least about one pixel to be resolved.
+
+    Parameters
+    ----------
+    initial : (\\*positions, channels), or (\\*positions) with one channel: π(0, x). With sources alone, zeros.
+    segments : from the output down. boundary : as far as the generators are symmetric enough for images, see
+        :mod:`capcore.propagation.grid`; otherwise :func:`~capcore.propagation.sparse_evolution.evolve_sparse`.
+
+    >>> step = ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})
+    >>> start = np.zeros(41); start[20] = 1
+    >>> evolve(start, [Segment(1.0, step)]).final[20, 0].round(10).item()
+    0.3085083226
+    """
+    ndim = segment_axes(segments)
+    capacity = with_channels(initial, ndim)
+    grid = Grid(capacity.shape[:-1], boundary)
+    spectrum = grid.transform(capacity)
+    leaked, leaked_by, supplied = np.zeros_like(capacity), [], float(capacity.sum())
+    for segment in segments:
+        symbol, t, leak = grid.symbol(segment.generator), segment.duration, segment.total_leak
+        source, added = np.zeros_like(spectrum), 0.0
+        if segment.source is not None:
+            values = with_channels(segment.source, ndim)
+            if values.shape != capacity.shape:
+                raise ValueError(f"source: found shape {values.shape}, expected the capacity's, {capacity.shape}.")
+            source, added = grid.transform(values), t * float(values.sum())
+        phi = phi_functions(t * (symbol - leak * np.eye(symbol.shape[-1])))
+        held = t * (_times(phi[1], spectrum) + t * _times(phi[2], source))  # ∫ π dt
+        spectrum = _times(phi[0], spectrum) + t * _times(phi[1], source)
+        lost = leak * grid.inverse(held) if leak else np.zeros_like(capacity)
+        leaked = leaked + lost
+        leaked_by.append(float(lost.sum()))
+        supplied += added
+    return Evolution(grid.inverse(spectrum), leaked, np.array(leaked_by), supplied)
+
+
+def segment_axes(segments: Sequence[Segment]) -> int:
+    """Number of axes that the generators move along."""
+    if not segments:
+        raise ValueError("segments: found none, expected at least one.")
+    generator = segments[0].generator
+    return len(generator.drift) if isinstance(generator, LimitCoefficients) else generator.ndim
+
+
+def _times(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Products of (…, C, C) or (…, 1, 1) with (…, C)."""
+    return matrix[..., 0] * vector if matrix.shape[-1] == 1 else np.einsum("...ij,...j->...i", matrix, vector)
+
+
+def phi_functions(w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """e^w, (e^w − 1)/w and (e^w − 1 − w)/w² of matrices w (…, C, C)."""
+    channels = w.shape[-1]
+    if channels > 1:
+        zero, one = np.zeros_like(w), np.broadcast_to(np.eye(channels), w.shape)
+        block = np.concatenate(
+            [np.concatenate(row, -1) for row in ([w, one, zero], [zero, zero, one], [zero, zero, zero])], -2
+        )
+        exponential = expm(block)[..., :channels, :]
+        return exponential[..., :channels], exponential[..., channels : 2 * channels], exponential[..., 2 * channels :]
+    small = np.abs(w) < 0.5
+    near, far = np.where(small, w, 0), np.where(small, 1, w)
+    tail = np.ones_like(w)
+    for m in range(20, 2, -1):  # 1 + w/3 (1 + w/4 (1 + …))
+        tail = 1 + near * tail / m
+    first = np.where(small, 1 + near * tail / 2, np.expm1(far) / far)
+    return np.exp(w), first, np.where(small, tail / 2, (np.expm1(far) / far - 1) / far)

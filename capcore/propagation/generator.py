@@ -1,0 +1,134 @@
+"""Residual layers I + Δ/N and their generator Δ: jump rates, and the drift, diffusion and leak that they amount to.
+
+A residual layer keeps most capacity where it is and lets a little jump: W∘W = I + Δ/N, with rates a_j ≥ 0 at offset
+j ≠ 0 and −Σ a_j on the diagonal, so that columns sum to one (the paper's W∘W = 1 + εΔ needs that too). Over N layers
+the mean displacement is v = Σ j a_j and the variance 2D − v²/N with D = ½ Σ j jᵀ a_j. The paper leaves out v,
+which vanishes for symmetric kernels only: causal ones drift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.layers import check_leak
+from capcore.propagation.matrix import scale_to_one
+from capcore.validation import finite_array, positive_integer
+
+
+def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:
+    """I + Δ/N: the capacity weights of one of N layers whose jumps have the given rates over all layers.
+
+    What stays on the diagonal is the rest to one, whatever ``rates`` holds there. Raises ``ValueError`` where too few
+    layers would make it negative: positivity asks for Σ_j a_j ≤ N in every channel.
+
+    >>> residual(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0}), 8).weights[0, :, 0].tolist()
+    [0.125, 0.75, 0.125]
+    """
+    n_layers = positive_integer(n_layers, "n_layers")
+    weights = jumps(rates).weights / n_layers
+    away = weights.reshape(-1, weights.shape[-1]).sum(axis=0)
+    if (away > 1).any():
+        most = float(away.max() * n_layers)
+        raise ValueError(
+            f"rates: found jumps at a total rate of {most:g} for {n_layers} layers; a layer cannot send away more "
+            f"than all its capacity. Use at least {int(np.ceil(most))} layers, or smaller rates."
+        )
+    return _with_diagonal(rates, weights, 1 - away)
+
+
+def rates_of(transport: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:
+    """Jump rates over N layers with the given capacity weights: N times what is not on the diagonal."""
+    return jumps(transport).scaled(positive_integer(n_layers, "n_layers"))
+
+
+def jumps(transport: ConvolutionTransport) -> ConvolutionTransport:
+    """The weights without those that leave capacity at its position and in its channel."""
+    if transport.weights.shape[0] != transport.weights.shape[-1]:
+        raise ValueError(
+            f"rates: found {transport.weights.shape[-1]} channels above and {transport.weights.shape[0]} below, "
+            "expected equal numbers: a residual layer passes its input on."
+        )
+    return _with_diagonal(transport, transport.weights, np.zeros(transport.weights.shape[-1]))
+
+
+def _with_diagonal(like: ConvolutionTransport, weights: np.ndarray, diagonal: np.ndarray) -> ConvolutionTransport:
+    """The weights with other values at offset zero from each channel to itself; the origin must be a tap."""
+    origin = tuple(np.ravel(like.origin))
+    if any(o >= size for o, size in zip(origin, weights.shape[1:-1], strict=True)):
+        raise ValueError(f"origin: found {origin} outside the {weights.shape[1:-1]} taps, expected one of the taps.")
+    weights = weights.copy()
+    for channel, value in enumerate(diagonal):
+        weights[(channel, *origin, channel)] = value
+    return ConvolutionTransport(weights, like.dilation, like.origin)
+
+
+@dataclass(frozen=True, eq=False)
+class LimitCoefficients:
+    """∂π/∂t = Σ_ij D_ij ∂²π/∂x_i∂x_j − v·∇π − απ: the partial differential equation in pixels (Eqs 3, 16 and 28).
+
+    Attributes
+    ----------
+    diffusion : (d, d) symmetric, no eigenvalue negative. drift : (d,), towards larger positions. leak : α ≥ 0.
+
+    >>> LimitCoefficients.of_rates(ConvolutionTransport.of_offsets({-1: 1.0, 2: 0.5}))
+    LimitCoefficients(diffusion=array([[1.5]]), drift=array([0.]), leak=0.0)
+    """
+
+    diffusion: np.ndarray
+    drift: np.ndarray
+    leak: float = 0.0
+
+    def __post_init__(self) -> None:
+        diffusion = np.atleast_2d(finite_array(self.diffusion, "diffusion", (0, 2)))
+        drift = np.atleast_1d(finite_array(self.drift, "drift", (0, 1)))
+        if diffusion.shape != (len(drift), len(drift)) or not np.array_equal(diffusion, diffusion.T):
+            raise ValueError(
+                f"diffusion: found shape {diffusion.shape}, expected a symmetric ({len(drift)}, {len(drift)}) matrix, "
+                "as large as the drift is long."
+            )
+        if np.linalg.eigvalsh(diffusion)[0] < -1e-12 * np.abs(diffusion).max():
+            raise ValueError("diffusion: found a negative eigenvalue, expected none: capacity spreads.")
+        object.__setattr__(self, "diffusion", diffusion)
+        object.__setattr__(self, "drift", drift)
+        object.__setattr__(self, "leak", check_leak(self.leak, "leak"))
+
+    @classmethod
+    def of_rates(cls, rates: ConvolutionTransport, leak: float = 0.0) -> LimitCoefficients:
+        """Drift Σ j a_j and diffusion ½ Σ j jᵀ a_j of the jumps; several channels must be lumpable."""
+        single = lumped(rates)
+        a, offsets = single.weights.reshape(-1), single.offsets
+        return cls((offsets.T * a) @ offsets / 2, a @ offsets, leak)
+
+    def scaled(self, factor: float) -> LimitCoefficients:
+        """All coefficients times ``factor`` ≥ 0."""
+        return LimitCoefficients(self.diffusion * factor, self.drift * factor, self.leak * factor)
+
+
+def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> ConvolutionTransport:
+    """One channel that carries the sum over channels (Eqs 25–26), where such a law exists.
+
+    It does exactly where Σ_c a_j(c' → c) is the same for all channels c' at every offset j ("lumpable"). Otherwise the
+    paper's averages depend on how capacity is spread over channels, and so change from layer to layer: ``ValueError``.
+
+    >>> lumped(ConvolutionTransport([[[0.5, 0.25]], [[0.5, 0.75]]])).weights.tolist()
+    [[[1.0]]]
+    """
+    sums = transport.weights.sum(axis=0)  # (*taps, out)
+    spread = np.ptp(sums, axis=-1)
+    if spread.max() > tolerance * max(float(sums.max()), np.finfo(float).tiny):
+        raise ValueError(
+            f"weights: what a channel sends by one offset differs by {spread.max():.3g} between channels, expected "
+            "the same for all, so that their sum follows a law of its own. Keep the channels apart, or mix them evenly."
+        )
+    return ConvolutionTransport(sums[None, ..., :1], transport.dilation, transport.origin)
+
+
+def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTransport:
+    """Jump rates with the given pattern that sum to ``total`` in every channel: the normalising alternative."""
+    pattern = jumps(shape)
+    return ConvolutionTransport(
+        pattern.weights * (total * scale_to_one(pattern.sums, "rates")), shape.dilation, shape.origin
+    )

@@ -1,0 +1,130 @@
+"""Fourier transforms that turn convolutions into products, on a periodic range or by mirror images.
+
+Reflection is an even extension to twice the length, absorption an odd one with zeros at positions −1 and n. Images
+are exact only for kernels that are symmetric along every axis; for absorption they must also reach no
+further than the neighbour.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.fft import irfftn, rfftn
+
+from capcore.propagation.boundaries import check_boundary
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.generator import LimitCoefficients
+
+
+class NoSymbolError(ValueError):
+    """With this boundary the kernel has no Fourier symbol; sparse products are needed."""
+
+
+class Grid:
+    """Positions of the given shape (\\*positions), with the transform that suits the boundary.
+
+    >>> grid = Grid((5,), "reflecting")
+    >>> grid.inverse(grid.transform(np.eye(5)[:, :1])).round(12)[:, 0].tolist()
+    [1.0, 0.0, 0.0, 0.0, 0.0]
+    """
+
+    def __init__(self, shape: tuple[int, ...], boundary: str = "periodic") -> None:
+        self.shape, self.boundary = tuple(shape), check_boundary(boundary)
+        if boundary == "renormalised":
+            raise NoSymbolError("boundary: 'renormalised' has no Fourier symbol. Use `propagate` or `evolve_sparse`.")
+        factor, extra = {"periodic": (1, 0), "reflecting": (2, 0), "absorbing": (2, 2)}[boundary]
+        self.lengths = tuple(factor * n + extra for n in self.shape)
+        self.axes = tuple(range(len(self.shape)))
+
+    @cached_property
+    def frequencies(self) -> list[np.ndarray]:
+        """For each axis, whole numbers m of the wave numbers 2πm/length, shaped to broadcast."""
+        last = len(self.lengths) - 1
+        numbers = [
+            np.arange(n // 2 + 1) if axis == last else np.fft.fftfreq(n, 1 / n).round().astype(int)
+            for axis, n in enumerate(self.lengths)
+        ]
+        return list(np.ix_(*numbers))
+
+    def transform(self, values: np.ndarray) -> np.ndarray:
+        """(\\*frequencies, C) of values (\\*positions, C)."""
+        for axis in self.axes:
+            mirrored = np.flip(values, axis)
+            if self.boundary == "reflecting":
+                values = np.concatenate([values, mirrored], axis)
+            elif self.boundary == "absorbing":
+                zero = np.zeros_like(np.take(values, [0], axis))
+                values = np.concatenate([zero, values, zero, -mirrored], axis)
+        return rfftn(values, axes=self.axes)
+
+    def inverse(self, spectrum: np.ndarray) -> np.ndarray:
+        """(\\*positions, C) of (\\*frequencies, C)."""
+        values = irfftn(spectrum, self.lengths, axes=self.axes)
+        start = int(self.boundary == "absorbing")
+        return values[tuple(slice(start, start + n) for n in self.shape)]
+
+    def symbol(self, generator: ConvolutionTransport | LimitCoefficients) -> np.ndarray:
+        """Fourier symbol of Δ: (\\*frequencies, C, C) complex, with one channel also for limit coefficients.
+
+        For jump rates Σ_j a_j (e^{−ik·j} − 1) off the diagonal, written as −2 sin²(k·j/2) − i sin(k·j) so that nothing
+        cancels for long waves; at k = 0 its columns sum to zero. Capacity weights that conserve have M = I + symbol.
+        For limit coefficients −kᵀDk − i k·v; the leak is left to the caller.
+
+        Raises :class:`NoSymbolError` where the boundary asks for more symmetry than the kernel has.
+        """
+        if len(np.ravel(generator.origin if isinstance(generator, ConvolutionTransport) else generator.drift)) != len(
+            self.shape
+        ):
+            raise ValueError(f"generator: its number of axes is not that of the positions, {self.shape}.")
+        if isinstance(generator, LimitCoefficients):
+            return self._diffusion_symbol(generator)
+        self._check_symmetric(generator)
+        channels = generator.weights.shape[-1]
+        size = np.broadcast_shapes(*(m.shape for m in self.frequencies))
+        total = np.zeros((*size, channels, channels), dtype=complex)
+        for offset, block in zip(generator.offsets, generator.blocks, strict=True):
+            if offset.any() and block.any():
+                phase = np.zeros(size)
+                for m, j, n in zip(self.frequencies, offset, self.lengths, strict=True):
+                    phase = phase + 2 * np.pi * ((m * j) % n) / n
+                shift = -2 * np.sin(phase / 2) ** 2 - 1j * np.sin(phase)
+                total += shift[..., None, None] * block
+        mixing = generator.blocks.sum(axis=0)
+        np.fill_diagonal(mixing, 0)  # else the small rest of numbers near one is all rounding
+        return total + (mixing - np.diag(mixing.sum(axis=0)))
+
+    def _diffusion_symbol(self, coefficients: LimitCoefficients) -> np.ndarray:
+        mixed = coefficients.diffusion - np.diag(np.diag(coefficients.diffusion))
+        if self.boundary != "periodic" and (coefficients.drift.any() or mixed.any()):
+            raise NoSymbolError(
+                f"boundary: {self.boundary!r} is solved by images, which drift and mixed derivatives spoil. Use a "
+                "periodic range long enough for nothing to arrive at its ends."
+            )
+        waves = [2 * np.pi * m / n for m, n in zip(self.frequencies, self.lengths, strict=True)]
+        total = 0j
+        for i, k in enumerate(waves):
+            total = total - 1j * k * coefficients.drift[i]
+            for j, other in enumerate(waves):
+                total = total - coefficients.diffusion[i, j] * k * other
+        return np.asarray(total)[..., None, None]
+
+    def _check_symmetric(self, kernel: ConvolutionTransport) -> None:
+        if self.boundary == "periodic":
+            return
+        blocks = {
+            tuple(j): block for j, block in zip(kernel.offsets.tolist(), kernel.blocks, strict=True) if block.any()
+        }
+        for offset, block in blocks.items():
+            for axis in self.axes:
+                mirrored = (*offset[:axis], -offset[axis], *offset[axis + 1 :])
+                if not np.array_equal(blocks.get(mirrored, np.zeros_like(block)), block):
+                    raise NoSymbolError(
+                        f"boundary: {self.boundary!r} is solved by images, which need a kernel symmetric along every "
+                        f"axis; the weights at {offset} and {mirrored} differ. Use `propagate` or `evolve_sparse`."
+                    )
+        if self.boundary == "absorbing" and any(abs(j) > 1 for offset in blocks for j in offset):
+            raise NoSymbolError(
+                "boundary: 'absorbing' is solved by images for jumps to neighbours only; this one reaches further. Use "
+                "`propagate` or `evolve_sparse`."
+            )

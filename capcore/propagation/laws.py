@@ -1,0 +1,99 @@
+"""Closed forms: Green's functions of the equations, the lattice law of nearest neighbours, and what follows from them.
+
+All are densities or probabilities for one unit of capacity that starts at the origin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import erfc
+from scipy.stats import multivariate_normal, skellam
+
+from capcore.propagation.generator import LimitCoefficients
+from capcore.propagation.layers import check_leak
+from capcore.validation import finite_array, finite_number, positive_integer
+
+
+def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndarray:
+    """(…) density at x (…, d), or (…) in one dimension, after time t: Eqs 4 and 16, and the solution of Eq. 28.
+
+    A Gaussian of mean vt and covariance 2Dt, times e^{−αt}. Raises ``ValueError`` unless t > 0 and D is definite.
+
+    >>> heat_kernel([0.0], 1.0, LimitCoefficients(4.0, 0.0)).round(10).tolist()
+    [0.1410473959]
+    """
+    t = _positive(t, "t")
+    d = len(coefficients.drift)
+    points = np.asarray(x, dtype=float)
+    points = points[..., None] if d == 1 else points
+    if points.shape[-1:] != (d,):
+        raise ValueError(f"x: found shape {points.shape}, expected {d} coordinates along the last axis.")
+    if np.linalg.eigvalsh(coefficients.diffusion)[0] <= 0:
+        raise ValueError("diffusion: found a direction without any, expected a positive definite matrix for a density.")
+    law = multivariate_normal(coefficients.drift * t, 2 * t * coefficients.diffusion)
+    return np.reshape(np.exp(-coefficients.leak * t) * law.pdf(points), points.shape[:-1])
+
+
+def nearest_neighbour_law(x: object, right: float, left: float) -> np.ndarray:
+    """(…) probability of offset x (…) after unit time, with rates to the right and to the left: exp(Δ) on all integers.
+
+    The Skellam law: e^{−a−b} (a/b)^{x/2} I_x(2√(ab)), in the symmetric case e^{−2D} I_x(2D).
+
+    >>> nearest_neighbour_law([0, 1], 4.0, 4.0).round(10).tolist()
+    [0.1434317819, 0.1341424933]
+    """
+    return np.asarray(
+        skellam.pmf(finite_array(x, "x", (0, 1, 2, 3)), _positive(right, "right"), _positive(left, "left"))
+    )
+
+
+def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
+    """(…) density at x (…) of a steady unit source at the origin after time t: Eqs 9 and 12 with κ = δ/L.
+
+    √(t/(πD)) e^{−x²/(4Dt)} − |x|/(2D) erfc(|x|/√(4Dt)), in one dimension, without drift and leak.
+
+    >>> source_kernel([0.0], 1.0, 4.0).round(10).tolist()
+    [0.2820947918]
+    """
+    t, diffusion = _positive(t, "t"), _positive(diffusion, "diffusion")
+    distance = np.abs(finite_array(x, "x", (0, 1, 2, 3)))
+    spread = np.sqrt(4 * diffusion * t)
+    gaussian = np.sqrt(t / (np.pi * diffusion)) * np.exp(-((distance / spread) ** 2))
+    return gaussian - distance / (2 * diffusion) * erfc(distance / spread)
+
+
+def dilated_diffusion(rate: float, dilation_ratio: float, n_layers: int) -> float:
+    """V(1) = ∫ D dt of N layers with dilations 1, λ, λ², … and rates a/N at ±λ^l in each: a (λ^{2N} − 1)/(N (λ² − 1)).
+
+    The sum itself. Equations 20–21 replace it by an integral, with 2 log λ for λ² − 1: 2.16 times more at λ = 2.
+
+    >>> dilated_diffusion(1.0, 2.0, 3)
+    7.0
+    """
+    rate, ratio = _positive(rate, "rate"), _positive(dilation_ratio, "dilation_ratio")
+    n_layers = positive_integer(n_layers, "n_layers")
+    return rate * float(np.mean(ratio ** (2.0 * np.arange(n_layers))))
+
+
+def forgetting(alpha: float, n_steps: int) -> np.ndarray:
+    """(n_steps,) capacity of the side input k steps back, in N steps with leak α/N each: (α/N)(1 − α/N)^k (Eq. 30).
+
+    The rest, (1 − α/N)^N, is the initial state's. In the limit of many steps the half-life is N ln 2/α.
+
+    Raises ``ValueError`` unless 0 ≤ α ≤ N.
+
+    >>> forgetting(2.0, 4).tolist()
+    [0.5, 0.25, 0.125, 0.0625]
+    """
+    n_steps, alpha = positive_integer(n_steps, "n_steps"), check_leak(alpha, "alpha")
+    if alpha > n_steps:
+        raise ValueError(f"alpha: found {alpha:g}, expected at most {n_steps}, one per step.")
+    leak = alpha / n_steps
+    return leak * (1 - leak) ** np.arange(n_steps)
+
+
+def _positive(value: float, name: str) -> float:
+    number = finite_number(value, name)
+    if number <= 0:
+        raise ValueError(f"{name}: found {number:g}, expected a positive number.")
+    return number

@@ -1,0 +1,88 @@
+"""Layers as stacked columns: where the capacity of an output goes (paper 2, Eqs 13–15 and 17).
+
+A layer may read the layer below, side inputs, a bias, and the outputs of layers further down (skip connections inside
+the network). The squared weights of all of these together are one column per output, and sum to one where capacity is
+conserved. Equation 15 holds where W∘W alone has unit columns, and is then exact, without its O(ε²).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.matrix import MatrixTransport
+from capcore.validation import finite_number, positive_integer
+
+Transport: TypeAlias = ConvolutionTransport | MatrixTransport
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """The columns of one layer.
+
+    Attributes
+    ----------
+    transport : squared weights on the outputs of the layer below.
+    side : γ², the squared scale of side inputs Y_ℓ added to the outputs one to one; or a transport to their own space.
+    bias : β², the squared scale of the bias.
+    skips : ``{lower layer: transport}``, where layer 0 is the network's input: weights on outputs further down.
+
+    >>> Layer.leaky(ConvolutionTransport.of_offsets({0: 1.0}), side=0.25).transport.sums
+    array([0.75])
+    """
+
+    transport: Transport
+    side: float | Transport = 0.0
+    bias: float = 0.0
+    skips: Mapping[int, Transport] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.transport, ConvolutionTransport | MatrixTransport):
+            raise ValueError(
+                f"transport: found {type(self.transport).__name__}, expected a ConvolutionTransport or a "
+                "MatrixTransport. A network's weights become one by `.of_weights(…)`."
+            )
+        if not isinstance(self.side, ConvolutionTransport | MatrixTransport):
+            object.__setattr__(self, "side", check_leak(self.side, "side"))
+        object.__setattr__(self, "bias", check_leak(self.bias, "bias"))
+        for lower in self.skips:
+            positive_integer(lower, "skips: layer", 0)
+
+    @classmethod
+    def leaky(cls, transport: Transport, side: float = 0.0, bias: float = 0.0) -> Layer:
+        """Columns [√(1 − side − bias) W; √side I; √bias] squared, for W∘W = ``transport``: Eqs 15 and 18.
+
+        In the paper's symbols side is α_ℓ ε. Raises ``ValueError`` for a negative leak, or leaks of more than one.
+        """
+        leak = check_leak(side, "side") + check_leak(bias, "bias")
+        if leak > 1:
+            raise ValueError(
+                f"side, bias: found leaks of {leak:g} in all, expected at most 1: α ≤ N. Use more layers, or less."
+            )
+        return cls(transport.scaled(1 - leak), side, bias)
+
+    def columns(self, above: tuple[int, ...]) -> np.ndarray:
+        """(n_out,) everything that leaves an output, before boundaries, for outputs (\\*positions, channels)."""
+        parts = [self.transport, *self.skips.values()]
+        total = np.full(int(np.prod(above)), float(self.bias))
+        if isinstance(self.side, ConvolutionTransport | MatrixTransport):
+            parts.append(self.side)
+        else:
+            total += self.side
+        for part in parts:
+            total += part.columns(above)
+        return total
+
+
+def check_leak(value: object, name: str) -> float:
+    """``value`` as a float that is not negative."""
+    leak = finite_number(value, name)
+    if leak < 0:
+        raise ValueError(
+            f"{name}: found a leak of {leak:g}, expected a square, at least 0. Capacity is not created there."
+        )
+    return leak

@@ -1,0 +1,98 @@
+"""A network for which the pseudo-random limit is exact on average: linear layers with random signs between them.
+
+With independent signs S_k, E (W₁ S₁ W₂ S₂ … W_N)_xy² = ((W₁∘W₁) (W₂∘W₂) … (W_N∘W_N))_xy: paths that differ anywhere
+have products of independent signs and do not interfere on average. Capacity propagation is propagation of squared
+gradients whose paths are decorrelated. A single network fluctuates about that law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import f as f_distribution
+
+from capcore.propagation.boundaries import check_boundary, convolution_operator
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.validation import finite_array, positive_integer
+
+
+def signed_operator(
+    kernel: object,
+    above: tuple[int, ...],
+    *,
+    dilation: int | tuple[int, ...] = 1,
+    origin: int | tuple[int, ...] | str = "centre",
+    boundary: str = "periodic",
+) -> sparse.csr_array:
+    """(n_in, n_out) weights W of a convolution: signed kernel (in, \\*taps, out), outputs (\\*positions, out).
+
+    Folded weights at a reflecting boundary add before they are squared: there, W∘W is the transport's operator on
+    average over independent signs of the weights only. At the other boundaries it is that operator.
+    """
+    values = finite_array(kernel, "kernel", tuple(range(3, 8)))
+    squared = ConvolutionTransport.of_weights(values, dilation, origin)
+    if check_boundary(boundary) == "renormalised":
+        raise ValueError("boundary: 'renormalised' scales squared weights. Use roots of the transport's operator.")
+    squared.input_shape(above)
+    blocks = values.reshape(values.shape[0], -1, values.shape[-1])
+    return convolution_operator(blocks, squared.offsets, above[:-1], boundary)[0]
+
+
+def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_samples, n_in) squares of column ``output`` of W₁ S₁ W₂ … S_{N−1} W_N, with fresh random signs S every time.
+
+    Parameters
+    ----------
+    weights : N matrices (n_in, n_out), dense or sparse, lowest first.
+
+    >>> squared_gradients([np.eye(2), [[0.6, 0.0], [0.8, 1.0]]], 0, 1, np.random.default_rng(0)).round(2).tolist()
+    [[0.36, 0.64]]
+    """
+    n_samples = positive_integer(n_samples, "n_samples")
+    matrices = [sparse.csr_array(w if sparse.issparse(w) else finite_array(w, "weights", 2)) for w in weights]
+    top = matrices[-1]
+    gradient = np.repeat(top[:, [output]].toarray(), n_samples, axis=1)
+    for matrix in reversed(matrices[:-1]):
+        gradient = matrix @ (gradient * rng.choice([-1.0, 1.0], gradient.shape))
+    return gradient.T**2
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """Distance of sample means from an expected vector, with its degrees of freedom and the chance of a larger one."""
+
+    statistic: float
+    dof: int
+    p_value: float
+
+
+def mean_chi_square(samples: np.ndarray, expected: np.ndarray) -> ChiSquare:
+    """Whether samples (m, n) have the expected mean (n,), allowing for the correlation of their entries.
+
+    Hotelling's T² with the samples' covariance, on the directions in which they vary; for many samples its law is a
+    chi-square with ``dof`` degrees of freedom, and the p-value uses the F law that is exact for Gaussian ones. Raises
+    ``ValueError`` for no more samples than directions, and where samples do not vary but differ from what is expected.
+    """
+    samples, expected = finite_array(samples, "samples", 2), finite_array(expected, "expected", 1)
+    m = len(samples)
+    if expected.shape != samples.shape[1:]:
+        raise ValueError(
+            f"expected: found shape {expected.shape}, expected {samples.shape[1:]}, one number per column."
+        )
+    gap = samples.mean(axis=0) - expected
+    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(samples.T)))
+    free = values > 1e-10 * max(values[-1], 0)
+    dof = int(free.sum())
+    if m <= dof + 1:
+        raise ValueError(f"samples: found {m}, expected many more than the {dof} directions in which they vary.")
+    fixed = np.abs(vectors[:, ~free].T @ gap)
+    if fixed.size and fixed.max() > 1e-7 * max(1.0, float(np.abs(expected).max())):
+        raise ValueError("samples: they do not vary in a direction in which they differ from what is expected.")
+    if not dof:
+        return ChiSquare(0.0, 0, 1.0)
+    statistic = m * float(np.sum((vectors[:, free].T @ gap) ** 2 / values[free]))
+    scaled = statistic * (m - dof) / (dof * (m - 1))
+    return ChiSquare(statistic, dof, float(f_distribution.sf(scaled, dof, m - dof)))

@@ -1,0 +1,210 @@
+"""How weights must scale with depth, channels and kernel size, derived from the requirement of a finite limit.
+
+Squared weights of scale ε do three things over a whole network: they make capacity jump so many times, spread it by so
+many pixels squared, and let so much of it leak. Each is ε times a whole number that is counted here on the layers
+themselves, with all squared weights one. It is a polynomial in the number of layers L, the channels C and the kernel
+size r, and the limit is neither zero nor infinite if ε falls as the inverse of its leading power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.discrete import propagate
+from capcore.propagation.generator import LimitCoefficients, jumps
+from capcore.propagation.layers import Layer
+from capcore.validation import finite_number, one_of, positive_integer
+
+Count = Callable[..., int]
+_POINTS = {"L": range(1, 9), "N": range(1, 9), "C": range(1, 9), "r": range(1, 17, 2)}
+
+
+def unit_layer(channels: int, size: int, ndim: int) -> ConvolutionTransport:
+    """A centred convolution with all squared weights one: C to C channels, r taps along each of d axes."""
+    return ConvolutionTransport(np.ones((channels, *(size,) * ndim, channels)))
+
+
+def jump_count(L: int = 2, C: int = 1, r: int = 3, *, ndim: int = 1) -> int:
+    """Weights of one output that do not pass its own position and channel on, over L layers: L (C r^d − 1).
+
+    >>> jump_count(L=10, C=2, r=3)
+    50
+    """
+    return L * round(float(jumps(unit_layer(C, r, ndim)).sums[0]))
+
+
+def spread_count(L: int = 2, C: int = 1, r: int = 3, *, ndim: int = 1) -> int:
+    """Twice the diffusion along an axis, Σ j² over the taps of L layers, in pixels squared.
+
+    >>> spread_count(L=10, r=3)
+    20
+    """
+    return L * round(2 * float(LimitCoefficients.of_rates(unit_layer(C, r, ndim)).diffusion[0, 0]))
+
+
+def leak_count(L: int = 2, *, part: str = "side") -> int:
+    """Side inputs, or biases, that an output meets on its way through L layers, one in each."""
+    one_of(part, "part", ("side", "bias"))
+    layer = Layer(unit_layer(1, 1, 1), side=float(part == "side"), bias=float(part == "bias"))
+    return L * round(float(layer.columns((1, 1))[0] - layer.transport.columns((1, 1))[0]))
+
+
+def source_count(L: int = 2) -> int:
+    """Layers that send one unit of capacity each to the input: L."""
+    layers = [unit_layer(1, 1, 1)] * L
+    return round(propagate([0.0], layers, sources={layer: [1.0] for layer in range(1, L + 1)}).masses["input"])
+
+
+def degree(count: Count, parameter: str) -> int:
+    """Degree of a count as a polynomial in one parameter, by finite differences of whole numbers.
+
+    >>> degree(spread_count, "r")
+    3
+    """
+    one_of(parameter, "parameter", _POINTS)
+    values = [count(**{parameter: point}) for point in _POINTS[parameter]]
+    for power in range(len(values) - 2):  # so that at least two differences confirm the degree
+        values = [b - a for a, b in pairwise(values)]
+        if not any(values):
+            return power
+    raise ValueError(f"count: found no polynomial in {parameter} of degree below {len(_POINTS[parameter]) - 2}.")
+
+
+@dataclass(frozen=True)
+class ScalingRelation:
+    """One scale, and what it must be proportional to.
+
+    Attributes
+    ----------
+    section, equation : of paper 2. quantity : the squared scale.
+    derived : ``{parameter: exponent}`` for a finite number of jumps, or a finite leak.
+    spread : the same for a finite diffusion in pixels squared, where the quantity spreads capacity.
+    printed : the paper's. A parameter that the paper does not name is held fixed there.
+    remark : on what differs.
+    """
+
+    section: str
+    equation: int
+    quantity: str
+    derived: Mapping[str, int]
+    spread: Mapping[str, int] | None
+    printed: Mapping[str, int]
+    remark: str
+
+    @property
+    def weight(self) -> dict[str, Fraction]:
+        """Exponents of the weights themselves, half of those of their squares."""
+        return {name: Fraction(exponent, 2) for name, exponent in self.derived.items()}
+
+    @property
+    def omitted(self) -> dict[str, int]:
+        """Parameters with an exponent that the printed relation does not name."""
+        return {name: exponent for name, exponent in self.derived.items() if exponent and name not in self.printed}
+
+    @property
+    def different(self) -> dict[str, tuple[int, int]]:
+        """Printed and derived exponents of parameters that the relation names, where they differ."""
+        pairs = {name: (printed, self.derived.get(name, 0)) for name, printed in self.printed.items()}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+    def regime(self, parameter: str, exponent: float) -> str:
+        """``vanishes``, ``finite`` or ``diverges``: the limit of large ``parameter`` with weights ∝ parameter^exponent.
+
+        >>> scaling_relations()[5][0].regime("L", -0.25)
+        'diverges'
+        """
+        one_of(parameter, "parameter", self.derived)
+        excess = 2 * finite_number(exponent, "exponent") - self.derived[parameter]
+        return "finite" if excess == 0 else "diverges" if excess > 0 else "vanishes"
+
+
+@dataclass(frozen=True)
+class ScalingTable:
+    """The relations, by equation: ``table[27]`` gives those of Eq. 27."""
+
+    relations: tuple[ScalingRelation, ...]
+
+    def __iter__(self) -> Iterator[ScalingRelation]:
+        return iter(self.relations)
+
+    def __len__(self) -> int:
+        return len(self.relations)
+
+    def __getitem__(self, equation: int) -> tuple[ScalingRelation, ...]:
+        found = tuple(relation for relation in self.relations if relation.equation == equation)
+        if not found:
+            known = sorted({relation.equation for relation in self.relations})
+            raise KeyError(f"equation: found {equation}, expected one of {known}.")
+        return found
+
+    def rows(self) -> list[dict[str, object]]:
+        """One dictionary per relation, for a data frame: exponents as text such as ``L^-1 r^-2``."""
+        return [
+            {
+                "section": relation.section,
+                "equation": relation.equation,
+                "quantity": relation.quantity,
+                "printed": powers(relation.printed),
+                "derived": powers(relation.derived),
+                "finite diffusion": "" if relation.spread is None else powers(relation.spread),
+                "remark": relation.remark,
+            }
+            for relation in self.relations
+        ]
+
+
+def powers(exponents: Mapping[str, int]) -> str:
+    """``L^-1 r^-2`` for {"L": −1, "r": −2}; a zero is left out."""
+    return " ".join(f"{name}^{exponent}" for name, exponent in exponents.items() if exponent) or "1"
+
+
+def scaling_relations(ndim: int = 2) -> ScalingTable:
+    """The relations of Eqs 5, 9, 14, 18, 27, 29 and 31, derived, beside what is printed.
+
+    Parameters
+    ----------
+    ndim : number of axes d for Eq. 29.
+
+    >>> [relation] = scaling_relations(ndim=3)[29]
+    >>> relation.derived, relation.spread, relation.different
+    ({'L': -1, 'r': -3}, {'L': -1, 'r': -5}, {})
+    """
+    ndim = positive_integer(ndim, "ndim")
+
+    def inverse(count: Count, *parameters: str) -> dict[str, int]:
+        return {name: -degree(count, name) for name in parameters}
+
+    def residual(section: str, equation: int, names: str, printed: dict[str, int], remark: str, d: int = 1) -> None:
+        counts = partial(jump_count, ndim=d), partial(spread_count, ndim=d)
+        derived, spread = (inverse(count, *names) for count in counts)
+        if section == "3.9":  # steps take the place of layers
+            derived, spread = ({"N" if k == "L" else k: v for k, v in x.items()} for x in (derived, spread))
+        relations.append(ScalingRelation(section, equation, "residual capacity ε", derived, spread, printed, remark))
+
+    def leak(section: str, equation: int, quantity: str, part: str, remark: str) -> None:
+        derived = inverse(partial(leak_count, part=part), "L")
+        relations.append(ScalingRelation(section, equation, quantity, derived, None, {"L": -1}, remark))
+
+    relations: list[ScalingRelation] = []
+    residual("3.1", 5, "Lr", {"L": -1}, "r is held fixed; Eq. 29 at d = 1 prints the factor 1/r that is missing here")
+    source = inverse(source_count, "L")
+    relations.append(
+        ScalingRelation("3.2", 9, "capacity of each source", source, None, {"L": -1}, "printed as a division by L")
+    )
+    residual("3.4", 14, "Lr", {"L": -1}, "r is held fixed, as in Eq. 5")
+    leak("3.4", 14, "side inputs γ²", "side", "one side input per output; weights from m of them need 1/(mL)")
+    residual("3.5", 18, "Lr", {"L": -1}, "r is held fixed, as in Eq. 5")
+    leak("3.5", 18, "bias β²", "bias", "a constant has one dimension: it cannot hold capacity beyond one")
+    remark = "ε stands for another quantity than in Eq. 24, ε^P for ε^W; Xavier counts C r inputs of a kernel, not C"
+    residual("3.7", 27, "LCr", {"C": -1, "L": -1}, remark)
+    remark = "the same, exactly 1/(L (r^d − 1)); at d = 1 it is not Eq. 5"
+    residual("3.8", 29, "Lr", {"r": -ndim, "L": -1}, remark, ndim)
+    residual("3.9", 31, "L", {"N": -1}, "the side inputs of every step must scale alike, which is not printed")
+    return ScalingTable(tuple(relations))

@@ -1,0 +1,210 @@
+"""Layers tend to the lattice law with an error of order 1/N, and that to the heat equation with one of order 1/D."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import expm
+
+from capcore.propagation import (
+    ConvolutionTransport,
+    Layer,
+    LimitCoefficients,
+    Segment,
+    evolve,
+    evolve_sparse,
+    generator_matrix,
+    heat_kernel,
+    limit_segments,
+    nearest_neighbour_law,
+    propagate,
+    propagate_equal,
+    residual,
+    source_kernel,
+)
+from tests.strategies import all_of, seeds
+
+DEPTHS = [64, 128, 256, 512, 1024]
+SYMMETRIC = {-1: 1.0, 1: 1.0}
+
+
+def point(n: int, where: int | tuple[int, ...]) -> np.ndarray:
+    values = np.zeros(n if isinstance(where, int) else (n,) * len(where))
+    values[where] = 1
+    return values
+
+
+def order(errors: list[float]) -> float:
+    """Exponent p of errors ∝ 2^{−pk}, from the last two."""
+    return float(np.log2(errors[-2] / errors[-1]))
+
+
+@pytest.mark.parametrize("rates", [SYMMETRIC, {-1: 0.3, 1: 2.0}, {3: 1.0}, {-2: 0.5, 1: 1.0, 5: 0.2}], ids=str)
+@pytest.mark.parametrize("boundary", ["periodic", "absorbing", "reflecting", "renormalised"])
+def test_first_order_to_the_lattice(rates: dict[int, float], boundary: str) -> None:
+    generator = ConvolutionTransport.of_offsets(rates)
+    start = point(24, 5)
+    limit = evolve_sparse(start, [Segment(1.0, generator)], boundary).final
+    errors = []
+    for n_layers in DEPTHS[:4]:
+        layers = [residual(generator, n_layers)] * n_layers
+        errors.append(np.abs(propagate(start, layers, boundary=boundary).input - limit).sum())
+    assert abs(order(errors) - 1) < 0.03
+    if boundary == "renormalised" and set(rates) != {-1, 1}:
+        return  # far jumps: another generator at the edge than that of reflection
+    if boundary in ("periodic", "renormalised"):
+        other = "reflecting" if boundary == "renormalised" else "periodic"
+        again = evolve_sparse(start, [Segment(1.0, generator)], other).final
+        assert np.abs(again - limit).max() < 1e-12
+
+
+def test_first_order_from_the_lattice_to_heat() -> None:
+    """Relative error at the origin: the next term of e^{−2D} I₀(2D) √(4πD) is 1/(16 D)."""
+    errors = []
+    for d in [4.0, 8.0, 16.0, 32.0, 64.0]:
+        heat = heat_kernel([0.0], 1.0, LimitCoefficients(d, 0.0))[0]
+        errors.append(float(nearest_neighbour_law([0], d, d)[0] / heat - 1))
+    assert abs(order(errors) - 1) < 0.01
+    assert errors[-1] * 16 * 64 == pytest.approx(1, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("d", "lattice", "heat"), [(1.0, 0.3085083226, 0.2820947918), (4.0, 0.1434317819, 0.1410473959)]
+)
+def test_values_at_the_origin(d: float, lattice: float, heat: float) -> None:
+    n, generator = 81, ConvolutionTransport.of_offsets({-1: d, 1: d})
+    start = point(n, 40)
+    on_lattice = evolve(start, [Segment(1.0, generator)]).final[40, 0]
+    assert on_lattice == pytest.approx(lattice, abs=1e-10)
+    equation = LimitCoefficients.of_rates(generator)
+    assert heat_kernel(0.0, 1.0, equation) == pytest.approx(heat, abs=1e-10)
+    assert propagate_equal(start, residual(generator, 10**6), 10**6)[40, 0] == pytest.approx(lattice, abs=1e-6)
+
+
+def test_eight_neighbours() -> None:
+    rates = ConvolutionTransport(np.full((1, 3, 3, 1), 0.5))
+    coefficients = LimitCoefficients.of_rates(rates)
+    np.testing.assert_array_equal(2 * coefficients.diffusion, 3 * np.eye(2))
+    final = evolve(point(41, (20, 20)), [Segment(1.0, rates)]).final[..., 0]
+    assert final[20, 20] == pytest.approx(0.0682041942, abs=1e-10)
+    assert heat_kernel([0.0, 0.0], 1.0, coefficients) == pytest.approx(0.0530516477, abs=1e-10)
+    assert ((np.arange(41) - 20) ** 2 * final.sum(axis=1)).sum() == pytest.approx(3, rel=1e-10)
+
+
+@settings(max_examples=8)
+@given(st.floats(0.1, 3), st.floats(0.1, 3), st.integers(2, 3), seeds)
+def test_transforms_sparse_products_and_dense_exponentials_agree(duration, leak, channels, seed) -> None:
+    rng = np.random.default_rng(seed)
+    kernel = rng.uniform(size=(channels, 3, channels))
+    symmetric = ConvolutionTransport(kernel + kernel[:, ::-1])
+    one = ConvolutionTransport.of_offsets({-1: 0.7, 1: 0.7})
+    for rates, boundaries in [
+        (symmetric, ["reflecting", "absorbing"]),
+        (ConvolutionTransport(kernel, 2, 0), ["periodic"]),
+        (one, ["periodic", "reflecting", "absorbing"]),
+    ]:
+        width = rates.weights.shape[0]
+        start, source = rng.uniform(size=(2, 6, width))
+        segments = [Segment(duration, rates, leak, source), Segment(0.3, rates), Segment(0.2, rates, 0.5)]
+        for boundary in boundaries:
+            fast, slow = (function(start, segments, boundary) for function in (evolve, evolve_sparse))
+            np.testing.assert_allclose(fast.final, slow.final, atol=1e-11)
+            np.testing.assert_allclose(fast.leaked, slow.leaked, atol=1e-11)
+            np.testing.assert_allclose(fast.leaked_by, slow.leaked_by, atol=1e-11)
+            assert fast.supplied == pytest.approx(slow.supplied, rel=1e-13)
+            delta = generator_matrix(rates, (6,), boundary).toarray()
+            only = evolve(start, [Segment(duration, rates)], boundary).final
+            np.testing.assert_allclose(only.reshape(-1), expm(duration * delta) @ start.reshape(-1), atol=1e-11)
+            assert boundary == "absorbing" or abs(fast.boundary) < 1e-12 * fast.supplied
+
+
+def test_the_equation_is_its_green_function() -> None:
+    """A Gaussian that starts wide enough to be resolved stays one, and drifts, spreads and leaks as it should."""
+    shape = (64, 48)
+    coefficients = LimitCoefficients([[3.0, 1.0], [1.0, 2.0]], [2.0, -1.0], leak=0.4)
+    x = np.stack(np.meshgrid(np.arange(64) - 30, np.arange(48) - 24, indexing="ij"), axis=-1)
+    start = heat_kernel(x, 2.0, LimitCoefficients(coefficients.diffusion, [0.0, 0.0]))
+    final = evolve(start, [Segment(1.0, coefficients)]).final[..., 0]
+    wide = LimitCoefficients(3 * coefficients.diffusion, [2.0, -1.0], leak=0.4)
+    np.testing.assert_allclose(final, heat_kernel(x, 1.0, wide), atol=1e-6)  # of mass beyond the range
+    assert final.shape == shape and final.sum() == pytest.approx(np.exp(-0.4), rel=1e-12)
+
+
+@pytest.mark.parametrize("boundary", ["reflecting", "absorbing"])
+def test_the_equation_at_a_boundary(boundary: str) -> None:
+    """Eigenfunctions: cosines about cell edges, sines about positions −1 and n."""
+    n, d = 16, 0.8
+    x = np.arange(n)
+    k = np.pi * 3 / n if boundary == "reflecting" else np.pi * 3 / (n + 1)
+    wave = np.cos(k * (x + 0.5)) if boundary == "reflecting" else np.sin(k * (x + 1))
+    final = evolve(1 + wave, [Segment(2.0, LimitCoefficients(d, 0.0))], boundary).final[:, 0]
+    rest = evolve(np.ones(n), [Segment(2.0, LimitCoefficients(d, 0.0))], boundary).final[:, 0]
+    np.testing.assert_allclose(final - rest, np.exp(-2 * d * k**2) * wave, atol=1e-13)
+
+
+def test_sources_of_every_layer() -> None:
+    """A unit source in each of N layers, D = 4, divided by N: the lattice and the heat values, and the order."""
+    d, n = 4.0, 81
+    generator = ConvolutionTransport.of_offsets({-1: d, 1: d})
+    start = point(n, 40)
+    lattice = evolve(np.zeros(n), [Segment(1.0, generator, source=start)]).final[40, 0]
+    assert lattice == pytest.approx(0.2775742752, abs=1e-10)
+    assert source_kernel(0.0, 1.0, d) == pytest.approx(0.2820947918, abs=1e-10)
+    errors = []
+    for n_layers in DEPTHS:
+        layers = [residual(generator, n_layers)] * n_layers
+        sources = dict.fromkeys(range(1, n_layers + 1), start)
+        result = propagate(np.zeros(n), layers, sources=sources)
+        errors.append(abs(result.per_position[40] / n_layers - lattice))
+        [segment] = limit_segments(layers, "lattice", sources)
+        assert segment.duration == pytest.approx(1) and segment.source is not None
+        np.testing.assert_array_equal(segment.source, n_layers * start)
+    assert abs(order(errors) - 1) < 0.02
+
+
+@pytest.mark.parametrize("kind", ["lattice", "heat"])
+def test_segments_are_read_off_the_layers(kind: str) -> None:
+    """Dilations and leaks that change from layer to layer: the limit of that very stack, to first order."""
+    rates = ConvolutionTransport.of_offsets({-1: 0.4, 0: 0.0, 2: 0.3})
+    start = heat_kernel(np.arange(256) - 128.0, 1.0, LimitCoefficients(60.0, 0.0))
+    errors = []
+    for n_layers in [64, 128, 256]:
+        step = residual(rates, n_layers)
+        groups = [Layer.leaky(step.dilated(k), side=k / 4 / n_layers, bias=0.2 / n_layers) for k in (1, 2, 4, 8)]
+        layers = [layer for layer in groups for _ in range(n_layers // 4)]
+        segments = limit_segments(layers, kind)
+        assert len(segments) == 4 and sum(s.duration for s in segments) == pytest.approx(1)
+        assert [s.total_leak for s in segments] == pytest.approx([2.2, 1.2, 0.7, 0.45])
+        limit, result = evolve(start, segments), propagate(start, layers)
+        assert limit.supplied == pytest.approx(limit.final.sum() + limit.leaked.sum(), rel=1e-12)
+        errors.append(np.abs(result.input - limit.final).sum())
+    if kind == "lattice":
+        assert abs(order(errors) - 1) < 0.05
+    assert errors[-1] < 0.02
+
+
+@pytest.mark.parametrize(("lam", "rate"), [(2.0, 1.0)])
+def test_heat_of_dilated_layers_has_the_variance_of_the_layers(lam: float, rate: float) -> None:
+    n_layers = 6
+    step = residual(ConvolutionTransport.of_offsets({-1: rate, 1: rate}), n_layers)
+    layers = [step.dilated(int(lam**level)) for level in range(n_layers)]
+    total = sum(s.duration * s.generator.diffusion[0, 0] for s in limit_segments(layers, "heat"))
+    assert total == pytest.approx(rate * (lam ** (2 * n_layers) - 1) / (n_layers * (lam**2 - 1)), rel=1e-13)
+
+
+def test_what_has_no_limit_is_refused() -> None:
+    step = residual(ConvolutionTransport.of_offsets(SYMMETRIC), 4)
+    with pytest.raises(ValueError, match=all_of(["layer 2", "skips inside the network", "propagate"])):
+        limit_segments([step, Layer(step.scaled(0.5), skips={0: step.scaled(0.5)})], "heat")
+    with pytest.raises(ValueError, match="everything leaks"):
+        limit_segments([Layer.leaky(step, side=1.0)], "heat")
+    with pytest.raises(ValueError, match="limit coefficients"):
+        evolve_sparse(np.ones(3), [Segment(1.0, LimitCoefficients(1.0, 0.0))])
+    with pytest.raises(ValueError, match="by images, which drift"):
+        evolve(np.ones(3), [Segment(1.0, LimitCoefficients(1.0, 0.5))], "reflecting")
+    with pytest.raises(ValueError, match=all_of(["duration: found -1", "at least 0"])):
+        Segment(-1, step)
+    with pytest.raises(ValueError, match=all_of(["leak: found a leak of -1", "at least 0"])):
+        Segment(1.0, step, leak=-1)

@@ -1,0 +1,91 @@
+"""Exponents come from counts, and are those at which deep networks have a limit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from capcore.propagation import ConvolutionTransport, Layer, displacement, propagate, scaling_relations
+from capcore.propagation.scaling import degree, jump_count, leak_count, powers, spread_count, unit_layer
+from tests.strategies import all_of
+
+
+def test_the_counts_have_closed_forms() -> None:
+    for ndim in (1, 2, 3):
+        for r in (1, 3, 5):
+            for c in (1, 2, 3):
+                assert jump_count(7, c, r, ndim=ndim) == 7 * (c * r**ndim - 1)
+                moment = sum(j * j for j in range(-(r // 2), r // 2 + 1))
+                assert spread_count(7, c, r, ndim=ndim) == 7 * c * r ** (ndim - 1) * moment
+    assert leak_count(9) == leak_count(9, part="bias") == 9
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_the_table(ndim: int) -> None:
+    table = scaling_relations(ndim)
+    derived = [(relation.equation, powers(relation.derived)) for relation in table]
+    assert derived == [
+        (5, "L^-1 r^-1"),
+        (9, "L^-1"),
+        (14, "L^-1 r^-1"),
+        (14, "L^-1"),
+        (18, "L^-1 r^-1"),
+        (18, "L^-1"),
+        (27, "L^-1 C^-1 r^-1"),
+        (29, f"L^-1 r^-{ndim}"),
+        (31, "N^-1"),
+    ]
+    assert table[29][0].spread == {"L": -1, "r": -ndim - 2}
+    assert table[5][0].weight["L"] == Fraction(-1, 2)
+    assert all(not relation.different for relation in table)
+    omitted = {relation.equation: relation.omitted for relation in table if relation.omitted}
+    assert omitted == {equation: {"r": -1} for equation in (5, 14, 18, 27)}
+    assert len(table.rows()) == len(table) == 9
+
+
+def test_a_wrong_print_is_found() -> None:
+    relation = replace(scaling_relations()[27][0], printed={"L": -2, "C": -1})
+    assert relation.different == {"L": (-2, -1)}
+
+
+@pytest.mark.parametrize(("exponent", "regime"), [(-0.25, "diverges"), (-0.5, "finite"), (-0.75, "vanishes")])
+def test_the_regime_is_that_of_the_layers(exponent: float, regime: str) -> None:
+    """Spread and leak of actual stacks whose weights fall as L^exponent."""
+    assert scaling_relations()[5][0].regime("L", exponent) == regime
+    assert scaling_relations()[14][1].regime("L", exponent) == regime
+    spread, leak = [], []
+    for n in (256, 1024, 4096):
+        weight = 0.5 * n**exponent
+        step = ConvolutionTransport.of_weights(np.array([weight, np.sqrt(1 - 2 * weight**2), weight])[None, :, None])
+        spread.append(displacement([step] * n).covariance.item())
+        still = ConvolutionTransport.of_offsets({0: 1.0})
+        left = propagate([1.0], [Layer.leaky(still, side=weight**2)] * n).masses["input"]
+        leak.append(-np.log(left))
+    for values in (spread, leak):
+        growth = np.log2(values[2] / values[1]) / 2
+        assert growth == pytest.approx(1 + 2 * exponent, abs=0.02)
+
+
+@pytest.mark.parametrize(("channels", "size", "ndim"), [(1, 3, 1), (4, 3, 1), (2, 5, 2), (3, 3, 3)])
+def test_derived_scales_leave_a_finite_number_of_jumps(channels: int, size: int, ndim: int) -> None:
+    """ε = 1/(L C r^d): less than one jump per path, and not much less, whatever the sizes."""
+    n = 50
+    epsilon = 1 / (n * channels * size**ndim)
+    away = unit_layer(channels, size, ndim).sums[0] - 1
+    assert n * epsilon * away == pytest.approx(1 - 1 / (channels * size**ndim))
+
+
+def test_bad_requests() -> None:
+    with pytest.raises(KeyError, match=all_of(["found 6", "[5, 9, 14"])):
+        scaling_relations()[6]
+    with pytest.raises(ValueError, match=all_of(["parameter: found 'q'", "'L'"])):
+        degree(jump_count, "q")
+    with pytest.raises(ValueError, match=all_of(["found 'C'", "'L', 'r'"])):
+        scaling_relations()[5][0].regime("C", 1)
+    with pytest.raises(ValueError, match="no polynomial"):
+        degree(lambda L: 2**L, "L")
+    with pytest.raises(ValueError, match="ndim: found 0"):
+        scaling_relations(0)
