@@ -10,13 +10,14 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import fitting, fitting_at_scale, octaves, ranks, scale, tangent
+from benchmarks import fitting, fitting_at_scale, lengths, octaves, ranks, scale, tangent
 from benchmarks.measure import Row, Skipped, environment, forget_peak_memory, peak_memory_gb
 from benchmarks.store import save
 
 SUITES = {
     "fitting": fitting.rows,
     "fitting_at_scale": fitting_at_scale.rows,
+    "lengths": lengths.rows,
     "scale": scale.rows,
     "octaves": octaves.rows,
     "tangent": tangent.rows,
@@ -25,28 +26,30 @@ SUITES = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the chosen suites, print one line per row, and store them all if asked."""
+    """Run the chosen suites, print one line per row, and store them if asked."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--suite", action="append", choices=list(SUITES), help="may be repeated; default: all")
     parser.add_argument("--quick", action="store_true", help="small sizes: checks the agreement, not the speed")
     parser.add_argument("--threads", type=int, default=1, help="BLAS threads (default 1)")
-    parser.add_argument("--save", metavar="FILE", help="write the rows there, beside those for other threads")
+    parser.add_argument("--save", metavar="FILE", help="write the rows there, suite by suite")
     options = parser.parse_args(arguments)
-    if options.save and options.suite:
-        parser.error("--save: found a choice of suites, expected all of them, so that a file has one state.")
-    found = environment()
-    print(f"{_described(found)}, {options.threads} BLAS thread(s)")
+    command = shlex.join(["python", "-m", "benchmarks", *(sys.argv[1:] if arguments is None else arguments)])
+    holds = True
     with threadpool_limits(options.threads):
-        suites = {name: run(name, SUITES[name](options.quick)) for name in options.suite or SUITES}
-    if options.save:
-        command = shlex.join(["python", "-m", "benchmarks", *(sys.argv[1:] if arguments is None else arguments)])
-        save(options.save, command, options.threads, {"environment": found, "quick": options.quick, "suites": suites})
-    return int(not all(row["holds"] for rows in suites.values() for row in rows))
+        for name in options.suite or SUITES:
+            found = environment()
+            print(f"\n{name}: {_described(found)}, {options.threads} BLAS thread(s)")
+            rows = run(SUITES[name](options.quick))
+            holds &= all(row["holds"] for row in rows)
+            if options.save:
+                suite = {"command": command, "quick": options.quick, "environment": found, "rows": rows}
+                save(options.save, options.threads, name, suite)
+    return int(not holds)
 
 
-def run(name: str, rows: Iterable[Row | Skipped]) -> list[dict[str, Any]]:
+def run(rows: Iterable[Row | Skipped]) -> list[dict[str, Any]]:
     """Print the rows of one suite as they come, and return them as plain types with the peak memory of each."""
-    print(f"\n{name}\n{'ratio':>8}  {'ours':>9}  {'peer':>9}  {'memory':>8}  work | peer | agreement")
+    print(f"{'ratio':>8}  {'ours':>9}  {'peer':>9}  {'memory':>8}  work | peer | agreement")
     kept: list[dict[str, Any]] = []
     iterator = iter(rows)
     while True:

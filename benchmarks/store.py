@@ -1,4 +1,4 @@
-"""Stored rows: one run per number of threads in one file."""
+"""Stored rows: one file holds every suite for several numbers of threads, each with what it was taken with."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 
 from capcore import results
 
+COMMAND = "python -m benchmarks --save notebooks/results/benchmarks.json"
 NOTE = (
     "Timings of one machine: other code or another machine gives others, so no hash of the code is kept. What must not "
     "change, the agreement of both sides, is tested at small sizes and checked again in every run."
 )
 
 
-def save(path: str | Path, command: str, threads: int, run: dict[str, Any]) -> None:
-    """Write a run under its number of threads, and keep the runs with other numbers that the file holds.
+def save(path: str | Path, threads: int, name: str, suite: dict[str, Any]) -> None:
+    """Write one suite under its number of threads, in place of its former rows; all others in the file stay.
 
     Parameters
     ----------
-    run : ``environment``, ``quick`` and ``suites``, name → rows of plain types.
+    suite : ``command``, ``quick``, ``environment`` and ``rows``, of plain types.
     """
     path = Path(path)
-    kept = json.loads(path.read_text("utf8"))["values"] if path.exists() else {}
-    runs = {**kept, str(threads): {"command": command, **_rounded(run)}}
-    results.save(path, command, [], {"note": NOTE}, dict(sorted(runs.items())))
+    runs = json.loads(path.read_text("utf8"))["values"] if path.exists() else {}
+    runs.setdefault(str(threads), {})[name] = _rounded(suite)
+    results.save(path, COMMAND, [], {"note": NOTE}, dict(sorted(runs.items())))
 
 
 def _rounded(value: Any) -> Any:
