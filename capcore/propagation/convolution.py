@@ -21,7 +21,7 @@ class ConvolutionTransport:
 
     Attributes
     ----------
-    weights : (in, \\*taps, out), none negative: the squared kernel. As many axes of taps as of positions.
+    weights : (in, *taps, out), none negative: the squared kernel. As many axes of taps as of positions.
     dilation : whole number of at least 1, or one for every axis.
     origin : tap that reads the output's own position, or one for every axis. ``"centre"``, the default, needs odd
         numbers of taps; 0 is causal where positions are lags, as in
@@ -56,7 +56,7 @@ class ConvolutionTransport:
     def of_weights(
         cls, kernel: object, dilation: int | tuple[int, ...] = 1, origin: int | tuple[int, ...] | str = "centre"
     ) -> ConvolutionTransport:
-        """From the signed kernel (in, \\*taps, out) of a network."""
+        """From the signed kernel (in, *taps, out) of a network."""
         return cls(finite_array(kernel, "kernel", tuple(range(3, 8))) ** 2, dilation, origin)
 
     @classmethod
@@ -100,7 +100,7 @@ class ConvolutionTransport:
         return self.weights.reshape(-1, self.weights.shape[-1]).sum(axis=0)
 
     def input_shape(self, above: tuple[int, ...]) -> tuple[int, ...]:
-        """(\\*positions, channels) of the inputs for outputs (\\*positions, channels)."""
+        """(*positions, channels) of the inputs for outputs (*positions, channels)."""
         if len(above) != self.ndim + 1 or above[-1] != self.weights.shape[-1]:
             raise ValueError(
                 f"output: found shape {above}, expected {self.ndim} axes of positions and then "

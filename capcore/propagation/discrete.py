@@ -20,7 +20,7 @@ class Propagation:
 
     Attributes
     ----------
-    input : (\\*positions, channels) capacity of the network's input, κ^X.
+    input : (*positions, channels) capacity of the network's input, κ^X.
     side : capacity of the side inputs, summed over layers, κ^Y; ``None`` if their spaces differ from layer to layer.
     side_mass, bias_mass, boundary_mass : (n_layers,) totals by layer, lowest first.
     supplied : all that was put in: the output's capacity and the sources.
@@ -37,7 +37,7 @@ class Propagation:
 
     @property
     def per_position(self) -> np.ndarray:
-        """(\\*positions) capacity of the input, summed over channels."""
+        """(*positions) capacity of the input, summed over channels."""
         return self.input.sum(axis=-1)
 
     @property
@@ -69,7 +69,7 @@ def propagate(
 
     Parameters
     ----------
-    output : (\\*positions, channels) or, with one channel, (\\*positions): κ^L, on the outputs of the uppermost layer.
+    output : (*positions, channels) or, with one channel, (*positions): κ^L, on the outputs of the uppermost layer.
     layers : lowest first. A bare transport is a layer without side inputs, bias and skips.
     boundary : of convolutions; see :mod:`capcore.propagation.boundaries`.
     sources : ``{layer: capacity}`` added on the outputs of that layer, 0 being the input: κ(L → L_ℓ) of Eq. 7 for

@@ -31,7 +31,7 @@ class Segment:
     Attributes
     ----------
     duration : at least 0. generator : jump rates, for the lattice law, or the coefficients of the equation.
-    leak : α ≥ 0, with jump rates; coefficients carry their own. source : (\\*positions, channels) per unit time.
+    leak : α ≥ 0, with jump rates; coefficients carry their own. source : (*positions, channels) per unit time.
     """
 
     duration: float
@@ -54,7 +54,7 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """Capacity at the end, κ^X (\\*positions, channels), what leaked, κ^Y, and what was supplied.
+    """Capacity at the end, κ^X (*positions, channels), what leaked, κ^Y, and what was supplied.
 
     ``boundary`` is what left through an absorbing boundary; ``leaked_by`` is the leak of every segment.
     """
@@ -78,7 +78,7 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
 
     Parameters
     ----------
-    initial : (\\*positions, channels), or (\\*positions) with one channel: π(0, x). With sources alone, zeros.
+    initial : (*positions, channels), or (*positions) with one channel: π(0, x). With sources alone, zeros.
     segments : from the output down. boundary : as far as the generators are symmetric enough for images, see
         :mod:`capcore.propagation.grid`; otherwise :func:`~capcore.propagation.sparse_evolution.evolve_sparse`.
 

@@ -22,7 +22,7 @@ class NoSymbolError(ValueError):
 
 
 class Grid:
-    """Positions of the given shape (\\*positions), with the transform that suits the boundary.
+    """Positions of the given shape (*positions), with the transform that suits the boundary.
 
     >>> grid = Grid((5,), "reflecting")
     >>> grid.inverse(grid.transform(np.eye(5)[:, :1])).round(12)[:, 0].tolist()
@@ -48,7 +48,7 @@ class Grid:
         return list(np.ix_(*numbers))
 
     def transform(self, values: np.ndarray) -> np.ndarray:
-        """(\\*frequencies, C) of values (\\*positions, C)."""
+        """(*frequencies, C) of values (*positions, C)."""
         for axis in self.axes:
             mirrored = np.flip(values, axis)
             if self.boundary == "reflecting":
@@ -59,13 +59,13 @@ class Grid:
         return rfftn(values, axes=self.axes)
 
     def inverse(self, spectrum: np.ndarray) -> np.ndarray:
-        """(\\*positions, C) of (\\*frequencies, C)."""
+        """(*positions, C) of (*frequencies, C)."""
         values = irfftn(spectrum, self.lengths, axes=self.axes)
         start = int(self.boundary == "absorbing")
         return values[tuple(slice(start, start + n) for n in self.shape)]
 
     def symbol(self, generator: ConvolutionTransport | LimitCoefficients) -> np.ndarray:
-        """Fourier symbol of Δ: (\\*frequencies, C, C) complex, with one channel also for limit coefficients.
+        """Fourier symbol of Δ: (*frequencies, C, C) complex, with one channel also for limit coefficients.
 
         For jump rates Σ_j a_j (e^{−ik·j} − 1) off the diagonal, written as −2 sin²(k·j/2) − i sin(k·j) so that nothing
         cancels for long waves; at k = 0 its columns sum to zero. Capacity weights that conserve have M = I + symbol.

@@ -66,7 +66,7 @@ class Layer:
         return cls(transport.scaled(1 - leak), side, bias)
 
     def columns(self, above: tuple[int, ...]) -> np.ndarray:
-        """(n_out,) everything that leaves an output, before boundaries, for outputs (\\*positions, channels)."""
+        """(n_out,) everything that leaves an output, before boundaries, for outputs (*positions, channels)."""
         parts = [self.transport, *self.skips.values()]
         total = np.full(int(np.prod(above)), float(self.bias))
         if isinstance(self.side, ConvolutionTransport | MatrixTransport):

@@ -50,7 +50,7 @@ class MatrixTransport:
     Attributes
     ----------
     weights : (n_in, n_out), dense or sparse, none negative: the squared weights W∘W.
-    shape : (\\*positions, channels) of the inputs, with n_in entries; ``None`` stands for (n_in, 1).
+    shape : (*positions, channels) of the inputs, with n_in entries; ``None`` stands for (n_in, 1).
 
     >>> MatrixTransport.of_weights([[0.6, 0.0], [-0.8, 1.0]]).operator((2, 1))[0].toarray().round(2).tolist()
     [[0.36, 0.0], [0.64, 1.0]]
@@ -83,11 +83,11 @@ class MatrixTransport:
 
     @property
     def below(self) -> tuple[int, ...]:
-        """(\\*positions, channels) of the inputs."""
+        """(*positions, channels) of the inputs."""
         return self.shape or (self.weights.shape[0], 1)
 
     def input_shape(self, above: tuple[int, ...]) -> tuple[int, ...]:
-        """(\\*positions, channels) of the inputs for outputs (\\*positions, channels)."""
+        """(*positions, channels) of the inputs for outputs (*positions, channels)."""
         if int(np.prod(above)) != self.weights.shape[1]:
             raise ValueError(
                 f"output: found {int(np.prod(above))} entries (shape {above}), expected {self.weights.shape[1]}, "

@@ -13,7 +13,7 @@ from capcore.validation import positive_integer
 def propagate_equal(
     output: object, transport: ConvolutionTransport, n_layers: int, *, boundary: str = "periodic"
 ) -> np.ndarray:
-    """(\\*positions, channels) capacity below ``n_layers`` layers of equal, conserving weights (Eq. 2).
+    """(*positions, channels) capacity below ``n_layers`` layers of equal, conserving weights (Eq. 2).
 
     The power is taken of the symbol's distance from one, so that neither conservation nor long waves suffer from
     rounding in deep networks. The cost hardly depends on the depth. Rounding leaves numbers of either sign,
@@ -21,7 +21,7 @@ def propagate_equal(
 
     Parameters
     ----------
-    output : (\\*positions, channels) or, with one channel, (\\*positions). transport : with as many inputs as outputs.
+    output : (*positions, channels) or, with one channel, (*positions). transport : with as many inputs as outputs.
     boundary : ``periodic``; ``reflecting`` for kernels symmetric along every axis; ``absorbing`` for those that also
         reach no further than neighbours. Anything else is for :func:`~capcore.propagation.discrete.propagate`.
 

@@ -27,7 +27,7 @@ def signed_operator(
     origin: int | tuple[int, ...] | str = "centre",
     boundary: str = "periodic",
 ) -> sparse.csr_array:
-    """(n_in, n_out) weights W of a convolution: signed kernel (in, \\*taps, out), outputs (\\*positions, out).
+    """(n_in, n_out) weights W of a convolution: signed kernel (in, *taps, out), outputs (*positions, out).
 
     Folded weights at a reflecting boundary add before they are squared: there, W∘W is the transport's operator on
     average over independent signs of the weights only. At the other boundaries it is that operator.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
@@ -99,9 +98,9 @@ class ScalingRelation:
     remark: str
 
     @property
-    def weight(self) -> dict[str, Fraction]:
+    def weight(self) -> dict[str, float]:
         """Exponents of the weights themselves, half of those of their squares."""
-        return {name: Fraction(exponent, 2) for name, exponent in self.derived.items()}
+        return {name: exponent / 2 for name, exponent in self.derived.items()}
 
     @property
     def omitted(self) -> dict[str, int]:
