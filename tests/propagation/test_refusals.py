@@ -41,6 +41,7 @@ RAW = ConvolutionTransport.of_offsets({-1: 0.5, 0: 0.5, 1: 0.5})
         lambda: propagate_equal(np.ones(5), RAW, 3),
         lambda: displacement([RAW]),
         lambda: limit_segments([RAW], "heat"),
+        lambda: limit_segments([Layer(STEP, side=0.1)], "lattice"),
     ],
 )
 def test_layers_that_do_not_conserve(use) -> None:
