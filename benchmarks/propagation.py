@@ -87,7 +87,7 @@ def _lattice_against_sparse(n: int) -> Row:
 
 
 def _heat_against_method_of_lines(n: int) -> Row:
-    """The equation on a periodic range, against second differences and an implicit solver: a wave that decays as e^{−t/2}."""
+    """The equation on a periodic range, against second differences: a wave that decays as e^{−t/2}."""
     wave = np.cos(2 * np.pi * np.arange(n) / n)
     output, d, exact = 1 + wave, (n / (2 * np.pi)) ** 2 / 2, 1 + np.exp(-0.5) * wave
     equation = LimitCoefficients(np.array([[d]]), np.zeros(1))

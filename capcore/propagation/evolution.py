@@ -87,19 +87,14 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     >>> evolve(start, [Segment(1.0, step)]).final[20, 0].round(10).item()
     0.3085083226
     """
-    ndim = segment_axes(segments)
-    capacity = with_channels(initial, ndim)
+    capacity = with_channels(initial, segment_axes(segments))
     grid = Grid(capacity.shape[:-1], boundary)
     spectrum = grid.transform(capacity)
     leaked, leaked_by, supplied = np.zeros_like(capacity), [], float(capacity.sum())
     for segment in segments:
         symbol, t, leak = grid.symbol(segment.generator), segment.duration, segment.total_leak
-        source, added = np.zeros_like(spectrum), 0.0
-        if segment.source is not None:
-            values = with_channels(segment.source, ndim)
-            if values.shape != capacity.shape:
-                raise ValueError(f"source: found shape {values.shape}, expected the capacity's, {capacity.shape}.")
-            source, added = grid.transform(values), t * float(values.sum())
+        values = source_values(segment, capacity)
+        source, added = grid.transform(values), t * float(values.sum())
         phi = phi_functions(t * (symbol - leak * np.eye(symbol.shape[-1])))
         held = t * (_times(phi[1], spectrum) + t * _times(phi[2], source))  # ∫ π dt
         spectrum = _times(phi[0], spectrum) + t * _times(phi[1], source)
@@ -108,6 +103,16 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
         leaked_by.append(float(lost.sum()))
         supplied += added
     return Evolution(grid.inverse(spectrum), leaked, np.array(leaked_by), supplied)
+
+
+def source_values(segment: Segment, capacity: np.ndarray) -> np.ndarray:
+    """The source of a segment, shaped like the capacity (*positions, channels); zeros where there is none."""
+    if segment.source is None:
+        return np.zeros_like(capacity)
+    values = with_channels(segment.source, capacity.ndim - 1)
+    if values.shape != capacity.shape:
+        raise ValueError(f"source: found shape {values.shape}, expected the capacity's, {capacity.shape}.")
+    return values
 
 
 def segment_axes(segments: Sequence[Segment]) -> int:

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import expm_multiply
 
 from capcore.propagation.boundaries import check_boundary
 from capcore.propagation.convolution import ConvolutionTransport
-from capcore.propagation.evolution import Evolution, Segment, segment_axes
+from capcore.propagation.evolution import Evolution, Segment, segment_axes, source_values
 from capcore.propagation.generator import jumps
 from capcore.propagation.power import with_channels
 
@@ -47,8 +47,7 @@ def evolve_sparse(initial: object, segments: Sequence[Segment], boundary: str = 
     >>> result.final[:, 0].round(6).tolist()
     [0.18394, 0.18394, 0.09197, 0.030657]
     """
-    ndim = segment_axes(segments)
-    capacity = with_channels(initial, ndim)
+    capacity = with_channels(initial, segment_axes(segments))
     n = capacity.size
     state, leaked = capacity.reshape(-1), np.zeros(n)
     leaked_by, supplied = [], float(capacity.sum())
@@ -56,9 +55,7 @@ def evolve_sparse(initial: object, segments: Sequence[Segment], boundary: str = 
         if not isinstance(segment.generator, ConvolutionTransport):
             raise ValueError("segments: found limit coefficients, expected jump rates. Use `evolve` for the equation.")
         delta = generator_matrix(segment.generator, capacity.shape[:-1], boundary)
-        source = np.zeros(n)
-        if segment.source is not None:
-            source = with_channels(segment.source, ndim).reshape(-1)
+        source = source_values(segment, capacity).reshape(-1)
         # d/dt (π, ∫π, 1) = (Δπ − απ + source, π, 0)
         system = sparse.block_array(
             [

@@ -163,6 +163,16 @@ def test_side_inputs_with_weights_of_their_own() -> None:
     assert result.side_mass.tolist() == pytest.approx([output.sum() / 4], rel=EXACT)
 
 
+def test_skips_and_side_inputs_lose_capacity_at_the_boundary_too() -> None:
+    to_the_right = ConvolutionTransport.of_offsets({1: 1.0})
+    layer = Layer(to_the_right.scaled(0.5), side=to_the_right.scaled(0.3), skips={0: to_the_right.scaled(0.2)})
+    below = ConvolutionTransport.of_offsets({0: 1.0})
+    result = propagate([1.0, 2.0, 4.0], [below, layer], boundary="absorbing")
+    assert result.boundary_mass.tolist() == pytest.approx([0, 4.0])
+    np.testing.assert_allclose(result.per_position, [0, 0.7, 1.4], rtol=EXACT)
+    assert result.masses["side"] == pytest.approx(0.9) and abs(result.imbalance) < EXACT
+
+
 def test_a_network_is_what_its_causal_kernels_say() -> None:
     """Kernels of a hierarchical model, squared: capacity moves towards larger lags by tap times dilation."""
     layers = [

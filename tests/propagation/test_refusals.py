@@ -15,6 +15,7 @@ from capcore.propagation import (
     dilated_diffusion,
     displacement,
     evolve,
+    evolve_sparse,
     forgetting,
     generator_matrix,
     heat_kernel,
@@ -94,6 +95,14 @@ CASES = {
         ["layer 1 cannot read layer 0", "below 0"],
     ),
     "source shape": (lambda: propagate(np.ones(5), [STEP], sources={0: np.ones(4)}), ["layer 0", "one shape"]),
+    "source of a segment": (
+        lambda: evolve(np.ones(5), [Segment(1, STEP, source=np.ones(4))]),
+        ["source: found shape (4, 1)"],
+    ),
+    "source of a segment, sparse": (
+        lambda: evolve_sparse(np.ones(5), [Segment(1, STEP, source=np.ones(4))]),
+        ["source: found shape (4, 1)", "(5, 1)"],
+    ),
     "no segments": (lambda: evolve(np.ones(5), []), ["segments: found none"]),
     "axes": (lambda: evolve(np.ones((5, 5, 1)), [Segment(1, STEP)]), ["shape (5, 5, 1)", "1 or 2 dimension"]),
     "diffusion": (lambda: LimitCoefficients([[1.0, 2.0], [2.0, 1.0]], [0, 0]), ["negative eigenvalue"]),
