@@ -3,7 +3,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 # Tests that need the built site are run by .ci/run: `make test MARKERS=` includes them.
 MARKERS ?= not site
-# The optional extras that requirements.lock holds; torch is left to those who want it.
+# The optional extras that requirements.lock holds; torch, and the peers of the benchmarks, are left to those who want them.
 LOCKED := --extra book --extra test --extra autodiff
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from capcore.feature_process import FeatureProcess
     from capcore.features import Fourier, Hermite, Monomials, PiecewiseLinear, make_features
     from capcore.multivariate import Independent, Mixed
+    from capcore.octaves.capacity import octave_capacities
+    from capcore.octaves.fit import fit_octaves
+    from capcore.octaves.quadrature import exponential_sequence
     from capcore.optimum import FitResult, Problem, fit
     from capcore.own_model import allocate_function, linearised_jax, linearised_torch
     from capcore.processes import (
@@ -43,6 +46,10 @@ if TYPE_CHECKING:
         minimal_layer_sets,
         redundant_layer_sets,
     )
+    from capcore.riemannian.fit import LargeFit, fit_large
+    from capcore.scale.allocation import LargeAllocation, allocate_large
+    from capcore.sketch import CapacityEstimate, estimate_capacity
+    from capcore.tangent_space import TangentSpace
     from capcore.time_series import estimate_process, load_series
 
 _HOME = {
@@ -80,6 +87,16 @@ _HOME = {
     "LayerAllocation": "allocation",
     "CapacityWarning": "allocation",
     "allocate": "allocation",
+    "allocate_large": "scale.allocation",
+    "LargeAllocation": "scale.allocation",
+    "fit_large": "riemannian.fit",
+    "LargeFit": "riemannian.fit",
+    "octave_capacities": "octaves.capacity",
+    "fit_octaves": "octaves.fit",
+    "exponential_sequence": "octaves.quadrature",
+    "estimate_capacity": "sketch",
+    "CapacityEstimate": "sketch",
+    "TangentSpace": "tangent_space",
     "allocate_function": "own_model",
     "linearised_jax": "own_model",
     "linearised_torch": "own_model",
@@ -106,11 +123,17 @@ _SUBMODULES = {
     "hermite",
     "multivariate",
     "notebook",
+    "octaves",
     "optimum",
     "own_model",
     "plotting",
     "processes",
+    "propagation",
     "redundancy",
+    "riemannian",
+    "scale",
+    "sketch",
+    "tangent_space",
     "tensor_train",
     "time_series",
     "toeplitz",
@@ -122,6 +145,7 @@ __all__ = [
     "Architecture",
     "AutoRegressive",
     "CapacityAllocation",
+    "CapacityEstimate",
     "CapacityWarning",
     "ConstraintSpace",
     "DampedCosine",
@@ -135,6 +159,8 @@ __all__ = [
     "Hermite",
     "Hierarchical",
     "Independent",
+    "LargeAllocation",
+    "LargeFit",
     "LayerAllocation",
     "Linear",
     "Mixed",
@@ -145,12 +171,18 @@ __all__ = [
     "Process",
     "RationalQuadratic",
     "Recurrent",
+    "TangentSpace",
     "WithNugget",
     "allocate",
     "allocate_function",
+    "allocate_large",
     "chain",
+    "estimate_capacity",
     "estimate_process",
+    "exponential_sequence",
     "fit",
+    "fit_large",
+    "fit_octaves",
     "is_redundant",
     "join",
     "linearised_jax",
@@ -161,6 +193,7 @@ __all__ = [
     "marginal_rank",
     "maximal_redundant_set",
     "minimal_layer_sets",
+    "octave_capacities",
     "redundant_layer_sets",
 ]
 

@@ -2,6 +2,12 @@
 
 With the residual r = R(A − A*), Σ = RᵀR, the damped step is
 δW = −Jᵀ Rᵀ (R JJᵀ Rᵀ + μI)⁻¹ r. Only the n × n tangent kernel JJᵀ and products with Jᵀ appear.
+
+Along narrow curved valleys, where stacks of many layers spend their search, straight steps must be short. Geodesic
+acceleration (Transtrum & Sethna 2012) bends them: with the second derivative r̈ of the residual along the step, half of
+−Jᵀ Rᵀ (R JJᵀ Rᵀ + μI)⁻¹ r̈ is added. It costs two further evaluations of the coefficients and no decomposition. Such
+valleys lie along singular values of RJ a millionth of the largest and less, whose squares drown in rounding; with
+acceleration the decomposition is therefore the singular value decomposition of RJ itself.
 """
 
 from __future__ import annotations
@@ -10,13 +16,69 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, svd
 
 from capcore.architectures.base import Architecture
 
 EPS = float(np.finfo(float).eps)
 START_DAMPING = 1e-3  # of the largest eigenvalue of R JJᵀ Rᵀ
 ROUNDING = 1e-24  # a loss this far below its scale carries only rounding
+SHARE = 0.1  # of the step: the distance over which its second derivative is taken
+BEND = 0.75  # largest accepted ratio of twice the acceleration to the step
+
+
+class Decomposition(NamedTuple):
+    """R JJᵀ Rᵀ at some parameters: eigenvalues, eigenvectors (columns), the map w ↦ (RJ)ᵀ · eigenvectors · w to the
+    parameters, and which parts of the residual count as reachable, given its projection on the eigenvectors."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+    pull: Callable[[np.ndarray], np.ndarray]
+    reachable: Callable[[np.ndarray], float]
+
+
+def decompose_kernel(arch: Architecture, root: np.ndarray, params: np.ndarray) -> Decomposition:
+    """From the n × n tangent kernel, however many parameters; singular values below √eps of the largest are lost."""
+    values, vectors = eigh(root @ arch.tangent_kernel(params) @ root.T, check_finite=False)
+    values = np.maximum(values, 0.0)
+    genuine = values > 10 * values[-1] * EPS * values.size
+    return Decomposition(
+        values,
+        vectors,
+        lambda w: arch.vjp(params, root.T @ (vectors @ w)),
+        lambda projected: float(np.sum(np.square(projected[genuine]))),
+    )
+
+
+def decompose_jacobian(arch: Architecture, root: np.ndarray, params: np.ndarray) -> Decomposition:
+    """From the singular values of RJ (n × p), to eps of the largest.
+
+    As some of them may tend to zero at a singular optimum, where nothing is to be gained along them, reachable is what
+    the step damped by (‖projected‖/‖W‖)² promises: it is no longer than half the parameters.
+    """
+    u, s, vt = svd(root @ arch.jacobian(params), full_matrices=False, check_finite=False)
+    u, s, vt = u[:, ::-1], s[::-1], vt[::-1]
+
+    def reachable(projected: np.ndarray) -> float:
+        damping = float(projected @ projected) / float(params @ params)
+        return float(np.sum(np.square(projected) - np.square(damping / (np.square(s) + damping) * projected)))
+
+    return Decomposition(np.square(s), u, lambda w: vt.T @ (s * w), reachable)
+
+
+def reachable_share(arch: Architecture, target: np.ndarray, root: np.ndarray, params: np.ndarray) -> float:
+    """Share of the loss that a linearised step no longer than half the parameters would take off: 0 at an optimum.
+
+    Unlike the relative offset of Bates & Watts it vanishes at singular optima, too.
+
+    >>> from capcore.architectures.linear import Linear
+    >>> reachable_share(Linear(np.eye(2)[:, :1]), np.array([1.0, 1.0]), np.eye(2), np.array([1.0]))
+    0.0
+    """
+    residual = root @ (arch.coefficients(params) - target)
+    local = decompose_jacobian(arch, root, params)
+    projected = local.vectors.T @ residual
+    return local.reachable(projected) / float(residual @ residual) if projected.any() else 0.0
 
 
 class Minimum(NamedTuple):
@@ -36,6 +98,7 @@ def minimise_gauss_newton(
     max_iterations: int = 1000,
     tolerance: float = 1e-16,
     floor: float = 1e-28,
+    acceleration: bool = False,
     rebalance: Callable[[np.ndarray], np.ndarray] | None = None,
     callback: Callable[[float], None] | None = None,
 ) -> Minimum:
@@ -45,10 +108,12 @@ def minimise_gauss_newton(
     ----------
     target : (n,) A*. root : (n, n) R. params : (n_params,) the start.
     max_iterations : steps tried, accepted or not.
-    tolerance : stop when the undamped Gauss–Newton step would lower the loss by less than this share of it
-        (the square of Bates & Watts' relative offset).
+    tolerance : stop when the undamped Gauss–Newton step would lower the loss by less than this share of it (the square
+        of Bates & Watts' relative offset); with acceleration, a step no longer than half the parameters.
     floor : stop when the loss is below this share of ‖RA*‖² (of the first loss if that is zero): the target is attained
         to rounding.
+    acceleration : bend the steps by their second derivative (geodesic acceleration), and decompose RJ itself instead
+        of the tangent kernel: for models with fewer parameters than some thousands.
     rebalance : maps parameters to better-conditioned ones with the same coefficients; called after 20,
         then 30, 40, … iterations. Without it random starts crawl along valleys where only the scales of the
         layers change, which can be mistaken for local optima.
@@ -64,48 +129,56 @@ def minimise_gauss_newton(
     def residual(w: np.ndarray) -> np.ndarray:
         return root @ (arch.coefficients(w) - target)
 
+    def bend(step: np.ndarray, local: Decomposition) -> np.ndarray:
+        """Half the acceleration that keeps the residual on course along ``step``."""
+        ahead, behind = (residual(params + sign * SHARE * step) for sign in (1, -1))
+        second = (ahead - 2 * r + behind) / SHARE**2
+        return -0.5 * local.pull((local.vectors.T @ second) / (local.values + damping))
+
     r = residual(params)
     loss = float(r @ r)
     history = [loss]
     scale = float(np.sum(np.square(root @ target))) or loss  # a target of zeros has no scale of its own
     damping, growth, reachable = 0.0, 2.0, loss
-    eigen: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    decompose = decompose_jacobian if acceleration else decompose_kernel
+    local: Decomposition | None = None
+    projected = r
     pause, next_rebalance = 20, 20
     for iteration in range(max_iterations):
         if loss <= floor * scale:
             return Minimum(params, history, True, "target attained: the loss is at the rounding floor")
         if rebalance is not None and iteration == next_rebalance:
-            params, eigen, damping = rebalance(params), None, 0.0
+            params, local, damping = rebalance(params), None, damping if acceleration else 0.0
             r = residual(params)
             loss = float(r @ r)
             pause += 10
             next_rebalance += pause
-        if eigen is None:
-            values, vectors = eigh(root @ arch.tangent_kernel(params) @ root.T, check_finite=False)
-            values = np.maximum(values, 0.0)
-            eigen = values, vectors, vectors.T @ r
-            if values[-1] == 0:
+        if local is None:
+            local = decompose(arch, root, params)
+            projected = local.vectors.T @ r
+            if local.values[-1] == 0:
                 return Minimum(params, history, False, "stuck: the Jacobian is zero there; start somewhere else")
-            genuine = values > 10 * values[-1] * EPS * values.size
-            reachable = float(np.sum(np.square(eigen[2][genuine])))
+            reachable = local.reachable(projected) if projected.any() else 0.0
             if reachable <= tolerance * loss:
                 return Minimum(params, history, True, "stationary: the relative offset is below its tolerance")
-            damping = damping or START_DAMPING * values[-1]
-        values, vectors, projected = eigen
-        weights = projected / (values + damping)
-        trial = params - arch.vjp(params, root.T @ (vectors @ weights))
+            damping = damping or START_DAMPING * local.values[-1]
+        weights = projected / (local.values + damping)
+        step = -local.pull(weights)
         predicted = float(np.sum(np.square(projected)) - np.sum(np.square(damping * weights)))
-        finite = np.isfinite(trial).all()
-        r_trial = residual(trial) if finite else r
-        trial_loss = float(r_trial @ r_trial) if finite else np.inf
+        bent = bend(step, local) if acceleration else np.zeros_like(step)
+        trial = params + step + bent
+        usable = np.isfinite(trial).all() and np.linalg.norm(bent) <= BEND / 2 * np.linalg.norm(step)
+        r_trial = residual(trial) if usable else r
+        trial_loss = float(r_trial @ r_trial) if usable else np.inf
         gain = (loss - trial_loss) / predicted if predicted > 0 else -1.0
         if np.isfinite(trial_loss) and gain > 1e-4:
-            params, r, loss, eigen = trial, r_trial, trial_loss, None
-            damping = max(damping * max(0.1, 1 - (2 * gain - 1) ** 3), EPS**2 * values[-1])
+            params, r, loss = trial, r_trial, trial_loss
+            damping = max(damping * max(0.1, 1 - (2 * gain - 1) ** 3), EPS**2 * local.values[-1])
+            local = None
             growth = 2.0
         else:
             damping, growth = damping * growth, growth * 2
-            if damping > 1e12 * values[-1]:
+            if damping > 1e12 * local.values[-1]:
                 break
         history.append(loss)
         if callback:

@@ -13,17 +13,16 @@ import numpy as np
 from scipy.linalg import cholesky
 from tqdm import tqdm
 
-from capcore.architectures.base import Architecture
-from capcore.architectures.recurrent import Recurrent
+from capcore.architectures.base import Architecture, PoleModel
 from capcore.constraints import ConstraintSpace
 from capcore.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.lbfgs import minimise_lbfgs
 from capcore.processes import Process
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
 from capcore.variable_projection import minimise_recurrent
 
 OPTIONS = {
-    "gauss-newton": ("max_iterations", "tolerance", "floor"),
+    "gauss-newton": ("max_iterations", "tolerance", "floor", "acceleration"),
     "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
     "variable-projection": ("max_iterations", "n_random"),
 }
@@ -40,12 +39,31 @@ class Problem:
     covariance : (n, n) Σ = RᵀR.
     root : (n, n) upper Cholesky factor R.
     variance : v*, the least possible prediction variance.
+
+    Raises ``ValueError`` for values that are not finite, shapes that disagree, and a root whose RᵀR is not Σ.
     """
 
     target: np.ndarray
     covariance: np.ndarray
     root: np.ndarray
     variance: float
+
+    def __post_init__(self) -> None:
+        n = finite_array(self.target, "target", 1).size
+        for name in ("covariance", "root"):
+            shape = finite_array(getattr(self, name), name, 2).shape
+            if shape != (n, n):
+                raise ValueError(
+                    f"{name}: found a matrix of shape {shape}, expected {(n, n)} for a target of {n} coefficients."
+                )
+        finite_number(self.variance, "variance", "a number")
+        ones = np.ones(n)
+        gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
+        if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
+            raise ValueError(
+                f"root: found a matrix R with RᵀR off the covariance by {gap:.1e} (row sums), expected the upper "
+                "Cholesky factor, as scipy.linalg.cholesky(covariance) gives it."
+            )
 
     @classmethod
     def of(cls, arch: Architecture, process: Process | Problem) -> Problem:
@@ -131,8 +149,8 @@ def fit(
     rebalance : let Gauss–Newton rescale the layers now and then (the coefficients do not change); needs an
         architecture with a ``rebalance`` method, and is ignored by L-BFGS-B.
     progress : show a progress bar.
-    options : passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor`` of
-        :func:`~capcore.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
+    options : passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor``, ``acceleration`` (by default where
+        dilations overlap) of :func:`~capcore.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
         :func:`~capcore.lbfgs.minimise_lbfgs`; ``n_random`` of :func:`~capcore.variable_projection.projection_path`.
 
     Raises ``ValueError`` for arguments that cannot be used, and ``FloatingPointError`` when a start or
@@ -145,9 +163,12 @@ def fit(
     """
     one_of(method, "method", ("auto", *OPTIONS))
     if method == "auto":
-        method = "variable-projection" if isinstance(arch, Recurrent) else "gauss-newton"
-    if method == "variable-projection" and not isinstance(arch, Recurrent):
-        raise ValueError(f"method: found 'variable-projection' for {arch!r}, expected a Recurrent model. Use 'auto'.")
+        method = "variable-projection" if isinstance(arch, PoleModel) else "gauss-newton"
+    if method == "variable-projection" and not isinstance(arch, PoleModel):
+        raise ValueError(
+            f"method: found 'variable-projection' for {arch!r}, expected a model with poles, such as Recurrent. "
+            "Use 'auto'."
+        )
     rng = np.random.default_rng(0 if rng is None else rng)
     n_starts = positive_integer(n_starts, "n_starts")
     for key in options:
@@ -183,7 +204,7 @@ def _start(
         return params
     one_of(start, "start", ("auto", "tensor-train", "random"))
     if start == "auto":
-        start = "tensor-train" if method == "gauss-newton" and _has_balanced_form(arch) else "random"
+        start = "tensor-train" if method == "gauss-newton" and _is_tensor_train(arch) else "random"
     if start == "random":
         return arch.init(rng)
     if not hasattr(arch, "best_start"):
@@ -196,8 +217,8 @@ def _is_path(start: str | np.ndarray, method: str) -> bool:
     return isinstance(start, str) and start == "auto" and method == "variable-projection"
 
 
-def _has_balanced_form(arch: Architecture) -> bool:
-    return hasattr(arch, "rebalance") and getattr(arch, "has_disjoint_supports", True)
+def _is_tensor_train(arch: Architecture) -> bool:
+    return hasattr(arch, "best_start") and getattr(arch, "has_disjoint_supports", True)
 
 
 def _minimise(
@@ -217,7 +238,7 @@ def _minimise(
             raise FloatingPointError(
                 "fit: the loss at the start is not finite. Expected parameters of moderate size; scale the start down."
             )
-    if isinstance(arch, Recurrent) and method == "variable-projection":
+    if isinstance(arch, PoleModel) and method == "variable-projection":
         result = minimise_recurrent(arch, problem.target, problem.root, params, rng, callback=callback, **options)
     elif params is None:
         raise AssertionError(f"{method} was given no start")
@@ -225,7 +246,8 @@ def _minimise(
         result = minimise_lbfgs(arch, problem.target, problem.covariance, params, callback=callback, **options)
     else:
         form: Any = arch  # beyond the protocol: an architecture may have a balanced form
-        balance = (lambda w: form.rebalance(w, rng)) if rebalance and _has_balanced_form(arch) else None
+        balance = (lambda w: form.rebalance(w, rng)) if rebalance and hasattr(arch, "rebalance") else None
+        options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), **options}
         result = minimise_gauss_newton(
             arch, problem.target, problem.root, params, rebalance=balance, callback=callback, **options
         )

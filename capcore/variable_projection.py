@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from capcore.architectures.recurrent import Recurrent
+from capcore.architectures.base import PoleModel
 from capcore.gauss_newton import Minimum
 from capcore.matrix_pencil import hankel_rank, pencil_poles, real_poles
 from capcore.separable import best_weights, minimise_projected
@@ -24,7 +24,7 @@ GRID = np.tanh(np.linspace(-3, 3, 61))
 
 
 def minimise_poles(
-    arch: Recurrent,
+    arch: PoleModel,
     target: np.ndarray,
     root: np.ndarray,
     poles: np.ndarray,
@@ -64,7 +64,7 @@ def pole_limit(n_inputs: int) -> float:
 
 
 def projection_path(
-    n_inputs: int,
+    model: PoleModel,
     channels: Sequence[int],
     target: np.ndarray,
     root: np.ndarray,
@@ -77,6 +77,7 @@ def projection_path(
 
     Parameters
     ----------
+    model : the model, with any number of channels.
     channels : the numbers of channels wanted; what is found for one depends on the others by rounding only.
     target : (n,) A*. root : (n, n) R. n_random : random starts for each number of channels.
     max_iterations : evaluations of the loss from each start.
@@ -88,7 +89,9 @@ def projection_path(
     than inputs and the target was not attained. Where no start is better than a smaller model, that is kept with idle
     channels.
 
-    >>> found = projection_path(4, [1, 2], np.array([1.0, 0.5, 0.25, 1.0]), np.eye(4), np.random.default_rng(0))
+    >>> from capcore.architectures.recurrent import Recurrent
+    >>> target, rng = np.array([1.0, 0.5, 0.25, 1.0]), np.random.default_rng(0)
+    >>> found = projection_path(Recurrent(4, 1), [1, 2], target, np.eye(4), rng)
     >>> bool(found[2].history[-1] <= found[1].history[-1])
     True
     """
@@ -96,7 +99,7 @@ def projection_path(
     scale, shown = float(goal @ goal), hankel_rank(target)
 
     def best_of(c: int, starts: list[np.ndarray], limit: int, smaller: tuple[int, Minimum] | None) -> Minimum:
-        arch = Recurrent(n_inputs, c)
+        arch = model.with_channels(c)
         best = min((minimise_poles(arch, target, root, r, limit) for r in starts), key=lambda m: m.history[-1])
         if smaller is not None and not best.history[-1] <= smaller[1].history[-1]:
             best = _with_idle_poles(arch, *smaller, starts[0])
@@ -106,26 +109,26 @@ def projection_path(
 
     searched: list[Minimum] = []
     for c in range(1, max(channels) + 1):
-        previous = Recurrent(n_inputs, c - 1).poles(searched[-1].params) if searched else np.zeros(0)
-        starts = _starts(Recurrent(n_inputs, c), target, root, previous, rng, n_random)
+        previous = model.with_channels(c - 1).poles(searched[-1].params) if searched else np.zeros(0)
+        starts = _starts(model.with_channels(c), target, root, previous, rng, n_random)
         searched.append(best_of(c, starts, max_iterations, (c - 1, searched[-1]) if searched else None))
         lowest = searched[-1].history[-1]
         negligible = lowest <= FLOOR * scale or (lowest <= SMALL * scale and c >= shown)
-        if negligible or 2 * c >= n_inputs:
+        if negligible or 2 * c >= model.n_inputs:
             break
     found = {c: searched[c - 1] for c in sorted(set(channels)) if c <= len(searched)}
-    base, smaller = Recurrent(n_inputs, len(searched)).poles(searched[-1].params), (len(searched), searched[-1])
+    base, smaller = model.with_channels(len(searched)).poles(searched[-1].params), (len(searched), searched[-1])
     further = rng.uniform(0, 1, max(max(channels) - base.size, 0))
     for c in sorted(set(channels) - set(found)):
         starts = [np.append(base, further[: c - base.size]), np.cos(np.pi * (np.arange(c) + 0.5) / c)]
-        limit = 1 if negligible or c > n_inputs else max_iterations
+        limit = 1 if negligible or c > model.n_inputs else max_iterations
         found[c] = best_of(c, starts[: 1 if negligible else 2], limit, smaller)
         smaller = (c, found[c])
     return found
 
 
 def minimise_recurrent(
-    arch: Recurrent,
+    arch: PoleModel,
     target: np.ndarray,
     root: np.ndarray,
     params: np.ndarray | None,
@@ -137,15 +140,13 @@ def minimise_recurrent(
     """The best optimum of :func:`projection_path` where ``params`` is None, else the local one from their poles."""
     n_random = positive_integer(n_random, "n_random", 0)
     if params is None:
-        path = projection_path(
-            arch.n_inputs, [arch.channels], target, root, rng, n_random, max_iterations, callback=callback
-        )
+        path = projection_path(arch, [arch.channels], target, root, rng, n_random, max_iterations, callback=callback)
         return path[arch.channels]
     return minimise_poles(arch, target, root, arch.poles(params), max_iterations, callback)
 
 
 def _starts(
-    arch: Recurrent,
+    arch: PoleModel,
     target: np.ndarray,
     root: np.ndarray,
     previous: np.ndarray,
@@ -163,9 +164,9 @@ def _starts(
     ]
 
 
-def _with_idle_poles(arch: Recurrent, channels: int, smaller: Minimum, start: np.ndarray) -> Minimum:
+def _with_idle_poles(arch: PoleModel, channels: int, smaller: Minimum, start: np.ndarray) -> Minimum:
     """The optimum with fewer channels, and further channels with the last poles of ``start`` and weights of zero."""
-    less = Recurrent(arch.n_inputs, channels)
+    less = arch.with_channels(channels)
     poles = np.append(less.poles(smaller.params), start[channels:])
     params = arch.assemble(poles, np.append(less.weights(smaller.params), np.zeros(arch.channels - channels)))
     return Minimum(params, smaller.history, smaller.converged, "no start was better than idle channels")

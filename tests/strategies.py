@@ -5,9 +5,18 @@ from functools import reduce
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from capcore.architectures import Hierarchical
+from capcore.processes import (
+    AR1,
+    DampedCosine,
+    FractionalGaussianNoise,
+    PowerLaw,
+    RationalQuadratic,
+    WithNugget,
+)
 
 
 def all_of(parts):
@@ -67,3 +76,31 @@ def coefficients_by_paths(arch, params):
 def projector(matrix, rcond=1e-10):
     """(n, n) orthogonal projector on the column space, by the pseudo-inverse."""
     return matrix @ np.linalg.pinv(matrix, rcond=rcond)
+
+
+PROCESSES = [
+    PowerLaw(),
+    PowerLaw(0.05),
+    PowerLaw(3.0),
+    FractionalGaussianNoise(0.1),
+    FractionalGaussianNoise(0.5),
+    FractionalGaussianNoise(0.95),
+    AR1(),
+    AR1(-0.99),
+    AR1(0.0),
+    DampedCosine(),
+    DampedCosine(decay=2.0, period=2.5),
+    RationalQuadratic(),
+    RationalQuadratic(scale=4.0, alpha=0.3),
+    WithNugget(RationalQuadratic(scale=30.0), 1e-3),
+]
+every_process = pytest.mark.parametrize("process", PROCESSES, ids=repr)
+
+
+def small_integers(arch, seed):
+    """Parameters whose products and sums are exact in double precision."""
+    return np.random.default_rng(seed).integers(-3, 4, arch.n_params).astype(float)
+
+
+def random_params(arch, seed=0):
+    return arch.init(np.random.default_rng(seed))

@@ -8,7 +8,7 @@ from scipy.linalg import cholesky
 from strategies import hierarchical_models, seeds
 
 from capcore.architectures import Hierarchical
-from capcore.gauss_newton import START_DAMPING, minimise_gauss_newton
+from capcore.gauss_newton import START_DAMPING, minimise_gauss_newton, reachable_share
 from capcore.optimum import Problem
 from capcore.processes import PowerLaw
 
@@ -145,3 +145,66 @@ def test_rebalancing_is_called_on_schedule_and_callback_after_every_iteration():
         callback=seen.append,
     )
     assert calls == [20, 50] and len(seen) == 60
+
+
+@given(hierarchical_models(max_layers=3, max_channels=2), seeds)
+def test_the_loss_never_rises_along_bent_steps_either(arch, seed):
+    target, root = problem_for(arch, seed)
+    start = arch.init(np.random.default_rng(seed))
+    result = minimise_gauss_newton(arch, target, root, start, max_iterations=30, acceleration=True)
+    assert np.all(np.diff(result.history) <= 0)
+
+
+def test_the_acceleration_is_the_second_derivative_of_a_damped_geodesic():
+    # f = w v at one input: f'' along a step (a, b) is 2ab, and the bend is −½ Jᵀ(JJᵀ + μ)⁻¹ f''.
+    arch = Hierarchical([1], kernel_size=[1, 1])
+    start, target = np.array([1.0, 2.0]), np.array([2.2])
+    straight, bent = (
+        minimise_gauss_newton(arch, target, np.eye(1), start, max_iterations=1, acceleration=on).params - start
+        for on in (False, True)
+    )
+    gradient = np.array([2.0, 1.0])
+    damped = (1 + START_DAMPING) * gradient @ gradient
+    assert_allclose(straight, gradient * 0.2 / damped, rtol=1e-12)
+    assert_allclose(bent - straight, -0.5 * gradient * 2 * straight.prod() / damped, rtol=1e-9)
+
+
+def test_bent_steps_arrive_sooner_along_a_curved_valley():
+    # Eighteen layers with overlapping dilations, 190 inputs, a target that is attained.
+    arch = Hierarchical(4, dilations=[1, 2, 4, 8, 16, 32] * 3)
+    problem = Problem.of(arch, PowerLaw())
+    steps = {False: 0, True: 0}
+    for seed in (0, 2):
+        start = arch.rebalance(arch.init(np.random.default_rng(seed)))
+        for on in steps:
+            result = minimise_gauss_newton(
+                arch, problem.target, problem.root, start, 500, acceleration=on, rebalance=arch.rebalance
+            )
+            assert result.converged or not on
+            steps[on] += len(result.history)
+    assert steps[True] < 0.8 * steps[False]
+
+
+@given(hierarchical_models(max_layers=3, max_channels=2), seeds)
+def test_what_is_reachable_is_what_a_bounded_step_promises(arch, seed):
+    target, root = problem_for(arch, seed)
+    params = arch.init(np.random.default_rng(seed))
+    weighted = root @ arch.jacobian(params)
+    residual = root @ (arch.coefficients(params) - target)
+    basis = np.linalg.svd(weighted, full_matrices=False)[0]
+    damping = np.sum(np.square(basis.T @ residual)) / np.sum(np.square(params))
+    step = np.linalg.solve(weighted.T @ weighted + damping * np.eye(params.size), -weighted.T @ residual)
+    assert np.linalg.norm(step) <= 0.5 * np.linalg.norm(params) * (1 + 1e-9)
+    promised = 1 - np.sum(np.square(residual + weighted @ step)) / np.sum(np.square(residual))
+    assert reachable_share(arch, target, root, params) == pytest.approx(promised, abs=1e-9)
+
+
+def test_nothing_is_reachable_at_a_singular_optimum():
+    # Two equal dilations with one channel are a square: a target below it is missed, along a direction that vanishes.
+    arch = Hierarchical(1, dilations=[1, 1])
+    target = np.convolve([1.0, 0.5], [1.0, 0.5]) + np.array([0.0, 0.0, 0.5])  # x² + x + ¾ has no real roots
+    result = minimise_gauss_newton(
+        arch, target, np.eye(3), np.array([1.0, 0.4, 1.0, 0.6]), acceleration=True, rebalance=arch.rebalance
+    )
+    assert result.converged and result.history[-1] > 1e-3
+    assert reachable_share(arch, target, np.eye(3), result.params) < 1e-9

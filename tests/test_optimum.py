@@ -319,3 +319,23 @@ def test_an_answer_that_is_not_finite_is_refused(params, loss, monkeypatch):
     monkeypatch.setattr("capcore.optimum.minimise_lbfgs", lambda *args, **options: answer)
     with pytest.raises(FloatingPointError, match=r"l-bfgs-b ended at parameters that are not finite.*another start"):
         fit(arch(1), PowerLaw(), method="l-bfgs-b")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"target": np.full(4, np.nan)}, ["target", "NaN"]),
+        ({"target": np.ones(3)}, ["covariance", "(4, 4)", "(3, 3)"]),
+        ({"root": np.eye(3)}, ["root", "(3, 3)", "(4, 4)"]),
+        ({"covariance": np.full((4, 4), np.inf)}, ["covariance", "inf"]),
+        ({"root": 2 * np.eye(4)}, ["root", "upper", "cholesky"]),
+        ({"root": np.linalg.cholesky(np.eye(4) + 1.0), "covariance": np.eye(4) + 1.0}, ["root", "upper"]),
+        ({"variance": np.nan}, ["variance", "nan"]),
+    ],
+    ids=["NaN", "short target", "small root", "infinite", "another root", "lower factor", "no variance"],
+)
+def test_a_problem_made_by_hand_must_fit_together(change, words):
+    parts = {"target": np.ones(4), "covariance": np.eye(4), "root": np.eye(4), "variance": 1.0}
+    Problem(**parts)
+    with pytest.raises(ValueError, match=all_of(words)):
+        Problem(**{**parts, **change})

@@ -9,6 +9,7 @@ from scipy.linalg import cholesky
 from strategies import all_of, seeds
 
 import capcore as cc
+from capcore import variable_projection
 from capcore.processes import FAMILIES
 from capcore.separable import best_weights
 from capcore.variable_projection import minimise_poles, minimise_recurrent, pole_limit, projection_path
@@ -67,7 +68,9 @@ def test_poles_beyond_one_are_recovered():
 @given(st.integers(1, 10), seeds)
 def test_losses_never_increase_with_the_channels(n, seed):
     problem = random_problem(n, seed)
-    path = projection_path(n, range(1, n + 3), problem.target, problem.root, np.random.default_rng(seed))
+    path = projection_path(
+        cc.Recurrent(n, 1), range(1, n + 3), problem.target, problem.root, np.random.default_rng(seed)
+    )
     losses = np.array([found.history[-1] for found in path.values()])
     assert list(path) == list(range(1, n + 3))
     assert np.all(np.diff(losses) <= 0)
@@ -111,7 +114,7 @@ def test_no_grid_is_better_for_the_families(family):
 
 def test_known_losses():
     """The power law at n = 64: best optima known from earlier searches with many more starts."""
-    path = projection_path(64, [1, 2, 3, 4, 5, 6], *posed(cc.PowerLaw()), np.random.default_rng(0))
+    path = projection_path(cc.Recurrent(64, 1), [1, 2, 3, 4, 5, 6], *posed(cc.PowerLaw()), np.random.default_rng(0))
     known = [8.93e-3, 6.02e-4, 3.55e-5, 5.78e-6, 4.84e-7, 3.40e-8]
     assert [found.history[-1] for found in path.values()] == pytest.approx(known, rel=2e-3)
 
@@ -119,7 +122,9 @@ def test_known_losses():
 @pytest.mark.parametrize("family", ["PowerLaw", "FractionalGaussianNoise", "RationalQuadratic"])
 def test_twenty_further_starts_find_nothing_better(family):
     found = [
-        projection_path(64, range(1, 9), *posed(FAMILIES[family]()), np.random.default_rng(seed), n_random=n)
+        projection_path(
+            cc.Recurrent(64, 1), range(1, 9), *posed(FAMILIES[family]()), np.random.default_rng(seed), n_random=n
+        )
         for seed, n in ((0, 2), (7, 20))
     ]
     default, more = ([each.history[-1] for each in path.values()] for path in found)
@@ -128,13 +133,13 @@ def test_twenty_further_starts_find_nothing_better(family):
 
 def test_the_pencil_leads_where_random_starts_do_not():
     # With 12 channels, 1.5e-16 from the matrix pencil; the other starts stop above 1e-15.
-    path = projection_path(64, [12], *posed(cc.PowerLaw()), np.random.default_rng(0))
+    path = projection_path(cc.Recurrent(64, 1), [12], *posed(cc.PowerLaw()), np.random.default_rng(0))
     assert path[12].history[-1] <= 5e-16
 
 
 @pytest.mark.parametrize("family", ["AR1", "DampedCosine"])
 def test_losses_at_the_rounding_floor_do_not_increase_either(family):
-    path = projection_path(64, range(1, 12), *posed(FAMILIES[family]()), np.random.default_rng(0))
+    path = projection_path(cc.Recurrent(64, 1), range(1, 12), *posed(FAMILIES[family]()), np.random.default_rng(0))
     losses = np.array([found.history[-1] for found in path.values()])
     assert losses[1] <= 1e-26 and np.all(np.diff(losses) <= 0)
 
@@ -158,8 +163,8 @@ def test_gauss_newton_and_lbfgs_find_nothing_better():
 def test_random_starts_beat_the_pencil_where_a_pair_merges():
     # The optimum of the rational quadratic with three channels lies where two poles merge.
     arch, (target, root) = cc.Recurrent(64, 3), posed(cc.RationalQuadratic())
-    with_random = projection_path(64, [3], target, root, np.random.default_rng(0), n_random=4)[3]
-    without = projection_path(64, [3], target, root, np.random.default_rng(0), n_random=0)[3]
+    with_random = projection_path(cc.Recurrent(64, 1), [3], target, root, np.random.default_rng(0), n_random=4)[3]
+    without = projection_path(cc.Recurrent(64, 1), [3], target, root, np.random.default_rng(0), n_random=0)[3]
     assert with_random.history[-1] < 0.96 * without.history[-1]
     poles = np.sort(arch.poles(with_random.params))
     assert poles[1] - poles[0] < 0.01
@@ -189,11 +194,11 @@ def test_a_complex_pair_costs_real_poles_dearly():
 
 def test_what_is_found_for_one_size_does_not_depend_on_the_sizes_asked_for():
     posed_problem = posed(cc.FractionalGaussianNoise(), 12)
-    every = projection_path(12, range(1, 10), *posed_problem, np.random.default_rng(3))
+    every = projection_path(cc.Recurrent(12, 1), range(1, 10), *posed_problem, np.random.default_rng(3))
     for c in (1, 4, 6):
-        only = projection_path(12, [c], *posed_problem, np.random.default_rng(3))
+        only = projection_path(cc.Recurrent(12, 1), [c], *posed_problem, np.random.default_rng(3))
         assert np.array_equal(only[c].params, every[c].params)
-    last = projection_path(12, [9], *posed_problem, np.random.default_rng(3))[9]
+    last = projection_path(cc.Recurrent(12, 1), [9], *posed_problem, np.random.default_rng(3))[9]
     assert_allclose(last.params[9:18], every[9].params[9:18])  # the same poles, also beyond half the inputs
 
 
@@ -278,7 +283,7 @@ def test_refusals(options, parts):
 
 
 def test_only_recurrent_models_have_poles():
-    with pytest.raises(ValueError, match=all_of(["variable-projection", "Hierarchical(", "expected a Recurrent"])):
+    with pytest.raises(ValueError, match=all_of(["variable-projection", "Hierarchical(", "a model with poles"])):
         cc.fit(cc.Hierarchical(2, 3), cc.PowerLaw(), method="variable-projection")
 
 
@@ -286,3 +291,18 @@ def test_a_start_that_overflows_is_refused():
     arch = cc.Recurrent(64, 1)
     with pytest.raises(FloatingPointError, match="the loss at the start is not finite"):
         cc.fit(arch, cc.PowerLaw(), start=np.array([1.0, 1e100, 1.0]))
+
+
+def test_where_no_start_is_better_the_smaller_model_is_kept_with_idle_channels(monkeypatch):
+    search = variable_projection.minimise_poles
+
+    def hapless(arch, *arguments, **options):
+        found = search(arch, *arguments, **options)
+        return found._replace(history=[1.0]) if arch.channels == 3 else found
+
+    monkeypatch.setattr(variable_projection, "minimise_poles", hapless)
+    path = projection_path(cc.Recurrent(16, 1), [2, 3], *posed(cc.PowerLaw(), 16), np.random.default_rng(0))
+    small, large = cc.Recurrent(16, 2), cc.Recurrent(16, 3)
+    assert path[3].history[-1] == path[2].history[-1] and "idle channels" in path[3].message
+    assert_allclose(large.coefficients(path[3].params), small.coefficients(path[2].params), atol=1e-15)
+    assert large.weights(path[3].params)[2] == 0

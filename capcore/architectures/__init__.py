@@ -5,11 +5,10 @@ vector), ``init(rng)``, ``coefficients(params)``, ``jacobian(params)`` and ``gen
 """
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.dilated import Dilated
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.linear import Linear
 from capcore.architectures.recurrent import Recurrent
 
-__all__ = ["Architecture", "Dilated", "Frozen", "Function", "Hierarchical", "Linear", "Recurrent"]
+__all__ = ["Architecture", "Frozen", "Function", "Hierarchical", "Linear", "Recurrent"]

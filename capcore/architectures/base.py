@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -46,4 +46,36 @@ class Architecture(Protocol):
 
     def generic_capacity(self) -> int:
         """Exact rank of the Jacobian at almost all parameters."""
+        ...
+
+
+@runtime_checkable
+class PoleModel(Protocol):
+    """An architecture whose coefficients are sums of exponentials: the poles' weights can be eliminated from a fit."""
+
+    n_inputs: int
+    channels: int
+
+    def poles(self, params: object) -> np.ndarray:
+        """(channels,) poles."""
+        ...
+
+    def weights(self, params: object) -> np.ndarray:
+        """(channels,) their weights."""
+        ...
+
+    def assemble(self, poles: object, weights: object) -> np.ndarray:
+        """(n_params,) parameters with these poles and weights."""
+        ...
+
+    def basis(self, poles: object) -> tuple[np.ndarray, np.ndarray]:
+        """(n, channels) exponentials, and their derivatives by the poles."""
+        ...
+
+    def coefficients(self, params: np.ndarray) -> np.ndarray:
+        """(n_inputs,) coefficients."""
+        ...
+
+    def with_channels(self, channels: int) -> PoleModel:
+        """The same model with another number of channels."""
         ...

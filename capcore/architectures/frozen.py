@@ -9,12 +9,12 @@ import numpy as np
 
 from capcore import generic
 from capcore.architectures.base import Architecture
-from capcore.constraints import compress_columns, equilibrate
+from capcore.architectures.dense import DenseJacobian
 from capcore.finite_field import residues
 from capcore.validation import finite_array
 
 
-class Frozen:
+class Frozen(DenseJacobian):
     """``arch`` with all parameters fixed at ``values`` but those at the indices ``free``.
 
     Parameters
@@ -60,11 +60,8 @@ class Frozen:
 
     def embed(self, params: object) -> np.ndarray:
         """(arch.n_params,) all parameters, from the free ones (n_params,)."""
-        vector = finite_array(params, "params", 1)
-        if vector.size != self.n_params:
-            raise ValueError(f"params: found {vector.size} values, expected {self.n_params} for {self!r}.")
         whole = self.values.copy()
-        whole[self.free] = vector
+        whole[self.free] = self._checked(params)
         return whole
 
     def init(self, rng: np.random.Generator) -> np.ndarray:
@@ -90,20 +87,6 @@ class Frozen:
         """Coefficients and the function v ↦ Jᵀv."""
         coefficients, pullback = self.arch.linearise(self.embed(params))
         return coefficients, lambda vector: pullback(vector)[self.free]
-
-    def vjp(self, params: object, vector: np.ndarray) -> np.ndarray:
-        """(n_params,) product Jᵀv."""
-        return self.arch.vjp(self.embed(params), vector)[self.free]
-
-    def tangent_kernel(self, params: object) -> np.ndarray:
-        """(n, n) product JJᵀ."""
-        jacobian = self.jacobian(params)
-        return jacobian @ jacobian.T
-
-    def tangents(self, params: object) -> dict[str, np.ndarray]:
-        """For each layer with free parameters, columns that span its part of the Jacobian, scaled and compressed."""
-        jacobian = equilibrate(self.jacobian(params))
-        return {name: compress_columns(jacobian[:, part]) for name, part in self.layers.items()}
 
     def generic_capacity(self) -> int:
         """Exact rank at these fixed values and almost all free ones."""

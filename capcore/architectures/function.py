@@ -12,7 +12,8 @@ import numpy as np
 
 from capcore import generic
 from capcore.architectures import derivatives
-from capcore.constraints import ConstraintSpace, compress_columns, equilibrate
+from capcore.architectures.dense import DenseJacobian
+from capcore.constraints import ConstraintSpace, equilibrate
 from capcore.finite_field import PRIME, Dual, jacobian_of_function
 from capcore.validation import finite_array, one_of, positive_integer
 
@@ -21,7 +22,7 @@ SPREAD = 0.5  # standard deviation of random parameters without an example
 NEAR = 0.1  # the same around an example, of its root mean square
 
 
-class Function:
+class Function(DenseJacobian):
     """A class of linear models given by any function from parameters to coefficients.
 
     Parameters
@@ -73,7 +74,8 @@ class Function:
 
     def __repr__(self) -> str:
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        how = self.derivative if isinstance(self.derivative, str) else "own derivative"
+        method = getattr(self, "derivative", "?")
+        how = method if isinstance(method, str) else "own derivative"
         return f"Function({name}, n_params={self.n_params}, n_inputs={getattr(self, 'n_inputs', '?')}, {how})"
 
     def init(self, rng: np.random.Generator) -> np.ndarray:
@@ -105,25 +107,6 @@ class Function:
         """(n_inputs · input_dim, n_params) Jacobian modulo a prime. Raises ``TypeError`` unless it is a polynomial."""
         return jacobian_of_function(self.function, params, prime)
 
-    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """Coefficients and the function v ↦ Jᵀv."""
-        jacobian = self.jacobian(params)
-        return self.coefficients(params), lambda vector: jacobian.T @ vector
-
-    def vjp(self, params: object, vector: np.ndarray) -> np.ndarray:
-        """(n_params,) product Jᵀv."""
-        return self.jacobian(params).T @ vector
-
-    def tangent_kernel(self, params: object) -> np.ndarray:
-        """(n, n) product JJᵀ."""
-        jacobian = self.jacobian(params)
-        return jacobian @ jacobian.T
-
-    def tangents(self, params: object) -> dict[str, np.ndarray]:
-        """For each layer, columns that span its part of the Jacobian, scaled to unit length and compressed."""
-        jacobian = equilibrate(self.jacobian(params))
-        return {name: compress_columns(jacobian[:, part]) for name, part in self.layers.items()}
-
     def is_polynomial(self) -> bool:
         """Whether the function can be evaluated with exact arithmetic: sums, products and whole powers only."""
         symbols = np.array([Dual(i + 1, np.zeros(0, np.int64), PRIME) for i in range(self.n_params)], dtype=object)
@@ -146,12 +129,6 @@ class Function:
         if found.dtype == object and found.ndim == 0:
             raise ValueError(f"function: found {found.item()!r} returned, expected an array of coefficients.")
         return finite_array(np.ravel(found), "what the function returned", 1)
-
-    def _checked(self, params: object, name: str = "params") -> np.ndarray:
-        w = finite_array(params, name, 1)
-        if w.size != self.n_params:
-            raise ValueError(f"{name}: found {w.size} values, expected {self.n_params} (n_params).")
-        return w
 
     def _divided(self, layers: Mapping[str, slice]) -> dict[str, slice]:
         """The layers, if every parameter is in exactly one of them."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from capcore import generic
+from capcore.architectures.balance import balance
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.constraints import compress_columns, equilibrate
 from capcore.tensor_train import tt_svd, widen
@@ -172,9 +173,15 @@ class Hierarchical:
         cores = tt_svd(target, self.input_dim, self.kernel_sizes, ranks)
         return np.concatenate([kernel.reshape(-1) for kernel in widen(cores, widths, rng)])
 
-    def rebalance(self, params: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """(n_params,) parameters with the same coefficients and evenly scaled layers (disjoint supports only)."""
-        return self.best_start(self.coefficients(params), rng)
+    def rebalance(self, params: object, rng: np.random.Generator | None = None) -> np.ndarray:
+        """(n_params,) parameters with the same coefficients and evenly scaled layers.
+
+        By the TT-SVD of the coefficients for disjoint supports (idle channels are filled from ``rng``, by default with
+        seed 0), by :func:`~capcore.architectures.balance.balance` otherwise.
+        """
+        if self.has_disjoint_supports:
+            return self.best_start(self.coefficients(params), np.random.default_rng(0) if rng is None else rng)
+        return np.concatenate([kernel.reshape(-1) for kernel in balance(self.kernels(params))])
 
     def _stack(self, params: object, ring: Ring = REALS) -> Stack:
         kernels = self.kernels(params) if ring is REALS else self._split(np.asarray(params))

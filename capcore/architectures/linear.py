@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from capcore.constraints import ConstraintSpace, equilibrate
+from capcore.architectures.dense import DenseJacobian
+from capcore.constraints import ConstraintSpace
 from capcore.validation import finite_array, positive_integer
 
 
-class Linear:
+class Linear(DenseJacobian):
     """Coefficients A = B w: a linear map from parameters to coefficients.
 
     Parameters
@@ -43,35 +42,11 @@ class Linear:
 
     def coefficients(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim,) coefficients B w."""
-        return self.linearise(params)[0]
+        return self.basis @ self._checked(params)
 
     def jacobian(self, params: object) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) the basis itself."""
+        """(n_inputs · input_dim, n_params) the basis itself, whatever the parameters."""
         return self.basis.copy()
-
-    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """Coefficients and the function v ↦ Bᵀv."""
-        w = finite_array(params, "params", 1)
-        if w.size != self.n_params:
-            raise ValueError(f"params: found {w.size} values, expected {self.n_params} for {self!r}.")
-
-        def pullback(vector: np.ndarray) -> np.ndarray:
-            product: np.ndarray = self.basis.T @ vector
-            return product
-
-        return self.basis @ w, pullback
-
-    def vjp(self, params: object, vector: np.ndarray) -> np.ndarray:
-        """(n_params,) product Bᵀv."""
-        return self.linearise(params)[1](vector)
-
-    def tangent_kernel(self, params: object) -> np.ndarray:
-        """(n, n) product BBᵀ."""
-        return self.basis @ self.basis.T
-
-    def tangents(self, params: object) -> dict[str, np.ndarray]:
-        """The scaled columns of the basis, as the only layer."""
-        return {"layer 1": equilibrate(self.basis)}
 
     def generic_capacity(self) -> int:
         """Rank of the basis (numerical: a real basis has no exact arithmetic to go to)."""

@@ -12,12 +12,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from capcore.architectures.dense import DenseJacobian
 from capcore.architectures.stack import Modulo
-from capcore.constraints import compress_columns, equilibrate
 from capcore.validation import finite_array, positive_integer
 
 
-class Recurrent:
+class Recurrent(DenseJacobian):
     """A linear model with one recurrent layer of independent channels and one output.
 
     Parameters
@@ -50,6 +50,10 @@ class Recurrent:
         """(n_params,) random parameters: poles uniform in (0, 1), the other weights normal with variance 1/c."""
         c = self.channels
         return np.concatenate([rng.normal(0, c**-0.5, c), rng.uniform(0, 1, c), rng.normal(0, c**-0.5, c)])
+
+    def with_channels(self, channels: int) -> Recurrent:
+        """The model of the same inputs with another number of channels."""
+        return Recurrent(self.n_inputs, channels)
 
     def poles(self, params: object) -> np.ndarray:
         """(channels,) recurrent weights."""
@@ -90,7 +94,7 @@ class Recurrent:
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
         ring, integers = Modulo(prime), np.asarray(params, np.int64)
-        self._check_size(integers)
+        self._checked(integers)
         first, poles, last = np.split(ring.reduce(integers), 3)
         filters = np.ones((self.n_inputs, self.channels), np.int64)
         for lag in range(1, self.n_inputs):
@@ -111,32 +115,9 @@ class Recurrent:
 
         return filters @ (first * last), pullback
 
-    def vjp(self, params: object, vector: np.ndarray) -> np.ndarray:
-        """(n_params,) product Jᵀv."""
-        values = finite_array(vector, "vector", 1)
-        if values.size != self.n_inputs:
-            raise ValueError(f"vector: found {values.size} values, expected {self.n_inputs} (n_inputs) for {self!r}.")
-        return self.linearise(params)[1](values)
-
-    def tangent_kernel(self, params: object) -> np.ndarray:
-        """(n, n) product JJᵀ."""
-        jacobian = self.jacobian(params)
-        return jacobian @ jacobian.T
-
-    def tangents(self, params: object) -> dict[str, np.ndarray]:
-        """For each layer, columns that span its part of the Jacobian, scaled to unit length and compressed."""
-        jacobian = equilibrate(self.jacobian(params))
-        return {name: compress_columns(jacobian[:, part]) for name, part in self.layers.items()}
-
     def generic_capacity(self) -> int:
         """Exact rank of the Jacobian at almost all parameters, min(2c, n): a confluent Vandermonde matrix."""
         return min(2 * self.channels, self.n_inputs)
 
     def _split(self, params: object) -> list[np.ndarray]:
-        vector = finite_array(params, "params", 1)
-        self._check_size(vector)
-        return np.split(vector, 3)
-
-    def _check_size(self, params: np.ndarray) -> None:
-        if params.shape != (self.n_params,):
-            raise ValueError(f"params: found {params.size} values, expected {self.n_params} for {self!r}.")
+        return np.split(self._checked(params), 3)

@@ -6,16 +6,14 @@ that paper 1's Figure 2 draws can be computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from capcore.constraints import equilibrate
+from capcore.architectures.dense import DenseJacobian
 from capcore.validation import finite_array, positive_integer
 
 
-class ExponentialSmoothing:
+class ExponentialSmoothing(DenseJacobian):
     """Coefficients A_i = α(1−α)^i at lags 0 … n−1; the only parameter is α.
 
     Parameters
@@ -57,24 +55,6 @@ class ExponentialSmoothing:
         lags = np.arange(self.n_inputs)
         return ((1 - alpha) ** lags - lags * alpha * (1 - alpha) ** np.maximum(lags - 1, 0))[:, None]
 
-    def linearise(self, params: object) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """Coefficients and the function v ↦ Jᵀv."""
-        jacobian = self.jacobian(params)
-        return self.coefficients(params), lambda vector: jacobian.T @ vector
-
-    def vjp(self, params: object, vector: np.ndarray) -> np.ndarray:
-        """(1,) product Jᵀv."""
-        return self.jacobian(params).T @ vector
-
-    def tangent_kernel(self, params: object) -> np.ndarray:
-        """(n, n) product JJᵀ."""
-        jacobian = self.jacobian(params)
-        return jacobian @ jacobian.T
-
-    def tangents(self, params: object) -> dict[str, np.ndarray]:
-        """The Jacobian's only column, scaled to unit length."""
-        return {"layer 1": equilibrate(self.jacobian(params))}
-
     def generic_capacity(self) -> int:
         """One parameter that always matters: 1."""
         return 1
@@ -99,7 +79,4 @@ class ExponentialSmoothing:
         return real[np.concatenate([[True], np.diff(real) > 1e-7])] if real.size else real
 
     def _alpha(self, params: object) -> float:
-        array = finite_array(params, "params", 1)
-        if array.size != 1:
-            raise ValueError(f"params: found {array.size} values, expected 1 (the smoothing factor) for {self!r}.")
-        return float(array[0])
+        return float(self._checked(params)[0])

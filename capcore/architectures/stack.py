@@ -11,6 +11,7 @@ from functools import cached_property
 from math import gcd
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from capcore.constraints import compress_columns, equilibrate
 
@@ -41,9 +42,10 @@ class Modulo(Ring):
     dtype = np.int64
 
     def matmul(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Product in two halves of 16 bits: each partial sum stays below 2⁶³ for up to 2¹⁵ terms."""
-        high = self.reduce((a >> 16) @ b)
-        return self.reduce((high << 16) + (a & 0xFFFF) @ b)
+        """Product in halves of 16 bits, each by floating-point BLAS: sums below 2⁵³ are exact for up to 2²⁰ terms."""
+        (a1, a0), (b1, b0) = ([(half >> 16).astype(float), (half & 0xFFFF).astype(float)] for half in (a, b))
+        high, middle, low = (part.astype(np.int64) for part in (a1 @ b1, a1 @ b0 + a0 @ b1, a0 @ b0))
+        return self.reduce((self.reduce((self.reduce(high) << 16) + middle) << 16) + low)
 
     def reduce(self, a: np.ndarray) -> np.ndarray:
         """Every entry in 0 … prime − 1."""
@@ -112,21 +114,50 @@ def _convolve(below: np.ndarray, kernel: np.ndarray, dilation: int, ring: Ring) 
 def stack_jacobian(stack: Stack) -> np.ndarray:
     """(n_inputs · input_dim, n_params) derivative of the coefficients by the kernels' entries.
 
-    The derivative by one weight is everything below its layer times everything above it, shifted by the
-    weight's tap: the model is linear in each layer.
+    The derivative by the weight (i, t, k) of a layer is the convolution of channel i of everything below with channel k
+    of everything above, shifted by t dilations: the model is linear in each layer.
     """
     n_inputs, input_dim, _ = stack.prefixes[-1].shape
     blocks = []
     for l, kernel in enumerate(stack.kernels):
-        below, (above, stride) = stack.prefixes[l], stack.suffixes[l]
-        extent = below.shape[0]
+        products = _convolve_pairs(stack.prefixes[l], *stack.suffixes[l], stack.ring)
         block = np.zeros((n_inputs, input_dim, *kernel.shape), dtype=stack.ring.dtype)
         for tap in range(kernel.shape[1]):
-            for u in range(above.shape[0]):
-                start = tap * stack.dilations[l] + u * stride
-                block[start : start + extent, :, :, tap, :] += stack.ring.reduce(below[..., None] * above[u])
-        blocks.append(stack.ring.reduce(block).reshape(n_inputs * input_dim, -1))
+            start = tap * stack.dilations[l]
+            block[start : start + len(products), :, :, tap] = products
+        blocks.append(block.reshape(n_inputs * input_dim, -1))
     return np.hstack(blocks)
+
+
+def _convolve_pairs(below: np.ndarray, above: np.ndarray, stride: int, ring: Ring) -> np.ndarray:
+    """(extent, rows, a, b): every column of ``below`` (m, rows, a) convolved with every column of ``above`` (k, b).
+
+    Entry u of ``above`` stands at lag u · stride.
+
+    >>> _convolve_pairs(np.array([[[1.0]], [[2.0]]]), np.array([[1.0], [1.0]]), 1, REALS).ravel().tolist()
+    [1.0, 3.0, 2.0]
+    """
+    extent, rows, a = below.shape
+    steps, b = above.shape
+    span = (steps - 1) * stride + 1
+    if stride >= extent or steps == 1:  # no overlaps: plain products
+        result = np.zeros((steps, max(stride, extent), rows, a, b), dtype=ring.dtype)
+        result[:, :extent] = ring.reduce(below[None, ..., None] * above[:, None, None, None, :])
+        return result.reshape(-1, rows, a, b)[: extent + span - 1]
+    spread: np.ndarray = np.zeros((span, b), dtype=ring.dtype)
+    spread[::stride] = above
+    flat = below.reshape(extent, rows * a)
+    product = _slide(spread, flat, ring).transpose(0, 2, 1) if extent > span else _slide(flat, spread, ring)
+    return product.reshape(-1, rows, a, b)
+
+
+def _slide(short: np.ndarray, long: np.ndarray, ring: Ring) -> np.ndarray:
+    """(m + k − 1, a, b) convolution of the columns of ``short`` (m, a) with those of ``long`` (k, b): one product."""
+    width = len(short)
+    padded = np.pad(long, ((width - 1, width - 1), (0, 0)))
+    windows = np.ascontiguousarray(sliding_window_view(padded, width, axis=0))  # (extent, b, width)
+    products = ring.matmul(windows.reshape(-1, width), np.ascontiguousarray(short[::-1]))
+    return products.reshape(windows.shape[0], long.shape[1], -1).transpose(0, 2, 1)
 
 
 def stack_pullback(stack: Stack, vector: np.ndarray) -> list[np.ndarray]:

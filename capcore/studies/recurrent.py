@@ -107,8 +107,9 @@ def recurrent_sweep(n_inputs: int, channels: Sequence[int], process: Process, se
     ([3, 6], [2, 4], True)
     """
     models = models_by_channels(n_inputs, channels)
-    problem = Problem.of(next(iter(models.values())), process)
-    path = projection_path(n_inputs, list(models), problem.target, problem.root, np.random.default_rng(seed))
+    model = next(iter(models.values()))
+    problem = Problem.of(model, process)
+    path = projection_path(model, list(models), problem.target, problem.root, np.random.default_rng(seed))
     found = [path[c] for c in models]
     return RecurrentSweep(
         models=models,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.dilated import Dilated
+from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import PowerLaw, Process
 from capcore.studies.dilated_blocks import ORDERS, dilated_models, follow
 
@@ -17,7 +17,11 @@ Cases = Mapping[str, Mapping[str, Any]]
 
 
 def live_cases(
-    models: Mapping[str, Dilated], process: Process, n_starts: int, stages: Sequence[int], lbfgs_stages: Sequence[int]
+    models: Mapping[str, Hierarchical],
+    process: Process,
+    n_starts: int,
+    stages: Sequence[int],
+    lbfgs_stages: Sequence[int],
 ) -> dict[str, dict[str, Any]]:
     """What the stored experiment holds for one process, made now: order → runs, best parameters, L-BFGS-B.
 
@@ -36,7 +40,7 @@ def live_cases(
     return found
 
 
-def is_stored(content: Mapping[str, Any], size: str, models: Mapping[str, Dilated], process: Process) -> bool:
+def is_stored(content: Mapping[str, Any], size: str, models: Mapping[str, Hierarchical], process: Process) -> bool:
     """Whether the stored experiment has these models and this process under ``size``, "paper" or "small"."""
     chosen = content["settings"][size]
     made = dilated_models(chosen["channels"], chosen["n_dilations"], chosen["n_blocks"])

@@ -5,22 +5,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import all_of, coefficients_by_paths, hierarchical_models, kernels_of, projector, seeds
+from strategies import (
+    all_of,
+    coefficients_by_paths,
+    hierarchical_models,
+    kernels_of,
+    random_params,
+    seeds,
+    small_integers,
+)
 
 from capcore.architectures import Architecture, Hierarchical
 
 WAVENET = [2**l for l in range(8)]  # paper 1, Appendix C: dilations 1 … 128, three times
 TILED = WAVENET * 3
 REPEATED = [d for d in WAVENET for _ in range(3)]
-
-
-def small_integers(arch, seed):
-    """Parameters whose products and sums are exact in double precision."""
-    return np.random.default_rng(seed).integers(-3, 4, arch.n_params).astype(float)
-
-
-def random_params(arch, seed=0):
-    return arch.init(np.random.default_rng(seed))
 
 
 # --- coefficients ---------------------------------------------------------------------------------------------------
@@ -83,124 +82,6 @@ def test_linear_in_each_layer(arch, seed, factor):
         scaled = params.copy()
         scaled[part] *= factor
         assert_allclose(arch.coefficients(scaled), factor * arch.coefficients(params), atol=1e-12)
-
-
-# --- derivatives ----------------------------------------------------------------------------------------------------
-
-
-@given(hierarchical_models(max_layers=3, max_channels=3), seeds)
-def test_jacobian_is_the_exact_difference(arch, seed):
-    # The model is linear in every single weight, so a step of one is exact, and exact in integers.
-    params = small_integers(arch, seed)
-    jacobian = arch.jacobian(params)
-    assert jacobian.shape == (arch.n_inputs * arch.input_dim, arch.n_params)
-    base = coefficients_by_paths(arch, params)
-    for j in range(arch.n_params):
-        step = params.copy()
-        step[j] += 1
-        assert np.array_equal(jacobian[:, j], coefficients_by_paths(arch, step) - base)
-
-
-@given(hierarchical_models(), seeds)
-def test_jacobian_against_central_differences(arch, seed):
-    params = random_params(arch, seed)
-    direction = np.random.default_rng(seed + 1).normal(size=arch.n_params)
-    h = 1e-5
-    difference = (arch.coefficients(params + h * direction) - arch.coefficients(params - h * direction)) / (2 * h)
-    slope = arch.jacobian(params) @ direction
-    # Third derivatives times h², and eps / h.
-    assert_allclose(difference, slope, atol=1e-7 * max(1, np.abs(slope).max()))
-
-
-@pytest.mark.parametrize(
-    "arch",
-    [
-        Hierarchical(channels=[2, 3], kernel_size=[2, 3, 2]),
-        Hierarchical(channels=2, kernel_size=2, dilations=[1, 2, 1, 2], input_dim=2),
-        Hierarchical(channels=3, kernel_size=3, dilations=[2, 3]),
-    ],
-    ids=repr,
-)
-def test_jacobian_against_automatic_differentiation(arch):
-    jax = pytest.importorskip("jax")
-    with jax.enable_x64(True):
-        kernels = [jax.numpy.asarray(k) for k in kernels_of(arch, random_params(arch))]
-
-        def network(kernels):
-            """Response to an impulse at every lag and component, by XLA's own dilated convolution."""
-            size = arch.n_inputs
-            impulses = jax.numpy.eye(size * arch.input_dim).reshape(size, arch.input_dim, size, arch.input_dim)
-            signal = impulses.transpose(0, 1, 3, 2)[..., ::-1].reshape(-1, arch.input_dim, size)  # oldest first
-            for kernel, dilation in zip(kernels, arch.dilations, strict=True):
-                signal = jax.lax.conv_general_dilated(
-                    signal,
-                    kernel.transpose(2, 0, 1)[:, :, ::-1],  # (out, in, taps), the oldest tap first
-                    window_strides=(1,),
-                    padding=[((kernel.shape[1] - 1) * dilation, 0)],
-                    rhs_dilation=(dilation,),
-                )
-            return signal[:, 0, -1]
-
-        coefficients = np.asarray(jax.jit(network)(kernels))
-        parts = jax.jit(jax.jacfwd(network))(kernels)
-    params = random_params(arch)
-    automatic = np.hstack([np.asarray(part).reshape(len(coefficients), -1) for part in parts])
-    assert_allclose(arch.coefficients(params), coefficients, rtol=1e-12, atol=1e-14)
-    assert_allclose(arch.jacobian(params), automatic, rtol=1e-12, atol=1e-14)
-
-
-@given(hierarchical_models(), seeds)
-def test_products_with_the_jacobian(arch, seed):
-    params = random_params(arch, seed)
-    jacobian = arch.jacobian(params)
-    vector = np.random.default_rng(seed).normal(size=jacobian.shape[0])
-    scale = 1e-13 * max(1.0, np.abs(jacobian).max() ** 2) * jacobian.size
-    assert_allclose(arch.vjp(params, vector), jacobian.T @ vector, atol=scale)
-    assert_allclose(arch.tangent_kernel(params), jacobian @ jacobian.T, atol=scale)
-    coefficients, pullback = arch.linearise(params)
-    assert np.array_equal(coefficients, arch.coefficients(params))
-    assert_allclose(pullback(vector), jacobian.T @ vector, atol=scale)
-    assert_allclose(pullback(np.repeat(vector, 2)[::2]), jacobian.T @ vector, atol=scale)  # strided memory
-
-
-@given(hierarchical_models(), seeds)
-def test_euler_identity(arch, seed):
-    # Homogeneous of degree one in each layer: J_l W_l = A for every layer.
-    params = random_params(arch, seed)
-    jacobian = arch.jacobian(params)
-    for part in arch.layers.values():
-        assert_allclose(jacobian[:, part] @ params[part], arch.coefficients(params), atol=1e-12)
-
-
-@given(hierarchical_models(), seeds)
-def test_tangents_span_each_layers_columns(arch, seed):
-    params = random_params(arch, seed)
-    jacobian = arch.jacobian(params)
-    tangents = arch.tangents(params)
-    assert list(tangents) == list(arch.layers)
-    for name, part in arch.layers.items():
-        assert tangents[name].shape[0] == jacobian.shape[0]
-        assert_allclose(projector(tangents[name], 1e-9), projector(jacobian[:, part], 1e-9), atol=1e-5)
-
-
-def test_tangents_stay_small_and_survive_extreme_scales():
-    arch = Hierarchical(channels=40, n_layers=5)
-    params = random_params(arch)
-    for name, part in arch.layers.items():
-        assert arch.tangents(params)[name].shape[1] <= min(arch.n_inputs * 2, part.stop - part.start)
-    small = Hierarchical(channels=3, n_layers=4)
-    params = random_params(small)
-    scaled = params.copy()
-    for exponent, part in zip([60, -60, 40, -40], small.layers.values(), strict=True):
-        scaled[part] *= 10.0**exponent
-    # The same model with channels of very different scales, undone in the layer above.
-    kernels = small.kernels(params)
-    for l in range(3):
-        scales = np.array([1e-30, 1.0, 1e30])
-        kernels[l], kernels[l + 1] = kernels[l] * scales, kernels[l + 1] / scales[:, None, None]
-    for other in (scaled, np.concatenate([kernel.ravel() for kernel in kernels])):
-        for before, after in zip(small.tangents(params).values(), small.tangents(other).values(), strict=True):
-            assert_allclose(projector(after), projector(before), atol=1e-9)
 
 
 # --- shapes and counts -----------------------------------------------------------------------------------------------

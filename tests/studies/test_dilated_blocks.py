@@ -60,7 +60,7 @@ def test_a_run_goes_down_and_is_described_at_every_stage(method):
     assert all(
         0 <= near <= 1 and 0 <= far <= 1 - near + 1e-12 for near, far in zip(course.near, course.far, strict=True)
     )
-    assert len(course.offset) == 3 and course.params.shape == (arch.n_params,)
+    assert len(course.reach) == 3 and course.params.shape == (arch.n_params,)
 
 
 def test_stages_must_increase():
@@ -117,3 +117,8 @@ def test_live_cases_have_the_stored_form_and_are_summarised():
 def test_both_statements_must_hold():
     rows = {"a": (0.5, 0.01), "b": (0.49, 0.2), "c": (0.9, 0.0)}
     assert stored_dilated.holding({name: {"near": near, "far": far} for name, (near, far) in rows.items()}) == 1
+
+
+def test_runs_in_several_processes_are_the_same_runs():
+    small = {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]}
+    assert run({"small": small}, workers=2) == run({"small": small})

@@ -19,7 +19,8 @@ def flat_problem(target):
 
 
 def best_real(problem, c, **options):
-    found = projection_path(problem.target.size, [c], problem.target, problem.root, np.random.default_rng(0), **options)
+    model, rng = cc.Recurrent(problem.target.size, c), np.random.default_rng(0)
+    found = projection_path(model, [c], problem.target, problem.root, rng, **options)
     return cc.Recurrent(problem.target.size, c).poles(found[c].params), found[c].history[-1]
 
 

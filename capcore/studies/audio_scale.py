@@ -1,0 +1,226 @@
+"""Where a receptive field of audio length spends its capacity, and what the paper's own method would need there.
+
+An even allocation gives every input the same capacity. Two numbers say how far a model is from it: how many times its
+even share the most recent hundredth of the inputs has, and how many times its even share the far half has.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.allocation import CapacityWarning, allocate
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.constraints import gram_eigenvalues
+from capcore.octaves.fit import fit_octaves
+from capcore.octaves.quadrature import exponential_sequence
+from capcore.octaves.sequence import ExponentialSequence
+from capcore.optimum import fit
+from capcore.processes import FAMILIES, PowerLaw, Process
+from capcore.riemannian.fit import fit_large
+from capcore.scale.allocation import allocate_large
+from capcore.validation import positive_integer
+
+REGULAR = ("PowerLaw", "FractionalGaussianNoise", "RationalQuadratic")
+"""Families whose target no smaller model reproduces exactly."""
+
+SETTINGS: dict[str, Any] = {
+    "n_layers": 14,
+    "channels": [1, 2, 4, 8],
+    "families": list(REGULAR),
+    "lengths": [6, 8, 10, 12, 14, 16, 18, 20],
+    "listed_up_to": 16,  # layers; longer fields are fitted without listing their inputs
+    "paper": {"lengths": [6, 7, 8, 9, 10, 11], "max_iterations": 2000, "seed": 0},
+}
+MODULES = (
+    "capcore.studies.audio_scale",
+    "capcore.tangent_space",
+    "capcore.riemannian.fit",
+    "capcore.riemannian.newton",
+    "capcore.riemannian.hessian",
+    "capcore.riemannian.problem",
+    "capcore.riemannian.retraction",
+    "capcore.scale.allocation",
+    "capcore.scale.leverage",
+    "capcore.scale.streamed",
+    "capcore.scale.exponentials",
+    "capcore.octaves.fit",
+    "capcore.octaves.forms",
+    "capcore.octaves.predictor",
+    "capcore.octaves.quadrature",
+    "capcore.processes",
+    "capcore.toeplitz",
+)
+COMMAND = "python -m experiments.audio_scale"
+
+
+def near_ratio(per_input: np.ndarray) -> float:
+    """Capacity of the most recent hundredth of the inputs, over that of an even allocation; 1 if it is even.
+
+    >>> near_ratio(np.ones(200))
+    1.0
+    """
+    return _over_even_share(per_input, slice(0, max(1, per_input.size // 100)))
+
+
+def far_ratio(per_input: np.ndarray) -> float:
+    """Capacity of the far half of the inputs, over that of an even allocation.
+
+    >>> far_ratio(np.array([1.0, 0.5, 0.25, 0.25]))
+    0.5
+    """
+    return _over_even_share(per_input, slice(per_input.size // 2, None))
+
+
+def _over_even_share(per_input: np.ndarray, where: slice) -> float:
+    part = per_input[where]
+    return float(part.sum() / per_input.sum() * per_input.size / part.size)
+
+
+def profile(
+    n_layers: int, channels: int, process: Process, listed_up_to: int = 16, seed: int = 0, progress: bool = False
+) -> dict[str, Any]:
+    """One optimum of a stack of kernel size 2, and its capacity by octave of lag; plain types, seconds included.
+
+    Parameters
+    ----------
+    listed_up_to : layers beyond which the fit works with the digits of the lags, and never lists the inputs, for
+        processes that are sums of decaying exponentials at any length.
+
+    >>> row = profile(8, 2, PowerLaw())
+    >>> row["n_inputs"], row["total"], len(row["per_octave"]), row["stationarity"] < 1e-8
+    (256, 28, 9, True)
+    """
+    arch = Hierarchical(channels, positive_integer(n_layers, "n_layers"))
+    begin = perf_counter()
+    sequence = None if n_layers <= listed_up_to else _exponentials(process, arch.n_inputs)
+    if sequence is None:
+        found = fit_large(arch, process, rng=seed, progress=progress)
+        params, singular = found.params, found.is_singular
+        loss, stationarity, converged = found.loss, found.stationarity, found.converged
+    else:
+        digits = fit_octaves(arch.channels, arch.kernel_sizes, sequence)
+        arch = Hierarchical([kernel.shape[2] for kernel in digits.kernels[:-1]], kernel_size=arch.kernel_sizes)
+        params, singular = np.concatenate([kernel.reshape(-1) for kernel in digits.kernels]), False
+        loss, stationarity, converged = digits.loss, digits.stationarity, digits.converged
+    fitted = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CapacityWarning)
+        found_capacity = allocate_large(arch, params, process, progress=progress)
+    return {
+        "n_inputs": arch.n_inputs,
+        "channels": channels,
+        "total": found_capacity.total,
+        "generic_total": found_capacity.generic_total,
+        "loss": float(loss),
+        "stationarity": float(stationarity),
+        "converged": bool(converged),
+        "singular": bool(singular),
+        "near": near_ratio(found_capacity.per_input),
+        "far": far_ratio(found_capacity.per_input),
+        "per_octave": found_capacity.per_octave.tolist(),
+        "seconds": {"fit": fitted - begin, "allocation": perf_counter() - fitted},
+    }
+
+
+def _exponentials(process: Process, n: int) -> ExponentialSequence | None:
+    try:
+        return exponential_sequence(process, n)
+    except ValueError:  # no such sum is known for this process
+        return None
+
+
+def paper_method(n_layers: int, channels: int, process: Process, max_iterations: int, seed: int = 0) -> dict[str, Any]:
+    """The same by the paper's means: L-BFGS-B from a random start, then the n × n matrix K̃K̃ᵀ and its eigenvectors.
+
+    The shares are those of the package's own dense allocation at the same parameters, which needs no Gram matrix.
+    """
+    arch = Hierarchical(channels, n_layers)
+    begin = perf_counter()
+    found = fit(arch, process, method="l-bfgs-b", start="random", rng=seed, max_iterations=max_iterations)
+    fitted = perf_counter()
+    gram_eigenvalues(process.covariance(arch.n_inputs) @ arch.jacobian(found.params))
+    ended = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CapacityWarning)
+        per_input = allocate(arch, found.params, process).per_input
+    return {
+        "n_inputs": arch.n_inputs,
+        "loss": found.loss,
+        "offset": found.relative_offset,
+        "near": near_ratio(per_input),
+        "far": far_ratio(per_input),
+        "bytes": 8 * arch.n_inputs**2,
+        "seconds": {"fit": fitted - begin, "allocation": ended - fitted},
+    }
+
+
+def summary(row: Mapping[str, Any]) -> dict[str, str]:
+    """A :func:`profile` in words and rounded numbers, for a table; a singular optimum has no shares to speak of.
+
+    >>> summary(profile(8, 2, PowerLaw()))["optimum"], summary(profile(8, 2, FAMILIES["AR1"]()))["optimum"]
+    ('converged', 'singular')
+    """
+    regular = not row["singular"]
+    return {
+        "capacity κ": str(row["total"]) if regular else f"below {row['generic_total']}",
+        "loss": f"{row['loss']:.1e}" if row["loss"] > 1e-18 else "attained",
+        "optimum": "singular" if row["singular"] else "converged" if row["converged"] else "not converged",
+        "recent hundredth, times its even share": f"{row['near']:.1f}" if regular else "",
+        "far half, times its even share": f"{row['far']:.2f}" if regular else "",
+    }
+
+
+def growth(rows: Sequence[Mapping[str, Any]], quantity: str, last: int = 3) -> tuple[float, float]:
+    """Exponent and factor of the power law through the last rows: seconds ≈ factor · n^exponent.
+
+    Parameters
+    ----------
+    quantity : "fit" or "allocation".
+    """
+    n = np.log([row["n_inputs"] for row in rows[-last:]])
+    exponent, factor = np.polyfit(n, np.log([row["seconds"][quantity] for row in rows[-last:]]), 1)
+    return float(exponent), float(np.exp(factor))
+
+
+def costs(
+    rows: Sequence[Mapping[str, Any]], quantity: str, at_least: int = 256
+) -> tuple[list[int], list[float], tuple[float, float]]:
+    """Numbers of inputs, from ``at_least`` on, the seconds measured there, and the :func:`growth` of the last ones."""
+    kept = [row for row in rows if row["n_inputs"] >= at_least]
+    return [row["n_inputs"] for row in kept], [row["seconds"][quantity] for row in kept], growth(kept, quantity)
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """``channels``, ``families``, ``lengths`` (:func:`profile`) and ``paper`` (:func:`paper_method`)."""
+    widest, length = 4, settings["n_layers"]
+    work = [
+        *(("channels", str(c), lambda c=c: profile(length, c, PowerLaw())) for c in settings["channels"]),
+        *(
+            ("families", name, lambda name=name: profile(length, widest, FAMILIES[name]()))
+            for name in settings["families"]
+        ),
+        *(
+            ("lengths", str(n), lambda n=n: profile(n, widest, PowerLaw(), settings["listed_up_to"]))
+            for n in settings["lengths"]
+        ),
+        *(
+            (
+                "paper",
+                str(n),
+                lambda n=n: paper_method(
+                    n, widest, PowerLaw(), settings["paper"]["max_iterations"], settings["paper"]["seed"]
+                ),
+            )
+            for n in settings["paper"]["lengths"]
+        ),
+    ]
+    found: dict[str, Any] = {}
+    for group, key, make in tqdm(work, unit="model", disable=not progress):
+        found.setdefault(group, {})[key] = make()
+    return found

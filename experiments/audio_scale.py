@@ -1,0 +1,16 @@
+"""Capacity at audio length for several channels, processes and lengths, and the paper's method as far as it goes.
+
+``python -m experiments.audio_scale`` writes notebooks/results/audio_scale.json, in about ten minutes on two cores.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from capcore import results
+from capcore.studies.audio_scale import COMMAND, MODULES, SETTINGS, run
+
+TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "audio_scale.json"
+
+if __name__ == "__main__":
+    results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True))

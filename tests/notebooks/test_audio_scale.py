@@ -1,0 +1,46 @@
+"""The chapter on audio length with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "audio_scale"
+FAST = {"n_layers": 8, "widths": [1, 2], "channels": 2, "octaves": 9}
+VARIANTS = {
+    "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.6}},
+    "an attained target": {"process": "AR1"},
+    "the shortest field": {"n_layers": 7, "octaves": 7},
+    "one channel": {"channels": 1, "widths": [1]},
+    "a longer field": {"n_layers": 12, "octaves": 40},
+    "another rate": {"sample_rate": 44_100},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert set(values) == {
+        "P1.51.recent",
+        "P1.51.families",
+        "P1.52.far_half",
+        "P1.52.families",
+        "P1.52.stopped_early",
+    }
+    assert values["P1.51.recent"] > 1
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("n_layers: found 6, expected a whole number of at least 7", {"n_layers": 6}),
+        ("octaves: found 3, expected a whole number of at least 7", {"octaves": 3}),
+        ("channels: found 0", {"channels": 0}),
+        ("widths: found 0", {"widths": [0]}),
+        ("sample_rate: found 0, expected more than 0", {"sample_rate": 0}),
+        ("sample_rate: found 'fast'", {"sample_rate": "fast"}),
+        ("seed: found -1", {"seed": -1}),
+        ("exponent: found -1", {"process_parameters": {"exponent": -1}}),
+        ("process: found 'PowrLaw'.*Did you mean 'PowerLaw'", {"process": "PowrLaw"}),
+        ("octave: not a parameter.*Did you mean 'octaves'", {"octave": 20}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)

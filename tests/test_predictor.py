@@ -1,0 +1,130 @@
+"""The optimal predictor: exact arithmetic, optimality, and the way back to the autocovariance."""
+
+import numpy as np
+import pytest
+from flint import arb_mat, ctx
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.linalg import companion, solve_discrete_lyapunov
+from strategies import PROCESSES, every_process, seeds
+
+from capcore.processes import (
+    AR1,
+    AutoRegressive,
+    FromAutocovariance,
+)
+
+
+def exact_predictor(process, n, bits=400):
+    """A* and v* by elimination in 120-digit arithmetic, from the same double-precision autocovariances."""
+    c = process.autocovariance(n + 1).tolist()
+    before, ctx.prec = ctx.prec, bits
+    try:
+        matrix = arb_mat([[c[abs(i - j)] for j in range(n)] for i in range(n)])
+        solution = matrix.solve(arb_mat([[value] for value in c[1:]]))
+        variance = c[0] - sum((solution[i, 0] * c[i + 1] for i in range(n)), 0 * solution[0, 0])
+        return np.array([float(solution[i, 0].mid()) for i in range(n)]), float(variance.mid())
+    finally:
+        ctx.prec = before
+
+
+# --- the predictor --------------------------------------------------------------------------------------------------
+
+
+@every_process
+@pytest.mark.parametrize("n", [1, 2, 33])
+def test_predictor_against_exact_arithmetic(process, n):
+    target, variance = process.predictor(n)
+    exact_target, exact_variance = exact_predictor(process, n)
+    condition = np.linalg.cond(process.covariance(n + 1), 1)
+    # Forward error of a solve: eps · condition, with a factor 10 for the recursion's own growth.
+    assert target.shape == (n,)
+    assert_allclose(target, exact_target, rtol=0, atol=1e-15 * condition * 10)
+    assert_allclose(variance, exact_variance, rtol=1e-15 * condition * 10)
+
+
+@every_process
+def test_predictor_satisfies_its_equations(process):
+    n = 64
+    c = process.autocovariance(n + 1)
+    target, variance = process.predictor(n)
+    assert_allclose(process.covariance(n) @ target, c[1:], rtol=0, atol=1e-12)  # backward error, any condition
+    assert variance == pytest.approx(c[0] - target @ c[1:], rel=1e-7)  # the subtraction cancels; v* itself does not
+
+
+@given(st.sampled_from(PROCESSES), seeds)
+def test_no_other_predictor_is_better(process, seed):
+    # E(y − a·x)² = c_0 − 2 a·c + aᵀΣa, and the excess over v* is the quadratic form of the loss.
+    n = 12
+    target, variance = process.predictor(n)
+    sigma, c = process.covariance(n), process.autocovariance(n + 1)
+    move = np.random.default_rng(seed).normal(size=n)
+    other = target + move
+    error = c[0] - 2 * other @ c[1:] + other @ sigma @ other
+    assert error > variance
+    assert error - variance == pytest.approx(move @ sigma @ move, rel=1e-9)
+
+
+@every_process
+@pytest.mark.parametrize("factor", [1e-150, 1e-9, 1e12])
+def test_scale_of_the_process_changes_the_variance_only(process, factor):
+    scaled = FromAutocovariance(factor * process.autocovariance(21))
+    target, variance = process.predictor(20)
+    scaled_target, scaled_variance = scaled.predictor(20)
+    condition = np.linalg.cond(process.covariance(20))
+    assert_allclose(scaled_target, target, rtol=0, atol=1e-15 * condition)
+    assert scaled_variance == pytest.approx(factor * variance, rel=1e-15 * condition)
+
+
+# --- and back -------------------------------------------------------------------------------------------------------
+
+
+@every_process
+@pytest.mark.parametrize("n", [1, 2, 16, 256])
+def test_autoregression_with_the_optimal_predictor_has_the_same_autocovariance(process, n):
+    back = AutoRegressive(*process.predictor(n)).autocovariance(n + 1)
+    # The step-down recursion undoes the step-up; the largest condition number here is 1e6.
+    assert_allclose(back, process.autocovariance(n + 1), rtol=0, atol=1e-9)
+
+
+@every_process
+def test_continuation_beyond_the_order(process):
+    m, n = 5, 60
+    coefficients, variance = process.predictor(m)
+    transition = companion(np.concatenate([[1.0], -coefficients]))
+    noise = np.zeros((m, m))
+    noise[0, 0] = variance
+    state = solve_discrete_lyapunov(transition, noise)
+    expected = [(np.linalg.matrix_power(transition, k) @ state)[0, 0] for k in range(n)]
+    found = AutoRegressive(coefficients, variance).autocovariance(n)
+    assert_allclose(found, expected, rtol=0, atol=1e-14 * np.linalg.cond(state) + 1e-12)
+
+
+@pytest.mark.parametrize("phi", [-0.9, 0.3, 0.999])
+def test_first_order_autoregression_two_ways(phi):
+    assert_allclose(AutoRegressive([phi], 1 - phi**2).autocovariance(50), AR1(phi).autocovariance(50), rtol=1e-12)
+    target, variance = AR1(phi).predictor(4)
+    assert_allclose(target, [phi, 0, 0, 0], atol=1e-12)
+    assert variance == pytest.approx(1 - phi**2, rel=1e-12)
+
+
+def test_an_autoregression_is_predicted_by_its_own_coefficients():
+    process = AutoRegressive([0.5, -0.3, 0.2], 0.7)
+    for n in (3, 4, 20):
+        target, variance = process.predictor(n)
+        assert_allclose(target, [0.5, -0.3, 0.2] + [0] * (n - 3), atol=1e-13)
+        assert variance == pytest.approx(0.7, rel=1e-13)
+
+
+@given(st.lists(st.floats(-1.2, 1.2), min_size=1, max_size=6))
+def test_stability_check_agrees_with_the_characteristic_roots(coefficients):
+    radius = np.abs(np.roots([1.0, *(-np.array(coefficients))])).max(initial=0)
+    assume(abs(radius - 1) > 1e-6)
+    if radius < 1:
+        assert AutoRegressive(coefficients).autocovariance(3)[0] >= 1.0 - 1e-12  # c_0 = v / Π(1 − ρ²) ≥ v = 1
+    else:
+        with pytest.raises(
+            ValueError, match=r"unstable.*reflection coefficient.*at order.*between -1 and 1.*[Ss]hrink"
+        ):
+            AutoRegressive(coefficients)
