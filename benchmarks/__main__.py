@@ -62,7 +62,7 @@ def run(rows: Iterable[Row | Skipped]) -> list[dict[str, Any]]:
             continue
         memory = peak_memory_gb()
         print(_line(row, memory), flush=True)
-        kept.append({**vars(row), "memory_gb": round(memory, 3)})
+        kept.append({**vars(row), "holds": bool(row.holds), "memory_gb": round(memory, 3)})
 
 
 def _line(row: Row, memory: float) -> str:

@@ -3,6 +3,7 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 
 from benchmarks import measure, ranks, store, tangent
@@ -50,7 +51,7 @@ def test_peers_are_looked_up_and_not_required() -> None:
 
 
 def test_suites_are_stored_by_threads_and_replaced_one_by_one(monkeypatch, tmp_path, capsys) -> None:
-    row = Row("work, n = 4,096, κ = 144", "a peer", 0.123456789, None, "1 against 1", holds=True)
+    row = Row("work, n = 4,096, κ = 144", "a peer", 0.123456789, None, "1 against 1", holds=np.bool_(True))
     monkeypatch.setattr("benchmarks.__main__.SUITES", dict.fromkeys(("fitting", "ranks"), lambda quick: [row]))
     path = tmp_path / "rows.json"
     for arguments in (["--threads", "2"], ["--threads", "1"], ["--threads", "2", "--suite", "ranks"]):
@@ -77,6 +78,4 @@ def test_peak_memory_sees_what_a_row_takes() -> None:
     ("rows", "expected"), [([[1, 2], [2, 4]], 1), ([[0, 0], [0, 0]], 0), ([[0, 3], [5, 0]], 2), ([[2**31 - 1, 1]], 1)]
 )
 def test_the_peers_elimination(rows, expected) -> None:
-    import numpy as np
-
     assert ranks.numpy_rank(np.array(rows)) == expected
