@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import PowerLaw, Process
@@ -85,3 +86,19 @@ def courses(cases: Cases) -> dict[str, list[dict[str, Any]]]:
     """Label → runs, by Gauss–Newton and by L-BFGS-B, in the order of the figures."""
     groups = {order: list(case["runs"]) for order, case in cases.items()}
     return {**groups, **{f"{order}, L-BFGS-B": [case["l-bfgs-b"]] for order, case in cases.items()}}
+
+
+def table(cases: Cases) -> pd.DataFrame:
+    """Every Gauss–Newton run at its end: a row for each order and start."""
+    rows = {
+        f"{order}, start {i}": {
+            "loss": f"{run['loss'][-1]:.1e}",
+            "still to go": f"{run['reach'][-1]:.0e}",
+            "arrived": "yes" if run["converged"] else "no",
+            "nearest third": f"{run['near'][-1]:.3f}",
+            "farthest third": f"{run['far'][-1]:.3f}",
+        }
+        for order, case in cases.items()
+        for i, run in enumerate(case["runs"])
+    }
+    return pd.DataFrame(rows).T

@@ -122,3 +122,11 @@ def test_both_statements_must_hold():
 def test_runs_in_several_processes_are_the_same_runs():
     small = {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]}
     assert run({"small": small}, workers=2) == run({"small": small})
+
+
+def test_the_table_has_a_row_for_every_run():
+    cases = stored("dilated_blocks")["values"]["paper"]["PowerLaw"]
+    table = stored_dilated.table(cases)
+    assert list(table.index) == [f"{order}, start {i}" for order in ("tiled", "repeated") for i in range(3)]
+    arrived = [run["converged"] for order in ("tiled", "repeated") for run in cases[order]["runs"]]
+    assert table["arrived"].tolist() == ["yes" if each else "no" for each in arrived]
