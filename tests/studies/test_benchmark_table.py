@@ -25,7 +25,10 @@ ENVIRONMENT = {"processor": "a processor", "cores": 2, "load": 0.5, "versions": 
 RUN = {
     name: {"environment": ENVIRONMENT, "rows": rows}
     for name, rows in {
-        "lengths": [row("capacity, n = 256, κ = 80", "dense path: SVD", 0.1, 1.0)],
+        "lengths": [
+            row("capacity, n = 256, κ = 80", "dense path: SVD", 0.1, 1.0),
+            row("capacity, n = 512, κ = 96", "dense path: SVD", 0.1, 4.0),
+        ],
         "scale": [
             row("capacity, n = 4,096, κ = 144", "the part no method avoids: dsyrk", 4.0, 2.0),
             row("capacity, n = 1,024, κ = 112", "the part no method avoids: dsyrk", 1.0, 0.5),
@@ -47,7 +50,7 @@ def test_sizes_are_read_back(n, kappa):
 
 
 def test_rows_are_named_by_suite_and_number():
-    assert list(study.tags(RUN)) == ["A1", "B1", "B2", "B3", "B4", "C1", "C2"]
+    assert list(study.tags(RUN)) == ["A1", "A2", "B1", "B2", "B3", "B4", "C1", "C2"]
     assert study.tags(RUN)["B2"]["seconds"] == 1.0
     assert list(study.table(RUN, "octaves")) == ["C1", "C2"]
 
@@ -63,7 +66,7 @@ def test_curves_are_in_order_of_length():
     found = study.curves(RUN)
     assert found["fast"] == study.Times([1024, 4096], [1.0, 4.0], [112, 144])
     assert found["unavoidable"].seconds == [0.5, 2.0]
-    assert found["dense"] == study.Times([128, 256], [0.5, 1.0], [64, 80])
+    assert found["dense"] == study.Times([128, 256, 512], [0.5, 1.0, 4.0], [64, 80, 96])
     assert found["octaves"] == study.Times([1024], [0.2], [112])
 
 
