@@ -49,9 +49,11 @@ def estimate_capacity(
     memory : bytes that the arrays of an exact method may take.
     rng : a ``numpy.random.Generator`` or a seed. Default: seed 0.
     confidence : of the limits; those of exact methods hold to first order in rounding, whatever this says.
-    n_probes, ridge, deflate, tolerance, max_iterations : of "hutchinson": random vectors; the ridge √μ relative to
-        the largest singular value of the flattened constraint matrix; the number of singular values that are flattened
-        (n_params × deflate numbers); solver error per probe; conjugate-gradient steps.
+    n_probes : random vectors of "hutchinson", as all that follow.
+    ridge : √μ relative to the largest singular value of the flattened constraint matrix.
+    deflate : number of singular values that are flattened (n_params × deflate numbers).
+    tolerance : solver error per probe.
+    max_iterations : conjugate-gradient steps.
     progress : show a progress bar.
 
     Limits enclose the capacity itself, also where a ridge or a numerical rank below the generic one hides part of it,
