@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from flint import arb_mat, ctx
 from hypothesis import strategies as st
 
 from capcore.architectures import Hierarchical
@@ -104,3 +105,16 @@ def small_integers(arch, seed):
 
 def random_params(arch, seed=0):
     return arch.init(np.random.default_rng(seed))
+
+
+def exact_predictor(process, n, bits=400):
+    """A* and v* by elimination in 120-digit arithmetic, from the same double-precision autocovariances."""
+    c = process.autocovariance(n + 1).tolist()
+    before, ctx.prec = ctx.prec, bits
+    try:
+        matrix = arb_mat([[c[abs(i - j)] for j in range(n)] for i in range(n)])
+        solution = matrix.solve(arb_mat([[value] for value in c[1:]]))
+        variance = c[0] - sum((solution[i, 0] * c[i + 1] for i in range(n)), 0 * solution[0, 0])
+        return np.array([float(solution[i, 0].mid()) for i in range(n)]), float(variance.mid())
+    finally:
+        ctx.prec = before

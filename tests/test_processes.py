@@ -4,12 +4,11 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from flint import arb_mat, ctx
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import eigvalsh, toeplitz
-from strategies import all_of, every_process, seeds
+from strategies import all_of, every_process, exact_predictor, seeds
 
 from capcore.processes import (
     AR1,
@@ -24,20 +23,6 @@ from capcore.processes import (
     WithNugget,
     make_process,
 )
-
-
-def exact_predictor(process, n, bits=400):
-    """A* and v* by elimination in 120-digit arithmetic, from the same double-precision autocovariances."""
-    c = process.autocovariance(n + 1).tolist()
-    before, ctx.prec = ctx.prec, bits
-    try:
-        matrix = arb_mat([[c[abs(i - j)] for j in range(n)] for i in range(n)])
-        solution = matrix.solve(arb_mat([[value] for value in c[1:]]))
-        variance = c[0] - sum((solution[i, 0] * c[i + 1] for i in range(n)), 0 * solution[0, 0])
-        return np.array([float(solution[i, 0].mid()) for i in range(n)]), float(variance.mid())
-    finally:
-        ctx.prec = before
-
 
 # --- the families ---------------------------------------------------------------------------------------------------
 
