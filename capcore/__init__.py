@@ -115,6 +115,7 @@ _SUBMODULES = {
     "architectures",
     "claims",
     "constraints",
+    "deep",
     "feature_process",
     "features",
     "finite_field",

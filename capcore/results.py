@@ -67,6 +67,7 @@ def save(
     modules: Sequence[str],
     settings: dict[str, Any],
     values: dict[str, Any] | Callable[[], dict[str, Any]],
+    packages: Sequence[str] = PACKAGES,
 ) -> None:
     """Write ``values`` with the settings, the hash of ``modules`` and the versions that made them.
 
@@ -75,11 +76,12 @@ def save(
     command : what makes the file again, such as ``python -m experiments.lbfgs_stopping``.
     values : of plain types; or a function that computes them, called once the hash has been taken, so that
         an edit made meanwhile shows as a change.
+    packages : whose versions are written down.
     """
     content = {
         "command": command,
         "code": {"modules": list(modules), "hash": code_hash(modules)},
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
         "settings": settings,
     }
     text = json.dumps({**content, "values": values() if callable(values) else values}, indent=1, ensure_ascii=False)

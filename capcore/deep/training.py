@@ -1,0 +1,144 @@
+"""Training the same network from many seeds at many learning rates, side by side.
+
+What an architecture can learn must not be confused with what one learning rate makes of it: every arm of an experiment
+is searched over the same learning rates, and judged at its best one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from tqdm import tqdm
+
+from capcore.validation import finite_array, one_of, positive_integer
+
+OPTIMISERS = ("sgd", "momentum", "adam")
+Params = Any  # a tree of arrays
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Every seed at every learning rate.
+
+    Attributes
+    ----------
+    learning_rates : (r,). seeds : (s,).
+    losses : (r, s, n_steps) loss of every batch; infinite from where a run diverges.
+    params : final parameters, each array with leading axes (r, s).
+    """
+
+    learning_rates: np.ndarray
+    seeds: tuple[int, ...]
+    losses: np.ndarray
+    params: Params
+
+    @property
+    def final(self) -> np.ndarray:
+        """(r, s) mean loss over the last tenth of the steps; infinite for runs that diverge."""
+        steps = self.losses.shape[-1]
+        return self.losses[..., -max(steps // 10, 1) :].mean(axis=-1)
+
+    @property
+    def best(self) -> int:
+        """Index of the learning rate with the lowest median final loss over the seeds; the lower rate where equal."""
+        return int(np.argmin(np.median(self.final, axis=1)))
+
+    @property
+    def best_loss(self) -> np.ndarray:
+        """(s,) final loss of every seed at that learning rate."""
+        return self.final[self.best]
+
+    @property
+    def best_params(self) -> Params:
+        """Parameters at that learning rate, each array with leading axis (s,)."""
+        return jax.tree.map(lambda leaf: leaf[self.best], self.params)
+
+
+def train(
+    initial: Callable[[jax.Array], Params],
+    loss: Callable[[Params, tuple[jax.Array, ...]], jax.Array],
+    data: Sequence[np.ndarray] | Callable[[jax.Array], tuple[jax.Array, ...]],
+    *,
+    learning_rates: Sequence[float],
+    seeds: Sequence[int],
+    n_steps: int,
+    batch_size: int = 64,
+    optimiser: str = "sgd",
+    progress: str = "",
+) -> Runs:
+    """Train from every seed at every learning rate.
+
+    Runs of one seed start from the same parameters and see the same batches at all learning rates.
+
+    Parameters
+    ----------
+    initial : random key → parameters. loss : (parameters, batch) → scalar, the batch being a tuple of arrays.
+    data : arrays with one leading axis, from which batches are drawn with replacement; or random key → batch.
+    optimiser : ``sgd``, ``momentum`` (0.9) or ``adam``; constant learning rate, nothing clipped.
+    progress : label of a progress bar; none if empty.
+
+    Raises ``ValueError`` for learning rates that are not positive, an unknown optimiser, counts below one.
+
+    >>> fit = train(lambda key: 1.0, lambda w, batch: w**2, [np.zeros(4)],
+    ...             learning_rates=[1e-3, 0.1], seeds=[0], n_steps=50)
+    >>> fit.learning_rates[fit.best].item()
+    0.1
+    """
+    one_of(optimiser, "optimiser", OPTIMISERS)
+    rates = finite_array(learning_rates, "learning_rates", 1)
+    if rates.min() <= 0:
+        raise ValueError(f"learning_rates: found {rates.tolist()}, expected positive numbers.")
+    seeds = tuple(positive_integer(seed, "seeds", 0) for seed in seeds)
+    if not seeds:
+        raise ValueError("seeds: found none, expected at least one.")
+    n_steps, batch_size = positive_integer(n_steps, "n_steps"), positive_integer(batch_size, "batch_size")
+    sample = data if callable(data) else _sampler(data, batch_size)
+    rule = _rules()[optimiser]
+
+    def step(state: tuple[Params, Any], key: jax.Array, rate: jax.Array) -> tuple[tuple[Params, Any], jax.Array]:
+        params, memory = state
+        value, slope = jax.value_and_grad(loss)(params, sample(key))
+        update, memory = rule.update(slope, memory, params)
+        return (jax.tree.map(lambda p, u: p - rate * u, params, update), memory), value
+
+    def stretch(state: tuple[Params, Any], keys: jax.Array, rate: jax.Array) -> tuple[tuple[Params, Any], jax.Array]:
+        return jax.lax.scan(lambda s, key: step(s, key, rate), state, keys)
+
+    starts, batches = (jax.vmap(jax.random.split)(jnp.stack([jax.random.key(s) for s in seeds]))[:, k] for k in (0, 1))
+    first = jax.vmap(lambda key: (p := jax.tree.map(jnp.asarray, initial(key)), rule.init(p)))(starts)
+    state = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (len(rates), *leaf.shape)), first)
+    keys = jax.vmap(lambda key: jax.random.split(key, n_steps))(batches)
+    run = jax.jit(jax.vmap(jax.vmap(stretch, (0, 0, None)), (0, None, 0)))
+    length = max(n_steps // 20, 1)
+    losses = []
+    for begin in tqdm(range(0, n_steps, length), desc=progress, disable=not progress, leave=False):
+        state, values = run(state, keys[:, begin : begin + length], jnp.asarray(rates, dtype=jnp.float32))
+        losses.append(np.asarray(values, dtype=float))
+    history = np.concatenate(losses, axis=-1)
+    lost = np.logical_or.accumulate(~np.isfinite(history), axis=-1)
+    return Runs(rates, seeds, np.where(lost, np.inf, history), state[0])
+
+
+def _sampler(data: Sequence[np.ndarray], batch_size: int) -> Callable[[jax.Array], tuple[jax.Array, ...]]:
+    arrays = tuple(jnp.asarray(part) for part in data)
+    lengths = {len(part) for part in arrays}
+    if len(lengths) != 1 or not min(lengths):
+        raise ValueError(f"data: found arrays of lengths {sorted(lengths)}, expected one length, at least 1.")
+    (count,) = lengths
+
+    def sample(key: jax.Array) -> tuple[jax.Array, ...]:
+        chosen = jax.random.randint(key, (batch_size,), 0, count)
+        return tuple(part[chosen] for part in arrays)
+
+    return sample
+
+
+def _rules() -> Mapping[str, optax.GradientTransformation]:
+    """Directions to be multiplied by the learning rate and subtracted."""
+    return {"sgd": optax.identity(), "momentum": optax.trace(0.9), "adam": optax.scale_by_adam()}
