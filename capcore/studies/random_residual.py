@@ -1,0 +1,176 @@
+"""The effective receptive field of random residual networks: squared gradients of one output, in NumPy.
+
+Capacity propagation is the propagation of squared gradients whose paths are decorrelated. Here nothing is decorrelated
+by hand: one forward pass fixes the derivatives of all activations, one backward pass gives the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import t as student
+
+from capcore.studies.scaling import fit_power
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
+
+KINDS = ("relu", "tanh", "plain tanh")
+"""√(1−ε) x + √ε V relu(Wx), √(1−ε) x + √ε tanh(Wx)/σ, and x + √ε tanh(Wx); W has three taps, V one."""
+_GRID = np.linspace(-10, 10, 4001)
+"""In standard deviations: fine enough for a tanh at inputs of a standard deviation of a hundred."""
+_WEIGHTS = np.exp(-(_GRID**2) / 2) / np.exp(-(_GRID**2) / 2).sum()
+
+
+def _gaussian_mean(function: Callable[[np.ndarray], np.ndarray], variance: float = 1.0) -> float:
+    """Mean of a function of a Gaussian of mean zero, by the trapezoidal rule."""
+    return float(_WEIGHTS @ function(np.sqrt(variance) * _GRID))
+
+
+def tanh_square(variance: float = 1.0) -> float:
+    """E tanh² of a Gaussian.
+
+    >>> round(tanh_square(), 4)
+    0.3943
+    """
+    return _gaussian_mean(lambda z: np.tanh(z) ** 2, variance)
+
+
+def tanh_slope_square(variance: float = 1.0) -> float:
+    """E (tanh′)² of a Gaussian.
+
+    >>> round(tanh_slope_square(), 4)
+    0.4644
+    """
+    return _gaussian_mean(lambda z: (1 - np.tanh(z) ** 2) ** 2, variance)
+
+
+def squared_gradient(
+    kind: str,
+    n_layers: int,
+    jump: float,
+    rng: np.random.Generator,
+    channels: int = 8,
+    positions: int = 256,
+) -> np.ndarray:
+    """(positions,) squared gradient of a random direction of the output's middle position, summed over input channels.
+
+    Parameters
+    ----------
+    kind : one of ``KINDS``. jump : ε, the squared scale of the residual branch, more than 0 and less than 1.
+
+    White Gaussian input, fresh Gaussian weights of He's variance in every layer, a periodic range of positions.
+
+    >>> np.flatnonzero(squared_gradient("relu", 2, 0.5, np.random.default_rng(0), positions=9)).tolist()
+    [2, 3, 4, 5, 6]
+    """
+    one_of(kind, "kind", KINDS)
+    if not 0 < (epsilon := finite_number(jump, "jump")) < 1:
+        raise ValueError(f"jump: found {epsilon:g}, expected more than 0 and less than 1.")
+    channels, positions = positive_integer(channels, "channels"), positive_integer(positions, "positions", 3)
+    skip = 1.0 if kind == "plain tanh" else np.sqrt(1 - epsilon)
+    gain = np.sqrt(epsilon / tanh_square()) if kind == "tanh" else np.sqrt(epsilon)
+    x = rng.normal(size=(positions, channels))
+    passed: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
+    for _ in range(positive_integer(n_layers, "n_layers")):
+        w = rng.normal(size=(3 * channels, channels)) / np.sqrt(3 * channels)
+        z = np.concatenate([np.roll(x, 1, axis=0), x, np.roll(x, -1, axis=0)], axis=1) @ w
+        if kind == "relu":
+            v = rng.normal(size=(channels, channels)) * np.sqrt(2 / channels)
+            slope, branch = (z > 0).astype(np.float32), np.maximum(z, 0) @ v
+            passed.append((w, slope, v))
+        else:
+            branch = np.tanh(z)
+            passed.append((w, (1 - branch**2).astype(np.float32), None))
+        x = skip * x + gain * branch
+    gradient = np.zeros((positions, channels))
+    gradient[positions // 2] = rng.normal(size=channels) / np.sqrt(channels)
+    for w, slope, mixing in reversed(passed):
+        back = (slope * (gradient if mixing is None else gradient @ mixing.T)) @ w.T
+        left, middle, right = np.split(back, 3, axis=1)
+        gradient = skip * gradient + gain * (np.roll(left, -1, axis=0) + middle + np.roll(right, 1, axis=0))
+    return np.sum(gradient**2, axis=1)
+
+
+def deviation(profile: np.ndarray) -> float:
+    """Standard deviation of the position, in positions, with a profile (positions,) of weights.
+
+    >>> deviation(np.array([0.0, 0.5, 0.0, 0.5]))
+    1.0
+    """
+    share = profile / profile.sum()
+    x = np.arange(profile.size) - share @ np.arange(profile.size)
+    return float(np.sqrt(share @ x**2))
+
+
+def expected_deviation(kind: str, n_layers: int, jump: float) -> float:
+    """What squared weights say: √(⅔ Σ ε_l), where ε_l is the share of layer l's branch in the squared gradient.
+
+    That share is χε/(1 − ε + χε), with χ = 1 for ReLU and E(tanh′)²/E tanh² for tanh. Without the factor √(1−ε)
+    it is χε/(1 + χε), and falls as x grows by ε E tanh² from layer to layer.
+
+    >>> round(expected_deviation("relu", 12, 0.5), 6)
+    2.0
+    """
+    one_of(kind, "kind", KINDS)
+    shares, size = [], 1.0
+    for _ in range(positive_integer(n_layers, "n_layers")):
+        if kind == "plain tanh":
+            odds = jump * tanh_slope_square(size)
+            size += jump * tanh_square(size)
+        else:
+            odds = jump / (1 - jump) * (1.0 if kind == "relu" else tanh_slope_square() / tanh_square())
+        shares.append(odds / (1 + odds))
+    return float(np.sqrt(2 / 3 * sum(shares)))
+
+
+def deviations(
+    kind: str,
+    depths: Sequence[int],
+    jump: float | Callable[[int], float],
+    draws: int,
+    rng: np.random.Generator,
+    channels: int = 8,
+    positions: int = 256,
+) -> np.ndarray:
+    """(draws, depths) standard deviations of squared gradients, each of a network of its own.
+
+    Parameters
+    ----------
+    jump : ε, or a function of the depth.
+    """
+    scale = jump if callable(jump) else lambda _: jump
+    found = [
+        [deviation(squared_gradient(kind, n, scale(n), rng, channels, positions)) for n in depths]
+        for _ in range(positive_integer(draws, "draws", 2))
+    ]
+    return np.array(found)
+
+
+class Interval(NamedTuple):
+    """A mean and the half-width of its interval."""
+
+    mean: float
+    half_width: float
+
+
+def interval(samples: object, level: float = 0.95) -> Interval:
+    """Mean of samples (m,) with Student's interval.
+
+    >>> interval([1.0, 2.0, 3.0]).half_width.__round__(3)
+    2.484
+    """
+    values = finite_array(samples, "samples", 1)
+    if values.size < 2:
+        raise ValueError(f"samples: found {values.size}, expected at least 2 for an interval.")
+    spread = values.std(ddof=1) / np.sqrt(values.size)
+    return Interval(float(values.mean()), float(student.ppf((1 + level) / 2, values.size - 1) * spread))
+
+
+def exponent_interval(depths: Sequence[int], found: np.ndarray) -> Interval:
+    """Mean over draws, with its interval, of the exponent in the depth of :func:`deviations` (draws, depths).
+
+    >>> exponent_interval([1, 4, 16], np.array([[1.0, 2.0, 4.0], [3.0, 6.0, 12.0]])).mean.__round__(12)
+    0.5
+    """
+    return interval([fit_power(depths, row).exponent for row in found])

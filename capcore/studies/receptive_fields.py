@@ -1,0 +1,139 @@
+"""How far capacity spreads, and in what shape, under each way of adding layers (paper 2, §3.1 and §3.6).
+
+Every regime is a stack of equal squared kernels, so that cumulants add, and its law is a power of a symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.discrete import propagate
+from capcore.propagation.generator import residual
+from capcore.propagation.moments import displacement
+from capcore.propagation.power import propagate_equal
+from capcore.studies.scaling import fit_power
+from capcore.validation import one_of, positive_integer
+
+BLOCK = (1, 2, 4, 8)
+"""Dilations of one repeated block."""
+
+
+class Size(NamedTuple):
+    """Of the capacity of one output at the input, in positions: ``mean`` displacement, ``deviation``, and shape."""
+
+    mean: float
+    deviation: float
+    excess_kurtosis: float
+
+
+def symmetric(jump: float = 0.25) -> ConvolutionTransport:
+    """Squared weights ε, 1 − 2ε, ε."""
+    return ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})
+
+
+def scaled(n_layers: int, rate: float = 1.0) -> ConvolutionTransport:
+    """Squared weights a/N at either side, for N layers: Eq. 5."""
+    return residual(ConvolutionTransport.of_offsets({-1: rate, 1: rate}), n_layers)
+
+
+def causal(stay: float = 0.5) -> ConvolutionTransport:
+    """Squared weights on the own and the previous position; offsets are lags."""
+    return ConvolutionTransport.of_offsets({0: stay, 1: 1 - stay})
+
+
+REGIMES: dict[str, Callable[[int], list[ConvolutionTransport]]] = {
+    "fixed ε": lambda n: [symmetric()] * n,
+    "ε ∝ 1/L": lambda n: [scaled(n)] * n,
+    "repeated blocks": lambda n: [symmetric().dilated(h) for h in BLOCK] * (n // len(BLOCK)),
+    "causal": lambda n: [causal()] * n,
+}
+"""Name → layers of a network of n layers, for multiples of four."""
+
+
+def size(layers: Sequence[ConvolutionTransport]) -> Size:
+    """Mean, standard deviation and excess kurtosis of the displacement along one axis, by adding cumulants.
+
+    >>> size(REGIMES["fixed ε"](8))
+    Size(mean=0.0, deviation=2.0, excess_kurtosis=-0.125)
+    """
+    moved = displacement(_shared(layers))
+    return Size(moved.mean.item(), float(np.sqrt(moved.covariance.item())), moved.excess_kurtosis.item())
+
+
+def _shared(layers: Sequence[ConvolutionTransport]) -> list[ConvolutionTransport]:
+    """The same layers, where equal dilations of one kernel are one object, so that each is looked at once."""
+    known: dict[tuple[object, ...], ConvolutionTransport] = {}
+    return [known.setdefault((x.weights.tobytes(), str(x.dilation), str(x.origin)), x) for x in layers]
+
+
+def sizes(regime: str, depths: Sequence[int]) -> list[Size]:
+    """The :func:`size` of networks of every depth.
+
+    >>> [round(s.mean) for s in sizes("causal", [8, 16])]
+    [4, 8]
+    """
+    make = REGIMES[one_of(regime, "regime", REGIMES)]
+    return [size(make(positive_integer(n, "depths"))) for n in depths]
+
+
+def traversed(n_layers: int, depths: Sequence[int]) -> list[Size]:
+    """The :func:`size` after some of the layers of one network that is scaled as Eq. 5 asks.
+
+    >>> [round(s.deviation, 3) for s in traversed(32, [8, 32])]
+    [0.707, 1.414]
+    """
+    layer = scaled(n_layers)
+    return [size([layer] * positive_integer(n, "depths")) for n in depths]
+
+
+def exponents(depths: Sequence[int], rows: Sequence[Size]) -> Mapping[str, float]:
+    """Exponents in the number of layers of the ``deviation`` and of the ``reach``, |mean| plus deviation.
+
+    >>> found = exponents([8, 16, 32], sizes("fixed ε", [8, 16, 32]))
+    >>> round(found["deviation"], 6), round(found["reach"], 6)
+    (0.5, 0.5)
+    """
+    deviation = [row.deviation for row in rows]
+    reach = [abs(row.mean) + row.deviation for row in rows]
+    return {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
+
+
+def law(regime: str, n_layers: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions (width,) relative to the output, and the capacity there (width,): the whole law, not its moments.
+
+    Capacity that comes near an end of the range wraps around; ``width`` should be many standard deviations.
+
+    >>> x, capacity = law("fixed ε", 1, 5)
+    >>> x.tolist(), abs(capacity.round(12)).tolist()
+    ([-2, -1, 0, 1, 2], [0.0, 0.25, 0.5, 0.25, 0.0])
+    """
+    layers = REGIMES[one_of(regime, "regime", REGIMES)](positive_integer(n_layers, "n_layers"))
+    start = np.zeros(positive_integer(width, "width"))
+    start[width // 2] = 1
+    if len({id(layer) for layer in layers}) == 1:
+        capacity = propagate_equal(start, layers[0], n_layers)[:, 0]
+    else:
+        capacity = propagate(start, layers).per_position
+    return np.arange(width) - width // 2, capacity
+
+
+def moments(x: np.ndarray, capacity: np.ndarray) -> Size:
+    """The :func:`size` of a law (width,) on positions x, by summing over them: a second route.
+
+    >>> moments(np.array([-1, 0, 1]), np.array([0.25, 0.5, 0.25]))
+    Size(mean=0.0, deviation=0.7071067811865476, excess_kurtosis=-1.0)
+    """
+    p = capacity / capacity.sum()
+    away = x - (mean := float(p @ x))
+    variance = float(p @ away**2)
+    return Size(mean, variance**0.5, float(p @ away**4) / variance**2 - 3)
+
+
+def standardised(x: np.ndarray, capacity: np.ndarray, of: Size, least: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
+    """Distances from the mean in standard deviations, and the density there, where there is capacity to speak of."""
+    seen = capacity > least
+    return (x[seen] - of.mean) / of.deviation, capacity[seen] * of.deviation

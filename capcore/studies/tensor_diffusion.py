@@ -1,0 +1,119 @@
+"""Several axes: layers against the lattice law, that against Eq. 28 of paper 2, and kernel sizes under Eq. 29."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.evolution import Segment, evolve
+from capcore.propagation.generator import LimitCoefficients, jumps, normalised_rates, residual
+from capcore.propagation.laws import heat_kernel
+from capcore.propagation.moments import displacement
+from capcore.propagation.power import propagate_equal
+from capcore.propagation.scaling import unit_layer
+from capcore.validation import positive_integer
+
+EIGHT_NEIGHBOURS = np.full((1, 3, 3, 1), 0.5)
+"""Rates ½ to each of eight neighbours (what stands in the middle is left to the layer)."""
+DIAGONAL = np.array([[[1.0, 0.3, 0.1], [0.4, 0.0, 0.4], [0.1, 0.3, 1.0]]])[..., None] / 4
+"""Rates that spread more along one diagonal, without drift."""
+
+
+def random_rates(ndim: int, rng: np.random.Generator, total: float = 4.0) -> ConvolutionTransport:
+    """Random rates on the 3^d neighbours with the given sum, drift included.
+
+    >>> random_rates(2, np.random.default_rng(0)).sums.round(12)
+    array([4.])
+    """
+    pattern = ConvolutionTransport(rng.exponential(size=(1, *(3,) * positive_integer(ndim, "ndim"), 1)))
+    return normalised_rates(pattern, total)
+
+
+def point(ndim: int, width: int) -> np.ndarray:
+    """(*width) one unit of capacity in the middle of ``width`` positions along each of d axes.
+
+    >>> point(1, 3).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    values = np.zeros((width,) * ndim)
+    values[(width // 2,) * ndim] = 1
+    return values
+
+
+def covariance(capacity: np.ndarray) -> np.ndarray:
+    """(d, d) covariance of capacity (*positions), in pixels squared, by summing over all positions.
+
+    >>> covariance(np.array([0.25, 0.5, 0.25]))
+    array([[0.5]])
+    """
+    x = np.indices(capacity.shape).reshape(capacity.ndim, -1).astype(float)
+    weights = capacity.reshape(-1) / capacity.sum()
+    away = x - (x @ weights)[:, None]
+    return (away * weights) @ away.T
+
+
+def covariance_gap(rates: ConvolutionTransport, n_layers: int, width: int = 65) -> float:
+    """Largest difference between the covariance of what arrives and 2D − vvᵀ/N, over the largest variance.
+
+    >>> covariance_gap(random_rates(1, np.random.default_rng(0)), 16) < 1e-12
+    True
+    """
+    arrived = propagate_equal(point(rates.ndim, width), residual(rates, n_layers), n_layers)[..., 0]
+    limit = LimitCoefficients.of_rates(rates)
+    expected = 2 * limit.diffusion - np.outer(limit.drift, limit.drift) / n_layers
+    return float(np.abs(covariance(arrived) - expected).max() / np.diag(expected).max())
+
+
+def lattice_distance(rates: ConvolutionTransport, n_layers: int, width: int = 65) -> float:
+    """Total variation distance between what arrives below N layers and exp(Δ), its limit of many layers.
+
+    >>> rates = random_rates(1, np.random.default_rng(0))
+    >>> 1.9 < lattice_distance(rates, 512) / lattice_distance(rates, 1024) < 2.1
+    True
+    """
+    start = point(rates.ndim, width)
+    arrived = propagate_equal(start, residual(rates, n_layers), n_layers)
+    return float(np.abs(arrived - evolve(start, [Segment(1.0, rates)]).final).sum() / 2)
+
+
+def heat_gap(rates: ConvolutionTransport, width: int = 161) -> float:
+    """Relative gap between the lattice law and the Gaussian of Eq. 28 at the origin.
+
+    >>> round(heat_gap(ConvolutionTransport.of_offsets({-1: 8.0, 1: 8.0}), 81) * 16 * 8, 2)
+    1.04
+    """
+    lattice = origin_by_transform(rates, width)
+    origin = np.zeros(rates.ndim) if rates.ndim > 1 else 0.0
+    return float(lattice / heat_kernel(origin, 1.0, LimitCoefficients.of_rates(rates)) - 1)
+
+
+def origin_by_transform(rates: ConvolutionTransport, width: int) -> float:
+    """Capacity that exp(Δ) leaves at the origin, on a periodic range of ``width`` positions along every axis."""
+    final = evolve(point(rates.ndim, width), [Segment(1.0, rates)]).final[..., 0]
+    return float(final[(width // 2,) * rates.ndim])
+
+
+def origin_by_quadrature(rates: ConvolutionTransport, nodes: int = 60) -> float:
+    """The same on unbounded positions: the mean of exp(Σ_j a_j (cos k·j − 1 − i sin k·j)) over all wave numbers k.
+
+    >>> round(origin_by_quadrature(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})), 10)
+    0.3085083226
+    """
+    points, weights = np.polynomial.legendre.leggauss(positive_integer(nodes, "nodes"))
+    k = np.stack(np.meshgrid(*[np.pi * points] * rates.ndim, indexing="ij"), axis=-1)
+    share = np.ones(k.shape[:-1])
+    for axis in range(rates.ndim):
+        share = share * np.moveaxis((weights / 2).reshape(-1, *(1,) * (rates.ndim - 1)), 0, axis)
+    phases = k @ rates.offsets.T
+    symbol = (np.exp(-1j * phases) - 1) @ jumps(rates).weights.reshape(-1)
+    return float(np.sum(share * np.exp(symbol)).real)
+
+
+def variance_per_axis(size: int, ndim: int, n_layers: int) -> float:
+    """Variance along an axis of N layers of r^d taps, all with squared weights 1/(r^d N), as Eq. 29 asks: (r² − 1)/12.
+
+    >>> round(variance_per_axis(5, 2, 64), 12)
+    2.0
+    """
+    rates = unit_layer(1, positive_integer(size, "size"), positive_integer(ndim, "ndim")).scaled(1 / size**ndim)
+    return float(displacement([residual(rates, n_layers)] * n_layers).covariance[0, 0])
