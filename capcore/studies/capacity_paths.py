@@ -1,0 +1,165 @@
+"""The networks of paper 2's Figures 1–3 as layers, and the paths along which capacity reaches one of their nodes.
+
+A node is a level and a position: level 0 is the network's input X, level k the outputs of layer k. Layer ℓ reads level
+ℓ − 1, so κ(L → ℓ, x) is the capacity that reaches position x of level ℓ − 1, and the paths to it are those from the
+output down to that node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from capcore.propagation import ConvolutionTransport, Layer, MatrixTransport, propagate
+from capcore.propagation.layers import Transport
+from capcore.validation import positive_integer
+
+Node = tuple[int, int]
+Edge = tuple[Node, Node]  # from the upper node to the lower one
+
+KINDS = ("plain", "skips", "side")
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Layers, lowest first, under an output of one position; and what lies between their nodes.
+
+    Attributes
+    ----------
+    layers : as for :func:`~capcore.propagation.discrete.propagate`. boundary : of its convolutions.
+    """
+
+    layers: tuple[Layer, ...]
+    boundary: str = "absorbing"
+
+    @property
+    def depth(self) -> int:
+        """L, counting the output layer."""
+        return len(self.layers)
+
+    def shapes(self) -> list[tuple[int, ...]]:
+        """(*positions, channels) of every level, the input first."""
+        found: list[tuple[int, ...]] = [(1, 1)]
+        for layer in reversed(self.layers):
+            found.append(layer.transport.input_shape(found[-1]))
+        return found[::-1]
+
+    def blocks(self) -> list[tuple[int, int, sparse.csr_array]]:
+        """(upper level, lower level, operator) of every transport, connections across layers included."""
+        shapes, found = self.shapes(), []
+        for level, layer in enumerate(self.layers, 1):
+            below: dict[int, Transport] = {level - 1: layer.transport, **layer.skips}
+            for lower, transport in below.items():
+                found.append((level, lower, transport.operator(shapes[level], self.boundary)[0]))
+        return found
+
+    def edges(self) -> set[Edge]:
+        """All pairs of nodes with a weight that is not zero."""
+        return {
+            ((upper, int(column)), (lower, int(row)))
+            for upper, lower, matrix in self.blocks()
+            for row, column in np.argwhere(matrix.toarray())
+        }
+
+    def side_nodes(self) -> list[Node]:
+        """The nodes that read a side input of their own."""
+        return [
+            (level, x)
+            for level, layer in enumerate(self.layers, 1)
+            if isinstance(layer.side, float) and layer.side > 0
+            for x in range(int(np.prod(self.shapes()[level])))
+        ]
+
+    def capacity(self, node: Node, output: float = 1.0) -> float:
+        """κ(L → ℓ, x) at a node of level ℓ − 1."""
+        result = propagate([output], self.layers, boundary=self.boundary, conserve=False, keep=True)
+        return float(result.states[node[0]].reshape(-1)[node[1]])
+
+
+def example(kind: str, n_positions: int = 7, depth: int = 5, rate: float = 0.25, leak: float = 0.1) -> Network:
+    """A small network like those of Figures 1 (``plain``), 2 (``skips``) and 3 (``side``): residual layers of size 3.
+
+    The output layer reads its inputs evenly. Zero padding, so that capacity leaves at either end.
+
+    Parameters
+    ----------
+    depth : L ≥ 2. rate : squared weight of either neighbour, at most ½. leak : squared scale of the side inputs.
+
+    >>> sorted(example("skips", 3, 3).layers[-1].skips)
+    [1]
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind: found {kind!r}, expected one of {', '.join(map(repr, KINDS))}.")
+    n, depth = positive_integer(n_positions, "n_positions"), positive_integer(depth, "depth", 2)
+    step = ConvolutionTransport.of_offsets({-1: rate, 0: 1 - 2 * rate, 1: rate})
+    side = leak if kind == "side" else 0.0
+    lower = [1] if depth == 2 or kind != "skips" else list(range(1, depth))  # levels that the output reads
+    column = MatrixTransport(np.full((n, 1), 1 / (n * len(lower))))
+    skips: Mapping[int, Transport] = dict.fromkeys(lower[:-1], column)
+    top = Layer(column.scaled(1 - side), side, skips=skips)
+    return Network((*[Layer.leaky(step, side)] * (depth - 1), top))
+
+
+def paths_by_operator(network: Network, target: Node) -> set[Edge]:
+    """The edges on paths from the output to ``target``, by what can be reached from either end; no path is listed."""
+    check_target(network, target)
+    edges = network.edges()
+    below, above = {(network.depth, 0)}, {target}
+    for upper, lower in sorted(edges, reverse=True):
+        if upper in below:
+            below.add(lower)
+    for upper, lower in sorted(edges, key=lambda edge: edge[1]):
+        if lower in above:
+            above.add(upper)
+    return {(upper, lower) for upper, lower in edges if upper in below and lower in above}
+
+
+def listed_paths(network: Network, target: Node) -> Iterator[tuple[list[Node], float]]:
+    """Every path from the output down to ``target``, with the product of its squared weights, one by one.
+
+    A second route: no operator is built; a convolution is followed offset by offset, with zero padding.
+    """
+    check_target(network, target)
+    sizes = [int(np.prod(shape)) for shape in network.shapes()]
+
+    def follow(path: list[Node], weight: float) -> Iterator[tuple[list[Node], float]]:
+        level, x = path[-1]
+        if (level, x) == target:
+            yield path, weight
+        elif level > target[0]:
+            layer = network.layers[level - 1]
+            for lower, transport in ((level - 1, layer.transport), *layer.skips.items()):
+                for y, w in _targets(transport, x, sizes[lower]):
+                    yield from follow([*path, (lower, y)], weight * w)
+
+    yield from follow([(network.depth, 0)], 1.0)
+
+
+def edges_of(paths: Sequence[Sequence[Node]]) -> set[Edge]:
+    """The edges of a list of paths."""
+    return {edge for path in paths for edge in pairwise(path)}
+
+
+def check_target(network: Network, target: Node) -> None:
+    """Refuse a node that the network has not."""
+    level, x = target
+    if not 0 <= level < network.depth or not 0 <= x < int(np.prod(network.shapes()[level])):
+        raise ValueError(
+            f"target: found level {level}, position {x}, expected a level of 0 … {network.depth - 1} and one of its "
+            "positions, counted from 0."
+        )
+
+
+def _targets(transport: Transport, x: int, size: int) -> Iterator[tuple[int, float]]:
+    """(position below, squared weight) for everything that position x of one channel reads."""
+    if isinstance(transport, MatrixTransport):
+        column = sparse.csr_array(transport.weights).toarray()[:, x]
+        yield from ((y, float(w)) for y, w in enumerate(column) if w)
+    else:
+        for (offset,), w in zip(transport.offsets, transport.weights.reshape(-1), strict=True):
+            if w and 0 <= x + offset < size:
+                yield int(x + offset), float(w)

@@ -1,0 +1,165 @@
+"""From layers to the lattice law to the heat equation: how far apart they are, and how fast that shrinks.
+
+Paper 2, §3.1. L counts the output layer as in the paper, so capacity passes N = L − 1 layers. Distances are shares of
+capacity that lie at the wrong place: total variation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from capcore.propagation import (
+    ConvolutionTransport,
+    LimitCoefficients,
+    Segment,
+    evolve,
+    heat_kernel,
+    propagate,
+    propagate_equal,
+    residual,
+    scaling_relations,
+)
+from capcore.propagation.generator import jumps
+from capcore.propagation.scaling import powers
+from capcore.validation import finite_number, positive_integer
+
+
+def rates_of_kernel(kernel: object) -> ConvolutionTransport:
+    """Jump rates from ``{offset: rate}`` along one axis; offsets may be text, as in a JSON file.
+
+    Raises ``ValueError`` for anything else, negative rates, and a kernel that does not move capacity.
+
+    >>> rates_of_kernel({"-1": 1.0, "2": 0.5}).sums
+    array([1.5])
+    """
+    if not isinstance(kernel, Mapping) or not kernel:
+        raise ValueError(f"kernel: found {kernel!r}, expected rates by offset, such as {{-1: 1.0, 1: 1.0}}.")
+    try:
+        offsets = [int(offset) for offset in kernel]
+    except ValueError:
+        raise ValueError(f"kernel: found the offsets {list(kernel)}, expected whole numbers.") from None
+    values = [finite_number(rate, f"kernel[{offset}]") for offset, rate in zip(offsets, kernel.values(), strict=True)]
+    for offset, rate in zip(offsets, values, strict=True):
+        if rate < 0:
+            raise ValueError(f"kernel[{offset}]: found {rate:g}, expected a rate, at least 0.")
+    if not any(offset and rate for offset, rate in zip(offsets, values, strict=True)):
+        raise ValueError(f"kernel: found {dict(kernel)}, expected a positive rate at an offset other than 0.")
+    return ConvolutionTransport.of_offsets(dict(zip(offsets, values, strict=True)))
+
+
+def neighbours(diffusion: float, causal: bool = False) -> ConvolutionTransport:
+    """Rates with diffusion D: D to either neighbour, or 2D to the next position only.
+
+    >>> LimitCoefficients.of_rates(neighbours(2.0, causal=True))
+    LimitCoefficients(diffusion=array([[2.]]), drift=array([4.]), leak=0.0)
+    """
+    diffusion = finite_number(diffusion, "diffusion")
+    if diffusion <= 0:
+        raise ValueError(f"diffusion: found {diffusion:g}, expected more than 0 positions squared.")
+    return ConvolutionTransport.of_offsets({1: 2 * diffusion} if causal else {-1: diffusion, 1: diffusion})
+
+
+def axis(rates: ConvolutionTransport) -> np.ndarray:
+    """(n,) positions −m … m around the output, wide enough for nothing to reach the ends."""
+    found = LimitCoefficients.of_rates(rates)
+    far = abs(found.drift[0]) + 10 * np.sqrt(2 * found.diffusion[0, 0]) + 30 * np.abs(rates.offsets).max()
+    return np.arange(-int(np.ceil(far)), int(np.ceil(far)) + 1)
+
+
+def one_output(x: np.ndarray) -> np.ndarray:
+    """(n,) one unit of capacity at position 0 of the axis x (n,)."""
+    return (x == 0).astype(float)
+
+
+def usable_depths(depths: object, rates: ConvolutionTransport, at_least: int = 2) -> list[int]:
+    """The depths L whose layers can send that much away, Σ_j a_j ≤ L − 1, in ascending order.
+
+    Raises ``ValueError`` unless there are ``at_least`` of them.
+
+    >>> usable_depths([64, 8, 16], neighbours(4.0))
+    [16, 64]
+    """
+    if not isinstance(depths, list | tuple):
+        raise ValueError(f"depths: found {depths!r}, expected a list of numbers of layers.")
+    numbers = sorted({positive_integer(depth, "depths", 2) for depth in depths})
+    least = float(jumps(rates).sums[0])
+    found = [depth for depth in numbers if depth - 1 >= least]
+    if len(found) < at_least:
+        raise ValueError(
+            f"depths: found {len(found)} of {numbers} layers above the total rate of jumps, {least:g}, expected at "
+            f"least {at_least}. Use deeper networks or smaller rates."
+        )
+    return found
+
+
+def law_of_layers(rates: ConvolutionTransport, depth: int, output: np.ndarray) -> np.ndarray:
+    """(n,) capacity of the input of a network of ``depth`` layers, layer by layer: Eq. 2."""
+    layer = residual(rates, depth - 1)
+    return propagate(output, [layer] * (depth - 1)).per_position
+
+
+def law_of_many_layers(rates: ConvolutionTransport, depth: int, output: np.ndarray) -> np.ndarray:
+    """(n,) the same through the power of a Fourier symbol, for any depth."""
+    return propagate_equal(output, residual(rates, depth - 1), depth - 1)[:, 0]
+
+
+def lattice_law(rates: ConvolutionTransport, output: np.ndarray) -> np.ndarray:
+    """(n,) the limit of many layers, exp(Δ)."""
+    return evolve(output, [Segment(1.0, rates)]).final[:, 0]
+
+
+def heat_law(rates: ConvolutionTransport, x: np.ndarray, drift: bool = True) -> np.ndarray:
+    """(n,) Green's function of Eq. 3 at x (n,), with the drift that the paper leaves out or without it."""
+    found = LimitCoefficients.of_rates(rates)
+    return heat_kernel(x, 1.0, found if drift else LimitCoefficients(found.diffusion, np.zeros(1)))
+
+
+def total_variation(found: np.ndarray, expected: np.ndarray) -> float:
+    """Half the sum of differences over the total expected: the share of capacity at the wrong place.
+
+    >>> total_variation(np.array([1.0, 0.0]), np.array([0.5, 0.5]))
+    0.5
+    """
+    return float(np.abs(found - expected).sum() / 2 / expected.sum())
+
+
+def order(sizes: Sequence[float], gaps: Sequence[float]) -> float:
+    """Exponent p of gap ∝ size^(−p), from the last two.
+
+    >>> order([1, 10, 100], [3.0, 0.5, 0.05])
+    1.0
+    """
+    return float(np.log(gaps[-2] / gaps[-1]) / np.log(sizes[-1] / sizes[-2]))
+
+
+def layer_gaps(rates: ConvolutionTransport, depths: Sequence[int]) -> list[float]:
+    """Total variation from the lattice law, for every depth."""
+    output = one_output(axis(rates))
+    limit = lattice_law(rates, output)
+    return [total_variation(law_of_layers(rates, depth, output), limit) for depth in depths]
+
+
+def spread_gaps(spreads: Sequence[float], causal: bool = False, drift: bool = True) -> list[float]:
+    """Total variation of the lattice law of neighbours from the equation at whole positions, for every D."""
+    gaps = []
+    for diffusion in spreads:
+        rates = neighbours(diffusion, causal)
+        x = axis(rates)
+        gaps.append(total_variation(lattice_law(rates, one_output(x)), heat_law(rates, x, drift)))
+    return gaps
+
+
+def scaling_rows() -> list[dict[str, str]]:
+    """The scaling relations of the paper, printed and derived, one dictionary each."""
+    return [
+        {
+            "equation": f"Eq. {r.equation} (§{r.section})",
+            "squared scale": r.quantity,
+            "printed": powers(r.printed),
+            "finite jumps or leak": powers(r.derived),
+            "finite D in pixels²": "" if r.spread is None else powers(r.spread),
+        }
+        for r in scaling_relations()
+    ]

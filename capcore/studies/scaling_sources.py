@@ -1,0 +1,122 @@
+"""Networks whose layers all send capacity down: connections to the output, and the sum over layers (paper 2, §3.2–3.3).
+
+Connections to the output: one unit of capacity on the outputs of each hidden layer, N = L − 1 sources on the levels
+1 … N. All layers together: one unit on the inputs of each layer, L sources on the levels 0 … N. Both are divided by
+their number, without which they grow without bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.integrate import quad_vec
+from scipy.special import ive
+
+from capcore.allocation import allocate
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.processes import PowerLaw
+from capcore.propagation import ConvolutionTransport, Segment, evolve, nearest_neighbour_law, propagate, source_kernel
+from capcore.propagation import residual as residual_layer
+from capcore.studies.layers import LayerProfiles
+from capcore.studies.scaling_pdes import axis, neighbours, one_output, total_variation
+
+
+def connected(rates: ConvolutionTransport, depth: int, source: np.ndarray) -> np.ndarray:
+    """(L, n) capacity κ(L → ℓ, x) of the layers ℓ = 1 … L, with the same source (n,) on every hidden layer's output."""
+    n_layers = depth - 1
+    sources = dict.fromkeys(range(1, n_layers + 1), source)
+    layers = [residual_layer(rates, n_layers)] * n_layers
+    return np.array(propagate(np.zeros_like(source), layers, sources=sources, keep=True).states)[..., 0]
+
+
+def cumulated(rates: ConvolutionTransport, depth: int, source: np.ndarray) -> np.ndarray:
+    """(n,) capacity κ({1, …, L} → 1, x), with the same source (n,) on the inputs of every layer: Eq. 10."""
+    n_layers = depth - 1
+    sources = dict.fromkeys(range(n_layers), source)
+    layers = [residual_layer(rates, n_layers)] * n_layers
+    return propagate(source, layers, sources=sources).per_position
+
+
+def cumulated_one_by_one(rates: ConvolutionTransport, depth: int, source: np.ndarray) -> np.ndarray:
+    """(n,) the same as a sum of separate propagations, each through the layers below it."""
+    layer = residual_layer(rates, depth - 1)
+    parts = [propagate(source, [layer] * below).per_position for below in range(1, depth)]
+    return np.sum([source, *parts], axis=0)
+
+
+def steady_lattice_law(rates: ConvolutionTransport, source: np.ndarray) -> np.ndarray:
+    """(n,) ∫₀¹ exp(sΔ) source ds: the limit of either network, divided by its number of sources."""
+    return evolve(np.zeros_like(source), [Segment(1.0, rates, source=source)]).final[:, 0]
+
+
+def at_the_source(diffusion: float) -> float:
+    """The same at a source of one unit, for nearest neighbours: e^{−2D} (I₀(2D) + I₁(2D)).
+
+    >>> round(at_the_source(4.0), 9)
+    0.277574275
+    """
+    return float(ive(0, 2 * diffusion) + ive(1, 2 * diffusion))
+
+
+def by_quadrature(diffusion: float, x: np.ndarray) -> np.ndarray:
+    """(n,) the same at whole positions x (n,) as an integral of the closed form of the lattice law."""
+
+    def integrand(s: float) -> np.ndarray:
+        return nearest_neighbour_law(x, diffusion * s, diffusion * s) if s else (x == 0).astype(float)
+
+    return quad_vec(integrand, 0, 1, epsabs=1e-12)[0]
+
+
+def layer_gaps(rates: ConvolutionTransport, depths: Sequence[int], kind: str) -> list[float]:
+    """Total variation from the lattice law for every depth; ``kind`` is ``connected`` or ``cumulated``."""
+    source = one_output(axis(rates))
+    limit = steady_lattice_law(rates, source)
+    gaps = []
+    for depth in depths:
+        if kind == "connected":
+            found = connected(rates, depth, source)[0] / (depth - 1)
+        else:
+            found = cumulated(rates, depth, source) / depth
+        gaps.append(total_variation(found, limit))
+    return gaps
+
+
+def spread_gaps(spreads: Sequence[float]) -> list[float]:
+    """Largest difference of the lattice law from Eq. 9, relative to Eq. 9 at the source, for every D."""
+    gaps = []
+    for diffusion in spreads:
+        rates = neighbours(diffusion)
+        x = axis(rates)
+        equation = source_kernel(x, 1.0, diffusion)
+        gap = np.abs(steady_lattice_law(rates, one_output(x)) - equation).max()
+        gaps.append(float(gap / source_kernel(0.0, 1.0, diffusion)))
+    return gaps
+
+
+def total_slip(depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Totals (L,) of κ(L → ℓ) for the layers ℓ = 1 … L with one unit per hidden layer, and those of Eq. 8, L t.
+
+    >>> total_slip(3)[0].tolist(), total_slip(3)[1].tolist()
+    ([2.0, 2.0, 1.0], [3.0, 1.5, 0.0])
+    """
+    still = ConvolutionTransport.of_offsets({0: 1.0})
+    totals = connected(still, depth, np.ones(1)).sum(axis=1)
+    reverse_time = (depth - np.arange(1, depth + 1)) / (depth - 1)
+    return totals, depth * reverse_time
+
+
+def layer_totals(n_layers: int = 6, seed: int = 0) -> dict[str, float]:
+    """Capacities of the layers of paper 1's linear model with one channel: by themselves, and each given all above.
+
+    Kernel size 2, at random parameters: the numbers are dimensions, and the same at almost all parameters. ``total`` is
+    κ, ``independent`` and ``conditional`` are sums over layers.
+    """
+    arch = Hierarchical(1, n_layers)
+    found = allocate(arch, arch.init(np.random.default_rng(seed)), PowerLaw())
+    profiles = LayerProfiles.of(found)
+    return {
+        "total": float(found.total),
+        "independent": float(profiles.totals("independent").sum()),
+        "conditional": float(profiles.totals("backward").sum()),
+    }
