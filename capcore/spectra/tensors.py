@@ -1,0 +1,106 @@
+"""Tensors as checkpoints list them: a name, a type, a shape, and values that are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+REAL = ("float16", "bfloat16", "float32", "float64")
+"""Types whose values are weights that can be analysed."""
+
+
+class CheckpointError(ValueError):
+    """A file that cannot be read, or must not be: says what was found, what was expected, and what to do."""
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """One tensor of a checkpoint.
+
+    Attributes
+    ----------
+    name : as the file has it. dtype : by NumPy's names, and ``bfloat16``, ``float8_e4m3``, … beyond them.
+    shape : sizes of the axes, as stored.
+    unread : why values of this type are not read; empty if they are.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    values: Callable[[], np.ndarray] = field(repr=False, compare=False)
+    unread: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return count(self.shape)
+
+    @property
+    def is_real(self) -> bool:
+        """Whether the entries are floating-point numbers that :meth:`read` returns."""
+        return self.dtype in REAL and not self.unread
+
+    def read(self) -> np.ndarray:
+        """``shape`` array, not to be written to: the type of the file, but float32 for bfloat16, which it holds exactly.
+
+        Raises ``CheckpointError`` for a type that is listed only.
+        """
+        if self.unread:
+            raise CheckpointError(f"{self.name!r}: found values of type {self.dtype}. {self.unread}")
+        return self.values()
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What one file holds: its format, its SHA-256 and size in bytes, its tensors by name, and its remarks."""
+
+    format: str
+    sha256: str
+    size: int
+    tensors: Mapping[str, Tensor]
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def count(shape: tuple[int, ...]) -> int:
+    """Entries of a shape, as a Python int that cannot overflow.
+
+    >>> count((3, 2**62))
+    13835058055282163712
+    """
+    product = 1
+    for length in shape:
+        product *= length
+    return product
+
+
+def checked_name(name: object, where: str) -> str:
+    """``name`` if it is a string that every screen can show: control characters could rewrite a terminal."""
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise CheckpointError(f"{where}: found a tensor named {name!r}, expected a name of printable characters.")
+    return name
+
+
+def checked_shape(shape: object, where: str) -> tuple[int, ...]:
+    """``shape`` as a tuple, if it is a list of at most 32 whole numbers, none negative."""
+    if (
+        not isinstance(shape, list | tuple)
+        or len(shape) > 32
+        or not all(type(length) is int and 0 <= length < 2**63 for length in shape)
+    ):
+        raise CheckpointError(
+            f"{where}: found the shape {brief(shape)}, expected at most 32 whole numbers. {DAMAGED}"
+        )
+    return tuple(shape)
+
+
+def brief(value: object) -> str:
+    """``repr`` of ``value``, cut to a line: what a file says may be long."""
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+DAMAGED = "The file is damaged or was written by something else: fetch it again, or save it anew."
