@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.constraints import chain, join
-from capcore.propagation import MatrixTransport, mean_chi_square, propagate
-from capcore.propagation.random_signs import ChiSquare
+from capcore.propagation import MatrixTransport, propagate
 from capcore.studies.profiles import total_variation
 from capcore.studies.tree_network import TreeNetwork
 from capcore.validation import positive_integer
@@ -89,17 +88,40 @@ def cumulate(tree: TreeNetwork, sources: Sequence[np.ndarray]) -> np.ndarray:
     return propagate(sources[-1], layers, sources=dict(enumerate(sources[:-1]))).input.reshape(-1)
 
 
-def over_signs(
-    tree: TreeNetwork, covariance: np.ndarray, n_draws: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Exact allocations and those of Eq. 12 with conditional κ(ℓ→ℓ), (n_draws, positions) each, for random signs."""
-    found = [bridge(tree.with_signs(rng), covariance) for _ in range(positive_integer(n_draws, "n_draws"))]
-    return (
-        np.array([each.per_position("exact") for each in found]),
-        np.array([each.per_position("cumulated") for each in found]),
-    )
+def over_signs(tree: TreeNetwork, n_draws: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Exact allocations and those of Eq. 12 with conditional κ(ℓ→ℓ), (n_draws, n) each, for random signs.
+
+    Inputs are white and layers isometric, so that what layers everywhere read is white. A constraint space then moves
+    down as it is, Π → W Π Wᵀ, and what a layer adds is what is left of it outside of the spaces from above: a way to
+    the numbers of :func:`bridge` that looks at every layer once. Raises ``ValueError`` where layers are not isometric.
+    """
+    for l, w in enumerate(tree.matrices[:-1], 1):
+        gap = float(np.abs(w.T @ w - np.eye(w.shape[1])).max())
+        if gap > 1e-10:
+            raise ValueError(
+                f"tree: found columns in layer {l} that are off orthonormal by {gap:.1e}, expected isometric layers. "
+                "Use isometric(tree)."
+            )
+    draws = [_descend(tree.with_signs(rng)) for _ in range(positive_integer(n_draws, "n_draws"))]
+    exact, cumulated = (np.array(side) for side in zip(*draws, strict=True))
+    return exact, cumulated
 
 
-def same_mean(exact: np.ndarray, cumulated: np.ndarray) -> ChiSquare:
-    """Whether the two (n_draws, positions) have one mean, by their differences draw for draw."""
-    return mean_chi_square(cumulated - exact, np.zeros(exact.shape[1]))
+def _descend(tree: TreeNetwork) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) both sides for one isometric network and white inputs."""
+    basis = _orthonormal(tree.own_jacobian(tree.n_layers))
+    capacity = np.square(basis).sum(axis=1)
+    for layer in range(tree.n_layers - 1, 0, -1):
+        w = tree.matrices[layer - 1]
+        moved = w @ basis
+        own = _orthonormal(tree.own_jacobian(layer))
+        added = _orthonormal(own - moved @ (moved.T @ own))
+        capacity = np.square(w) @ capacity + np.square(added).sum(axis=1)
+        basis = np.hstack([moved, added])
+    return np.square(basis).sum(axis=1), capacity
+
+
+def _orthonormal(columns: np.ndarray) -> np.ndarray:
+    """Orthonormal basis of columns of length about one, or of what a projection left of such: 1e-8 and less is none."""
+    u, s, _ = np.linalg.svd(columns, full_matrices=False)
+    return u[:, s > 1e-8 * max(1.0, s[0])]

@@ -17,7 +17,6 @@ import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.constraints import ConstraintSpace
-from capcore.generic import attainable_ranks
 from capcore.validation import finite_array
 
 
@@ -124,50 +123,3 @@ class TreeNetwork:
     def with_signs(self, rng: np.random.Generator) -> TreeNetwork:
         """The same kernels with a fresh random sign after every hidden unit."""
         return TreeNetwork(self.kernels, [rng.choice([-1.0, 1.0], w.shape[1]) for w in self.matrices[:-1]])
-
-
-def attainable_widths(channels: int, n_layers: int, kernel_size: int) -> list[int]:
-    """Hidden channels without those that no weights can use: the same models and capacities, no arbitrary rest.
-
-    >>> attainable_widths(4, 6, 2)
-    [2, 4, 4, 4, 2]
-    """
-    return attainable_ranks([1, *[channels] * (n_layers - 1), 1], [kernel_size] * n_layers)[1:-1]
-
-
-def rotated(tree: TreeNetwork, rng: np.random.Generator) -> TreeNetwork:
-    """The same function with the hidden channels of every layer turned by a random orthogonal matrix."""
-    kernels = [kernel.copy() for kernel in tree.kernels]
-    for l in range(len(kernels) - 1):
-        q = np.linalg.qr(rng.normal(size=(kernels[l].shape[2],) * 2))[0]
-        kernels[l] = kernels[l] @ q
-        kernels[l + 1] = np.einsum("ab,btc->atc", q.T, kernels[l + 1])
-    return TreeNetwork(kernels)
-
-
-def isometric(tree: TreeNetwork) -> TreeNetwork:
-    """The same function, up to its scale, with orthonormal columns in every layer but the uppermost.
-
-    A layer's triangular factor goes into the layer above it: the left-canonical form of a tensor train.
-    """
-    kernels, carry = [], np.eye(tree.kernels[0].shape[0])
-    for kernel in tree.kernels:
-        turned = np.einsum("ab,btc->atc", carry, kernel)
-        q, carry = np.linalg.qr(turned.reshape(-1, kernel.shape[2]))
-        kernels.append(q.reshape(kernel.shape))
-    return TreeNetwork(kernels)
-
-
-def residual_tree(channels: int, n_layers: int, jump: float, rng: np.random.Generator) -> TreeNetwork:
-    """Residual layers of kernel size 2: tap 0 is √(1 − jump) times the identity, tap 1 √jump times a random rotation.
-
-    Their columns are orthonormal. The input has as many components per position as there are channels, and the
-    output reads both taps of its layer's first channel, turned likewise.
-    """
-    if not 0 < jump < 1:
-        raise ValueError(f"jump: found {jump!r}, expected a number between 0 and 1: the share of capacity that jumps.")
-    kernels = []
-    for _ in range(n_layers):
-        turn = np.linalg.qr(rng.normal(size=(channels, channels)))[0]
-        kernels.append(np.stack([np.sqrt(1 - jump) * np.eye(channels), np.sqrt(jump) * turn], axis=1))
-    return TreeNetwork([*kernels[:-1], kernels[-1][:, :, :1]])
