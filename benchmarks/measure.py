@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-PACKAGES = ("numpy", "scipy", "python-flint", "sympy", "teneva")
+PACKAGES = ("numpy", "scipy", "python-flint", "sympy", "teneva", "py-pde")
 
 
 @dataclass(frozen=True)

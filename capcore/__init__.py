@@ -39,6 +39,15 @@ if TYPE_CHECKING:
         WithNugget,
         make_process,
     )
+    from capcore.propagation import (
+        ConvolutionTransport,
+        Layer,
+        MatrixTransport,
+        evolve,
+        propagate,
+        propagate_equal,
+        scaling_relations,
+    )
     from capcore.redundancy import (
         is_redundant,
         marginal_rank,
@@ -97,6 +106,13 @@ _HOME = {
     "estimate_capacity": "sketch",
     "CapacityEstimate": "sketch",
     "TangentSpace": "tangent_space",
+    "ConvolutionTransport": "propagation",
+    "MatrixTransport": "propagation",
+    "Layer": "propagation",
+    "propagate": "propagation",
+    "propagate_equal": "propagation",
+    "evolve": "propagation",
+    "scaling_relations": "propagation",
     "allocate_function": "own_model",
     "linearised_jax": "own_model",
     "linearised_torch": "own_model",
@@ -149,6 +165,7 @@ __all__ = [
     "CapacityEstimate",
     "CapacityWarning",
     "ConstraintSpace",
+    "ConvolutionTransport",
     "DampedCosine",
     "FeatureProcess",
     "FitResult",
@@ -162,8 +179,10 @@ __all__ = [
     "Independent",
     "LargeAllocation",
     "LargeFit",
+    "Layer",
     "LayerAllocation",
     "Linear",
+    "MatrixTransport",
     "Mixed",
     "Monomials",
     "PiecewiseLinear",
@@ -180,6 +199,7 @@ __all__ = [
     "chain",
     "estimate_capacity",
     "estimate_process",
+    "evolve",
     "exponential_sequence",
     "fit",
     "fit_large",
@@ -195,7 +215,10 @@ __all__ = [
     "maximal_redundant_set",
     "minimal_layer_sets",
     "octave_capacities",
+    "propagate",
+    "propagate_equal",
     "redundant_layer_sets",
+    "scaling_relations",
 ]
 
 

@@ -25,6 +25,7 @@ TITLES = {
     "octaves": "Capacity by octaves",
     "tangent": "Basis of the tangent space",
     "ranks": "Exact ranks",
+    "propagation": "Capacity through deep layers",
 }
 """Suite → heading, in order."""
 
