@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from capcore.studies.dilated_fields import checked_jump
 from capcore.validation import finite_array, finite_number, positive_integer
 
 
@@ -25,9 +26,7 @@ def within_powers(n_layers: int, jump: float) -> np.ndarray:
     >>> within_powers(2, 0.25).tolist()  # displacements −3 … 3
     [0.25, 0.625, 1.0]
     """
-    n_layers, p = positive_integer(n_layers, "n_layers"), finite_number(jump, "jump")
-    if not 0 < p <= 0.5:
-        raise ValueError(f"jump: found {p:g}, expected more than 0 and at most ½: it goes to both sides.")
+    n_layers, p = positive_integer(n_layers, "n_layers"), checked_jump(jump)
     stay = 1 - 2 * p
     zero, one = 1.0, 0.0  # of a sum without digits
     within = np.empty(n_layers + 1)

@@ -71,7 +71,7 @@ def field(log_dilations: object, jump: float) -> Field:
     [0.333333, 5.4]
     """
     h = np.exp((logs := finite_array(log_dilations, "log_dilations", 1)) - logs.max())
-    p = 2 * _probability(jump)
+    p = 2 * checked_jump(jump)
     variance = p * np.sum(h**2)
     return Field(float(np.sqrt(variance)), float((p - 3 * p**2) * np.sum(h**4) / variance**2))
 
@@ -111,15 +111,22 @@ def step_factor(every: int, ratio: float = 2.0) -> float:
     return float(np.sqrt(every * np.expm1(-2 * log_ratio) / np.expm1(-2 * every * log_ratio)))
 
 
+def checked_jump(jump: object) -> float:
+    """``jump``, the squared weight at either side, if it is more than 0 and at most ½.
+
+    >>> checked_jump(0.7)
+    Traceback (most recent call last):
+    ...
+    ValueError: jump: found 0.7, expected more than 0 and at most ½: it goes to both sides.
+    """
+    number = finite_number(jump, "jump")
+    if not 0 < number <= 0.5:
+        raise ValueError(f"jump: found {number:g}, expected more than 0 and at most ½: it goes to both sides.")
+    return number
+
+
 def _above_one(value: float, name: str) -> float:
     number = finite_number(value, name)
     if number <= 1:
         raise ValueError(f"{name}: found {number:g}, expected more than 1: dilations that grow.")
-    return number
-
-
-def _probability(jump: float) -> float:
-    number = finite_number(jump, "jump")
-    if not 0 < number <= 0.5:
-        raise ValueError(f"jump: found {number:g}, expected more than 0 and at most ½: it goes to both sides.")
     return number

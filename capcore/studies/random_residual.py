@@ -45,51 +45,62 @@ def tanh_slope_square(variance: float = 1.0) -> float:
     return _gaussian_mean(lambda z: (1 - np.tanh(z) ** 2) ** 2, variance)
 
 
-def squared_gradient(
+def squared_gradients(
     kind: str,
     n_layers: int,
     jump: float,
+    draws: int,
     rng: np.random.Generator,
     channels: int = 8,
-    positions: int = 256,
+    positions: int = 192,
 ) -> np.ndarray:
-    """(positions,) squared gradient of a random direction of the output's middle position, summed over input channels.
+    """(draws, positions) squared gradients of a random direction of the output's middle position, over input channels.
 
     Parameters
     ----------
     kind : one of ``KINDS``. jump : ε, the squared scale of the residual branch, more than 0 and less than 1.
+    draws : networks. Each has a white Gaussian input, fresh Gaussian weights of He's variance in every layer, and a
+        periodic range of positions.
 
-    White Gaussian input, fresh Gaussian weights of He's variance in every layer, a periodic range of positions.
-
-    >>> np.flatnonzero(squared_gradient("relu", 2, 0.5, np.random.default_rng(0), positions=9)).tolist()
+    >>> found = squared_gradients("relu", 2, 0.5, 1, np.random.default_rng(0), positions=9)
+    >>> np.flatnonzero(found[0]).tolist()
     [2, 3, 4, 5, 6]
     """
     one_of(kind, "kind", KINDS)
     if not 0 < (epsilon := finite_number(jump, "jump")) < 1:
         raise ValueError(f"jump: found {epsilon:g}, expected more than 0 and less than 1.")
-    channels, positions = positive_integer(channels, "channels"), positive_integer(positions, "positions", 3)
+    draws, c = positive_integer(draws, "draws"), positive_integer(channels, "channels")
+    n = positive_integer(positions, "positions", 3)
     skip = 1.0 if kind == "plain tanh" else np.sqrt(1 - epsilon)
     gain = np.sqrt(epsilon / tanh_square()) if kind == "tanh" else np.sqrt(epsilon)
-    x = rng.normal(size=(positions, channels))
+    x = rng.normal(size=(draws, n, c))
+    taps = np.empty((draws, n, 3 * c))
     passed: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
     for _ in range(positive_integer(n_layers, "n_layers")):
-        w = rng.normal(size=(3 * channels, channels)) / np.sqrt(3 * channels)
-        z = np.concatenate([np.roll(x, 1, axis=0), x, np.roll(x, -1, axis=0)], axis=1) @ w
+        w = rng.normal(size=(draws, 3 * c, c)) / np.sqrt(3 * c)
+        taps[:, 1:, :c], taps[:, 0, :c] = x[:, :-1], x[:, -1]
+        taps[..., c : 2 * c] = x
+        taps[:, :-1, 2 * c :], taps[:, -1, 2 * c :] = x[:, 1:], x[:, 0]
+        z = taps @ w
         if kind == "relu":
-            v = rng.normal(size=(channels, channels)) * np.sqrt(2 / channels)
-            slope, branch = (z > 0).astype(np.float32), np.maximum(z, 0) @ v
-            passed.append((w, slope, v))
+            v = rng.normal(size=(draws, c, c)) * np.sqrt(2 / c)
+            branch = np.maximum(z, 0) @ v
+            passed.append((w, z > 0, v))
         else:
             branch = np.tanh(z)
             passed.append((w, (1 - branch**2).astype(np.float32), None))
         x = skip * x + gain * branch
-    gradient = np.zeros((positions, channels))
-    gradient[positions // 2] = rng.normal(size=channels) / np.sqrt(channels)
+    gradient = np.zeros((draws, n, c))
+    gradient[:, n // 2] = rng.normal(size=(draws, c)) / np.sqrt(c)
     for w, slope, mixing in reversed(passed):
-        back = (slope * (gradient if mixing is None else gradient @ mixing.T)) @ w.T
-        left, middle, right = np.split(back, 3, axis=1)
-        gradient = skip * gradient + gain * (np.roll(left, -1, axis=0) + middle + np.roll(right, 1, axis=0))
-    return np.sum(gradient**2, axis=1)
+        back = (slope * (gradient if mixing is None else gradient @ mixing.swapaxes(1, 2))) @ w.swapaxes(1, 2)
+        moved = back[..., c : 2 * c]
+        moved[:, :-1] += back[:, 1:, :c]
+        moved[:, -1] += back[:, 0, :c]
+        moved[:, 1:] += back[:, :-1, 2 * c :]
+        moved[:, 0] += back[:, -1, 2 * c :]
+        gradient = skip * gradient + gain * moved
+    return np.sum(gradient**2, axis=-1)
 
 
 def deviation(profile: np.ndarray) -> float:
@@ -131,7 +142,7 @@ def deviations(
     draws: int,
     rng: np.random.Generator,
     channels: int = 8,
-    positions: int = 256,
+    positions: int = 192,
 ) -> np.ndarray:
     """(draws, depths) standard deviations of squared gradients, each of a network of its own.
 
@@ -140,11 +151,12 @@ def deviations(
     jump : ε, or a function of the depth.
     """
     scale = jump if callable(jump) else lambda _: jump
-    found = [
-        [deviation(squared_gradient(kind, n, scale(n), rng, channels, positions)) for n in depths]
-        for _ in range(positive_integer(draws, "draws", 2))
-    ]
-    return np.array(found)
+    at_once = [min(8, draws - first) for first in range(0, positive_integer(draws, "draws", 2), 8)]  # for the memory
+    rows = []
+    for some in at_once:
+        found = [squared_gradients(kind, n, scale(n), some, rng, channels, positions) for n in depths]
+        rows.append(np.array([[deviation(profile) for profile in profiles] for profiles in found]).T)
+    return np.concatenate(rows)
 
 
 class Interval(NamedTuple):

@@ -6,7 +6,7 @@ Every regime is a stack of equal squared kernels, so that cumulants add, and its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from capcore.propagation.discrete import propagate
 from capcore.propagation.generator import residual
 from capcore.propagation.moments import displacement
 from capcore.propagation.power import propagate_equal
+from capcore.studies.dilated_fields import checked_jump
 from capcore.studies.scaling import fit_power
-from capcore.validation import one_of, positive_integer
+from capcore.validation import positive_integer
 
 BLOCK = (1, 2, 4, 8)
 """Dilations of one repeated block."""
+
+
+Maker: TypeAlias = Callable[[int], list[ConvolutionTransport]]
 
 
 class Size(NamedTuple):
@@ -32,6 +36,7 @@ class Size(NamedTuple):
 
 def symmetric(jump: float = 0.25) -> ConvolutionTransport:
     """Squared weights ε, 1 − 2ε, ε."""
+    jump = checked_jump(jump)
     return ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})
 
 
@@ -45,19 +50,37 @@ def causal(stay: float = 0.5) -> ConvolutionTransport:
     return ConvolutionTransport.of_offsets({0: stay, 1: 1 - stay})
 
 
-REGIMES: dict[str, Callable[[int], list[ConvolutionTransport]]] = {
-    "fixed ε": lambda n: [symmetric()] * n,
-    "ε ∝ 1/L": lambda n: [scaled(n)] * n,
-    "repeated blocks": lambda n: [symmetric().dilated(h) for h in BLOCK] * (n // len(BLOCK)),
-    "causal": lambda n: [causal()] * n,
-}
-"""Name → layers of a network of n layers, for multiples of four."""
+def regimes(jump: float = 0.25, rate: float = 1.0, stay: float = 0.5) -> dict[str, Maker]:
+    """Name → how to make a network of n layers; for repeated blocks n is a multiple of four.
+
+    >>> list(regimes())
+    ['fixed ε', 'ε ∝ 1/L', 'repeated blocks', 'causal']
+    """
+    fixed = symmetric(jump)
+    return {
+        "fixed ε": lambda n: [fixed] * n,
+        "ε ∝ 1/L": lambda n: [scaled(n, rate)] * n,
+        "repeated blocks": lambda n: [fixed.dilated(h) for h in BLOCK] * (n // len(BLOCK)),
+        "causal": lambda n: [causal(stay)] * n,
+    }
+
+
+def doublings(deepest: int, first: int = 8) -> list[int]:
+    """8, 16, 32, … up to ``deepest``, at least three of them, so that an exponent can be fitted.
+
+    >>> doublings(40)
+    [8, 16, 32]
+    """
+    found = [first * 2**k for k in range(positive_integer(deepest, "deepest").bit_length()) if first * 2**k <= deepest]
+    if len(found) < 3:
+        raise ValueError(f"deepest: found {deepest}, expected at least {4 * first} layers, for three depths.")
+    return found
 
 
 def size(layers: Sequence[ConvolutionTransport]) -> Size:
     """Mean, standard deviation and excess kurtosis of the displacement along one axis, by adding cumulants.
 
-    >>> size(REGIMES["fixed ε"](8))
+    >>> size(regimes()["fixed ε"](8))
     Size(mean=0.0, deviation=2.0, excess_kurtosis=-0.125)
     """
     moved = displacement(_shared(layers))
@@ -70,30 +93,29 @@ def _shared(layers: Sequence[ConvolutionTransport]) -> list[ConvolutionTransport
     return [known.setdefault((x.weights.tobytes(), str(x.dilation), str(x.origin)), x) for x in layers]
 
 
-def sizes(regime: str, depths: Sequence[int]) -> list[Size]:
+def sizes(make: Maker, depths: Sequence[int]) -> list[Size]:
     """The :func:`size` of networks of every depth.
 
-    >>> [round(s.mean) for s in sizes("causal", [8, 16])]
+    >>> [round(s.mean) for s in sizes(regimes()["causal"], [8, 16])]
     [4, 8]
     """
-    make = REGIMES[one_of(regime, "regime", REGIMES)]
     return [size(make(positive_integer(n, "depths"))) for n in depths]
 
 
-def traversed(n_layers: int, depths: Sequence[int]) -> list[Size]:
+def traversed(n_layers: int, depths: Sequence[int], rate: float = 1.0) -> list[Size]:
     """The :func:`size` after some of the layers of one network that is scaled as Eq. 5 asks.
 
     >>> [round(s.deviation, 3) for s in traversed(32, [8, 32])]
     [0.707, 1.414]
     """
-    layer = scaled(n_layers)
+    layer = scaled(n_layers, rate)
     return [size([layer] * positive_integer(n, "depths")) for n in depths]
 
 
 def exponents(depths: Sequence[int], rows: Sequence[Size]) -> Mapping[str, float]:
     """Exponents in the number of layers of the ``deviation`` and of the ``reach``, |mean| plus deviation.
 
-    >>> found = exponents([8, 16, 32], sizes("fixed ε", [8, 16, 32]))
+    >>> found = exponents([8, 16, 32], sizes(regimes()["fixed ε"], [8, 16, 32]))
     >>> round(found["deviation"], 6), round(found["reach"], 6)
     (0.5, 0.5)
     """
@@ -102,23 +124,33 @@ def exponents(depths: Sequence[int], rows: Sequence[Size]) -> Mapping[str, float
     return {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
 
 
-def law(regime: str, n_layers: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+def law(layers: Sequence[ConvolutionTransport], width: int) -> tuple[np.ndarray, np.ndarray]:
     """Positions (width,) relative to the output, and the capacity there (width,): the whole law, not its moments.
 
     Capacity that comes near an end of the range wraps around; ``width`` should be many standard deviations.
 
-    >>> x, capacity = law("fixed ε", 1, 5)
+    >>> x, capacity = law([symmetric()], 5)
     >>> x.tolist(), abs(capacity.round(12)).tolist()
     ([-2, -1, 0, 1, 2], [0.0, 0.25, 0.5, 0.25, 0.0])
     """
-    layers = REGIMES[one_of(regime, "regime", REGIMES)](positive_integer(n_layers, "n_layers"))
     start = np.zeros(positive_integer(width, "width"))
     start[width // 2] = 1
     if len({id(layer) for layer in layers}) == 1:
-        capacity = propagate_equal(start, layers[0], n_layers)[:, 0]
+        capacity = propagate_equal(start, layers[0], len(layers))[:, 0]
     else:
-        capacity = propagate(start, layers).per_position
+        capacity = propagate(start, _shared(layers)).per_position
     return np.arange(width) - width // 2, capacity
+
+
+def doubling(n_layers: int, jump: float) -> list[ConvolutionTransport]:
+    """Layers with the dilations 1, 2, 4, …, at most 60 of them: beyond, see :mod:`capcore.studies.dilated_fields`.
+
+    >>> size(doubling(3, 0.25)).deviation ** 2  # (1 + 4 + 16) / 2
+    10.5
+    """
+    if positive_integer(n_layers, "n_layers") > 60:
+        raise ValueError(f"n_layers: found {n_layers}, expected at most 60, so that positions are whole numbers.")
+    return [symmetric(jump).dilated(2**level) for level in range(n_layers)]
 
 
 def moments(x: np.ndarray, capacity: np.ndarray) -> Size:
