@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,12 @@ def sha256(values: np.ndarray) -> str:
 
 
 def strict_json(text: bytes, where: str) -> Any:
-    """Parsed UTF-8 JSON. Raises ``CheckpointError`` for duplicate names, NaN, endless nesting and anything malformed."""
+    """Parsed UTF-8 JSON. Raises ``CheckpointError`` for a name that stands twice, NaN, deep nesting, bad text."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
             raise ValueError(f"the name {twice[:60]!r} stands twice")
         return found
 

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from capcore.spectra.files import map_file, sha256, strict_json
-from capcore.spectra.tensors import DAMAGED, CheckpointError, Contents, Tensor, brief, checked_name, checked_shape, count
+from capcore.spectra.tensors import (
+    DAMAGED,
+    Checkpoint,
+    CheckpointError,
+    Tensor,
+    brief,
+    checked_name,
+    checked_shape,
+    count,
+)
 
 LONGEST_HEADER = 2**24  # bytes: a hundred thousand tensors; parsed JSON takes up to twenty times as much memory
 NUMPY = {
@@ -30,7 +39,7 @@ LISTED_ONLY = {
 QUANTISED = "Quantised weights have their scales elsewhere: analyse the file they were made of."
 
 
-def read_safetensors(path: str | Path) -> Contents:
+def read_safetensors(path: str | Path) -> Checkpoint:
     """Tensors of a ``.safetensors`` file by name, in the order of the header.
 
     Raises ``CheckpointError`` for a file that is cut short or whose header does not describe it.
@@ -50,7 +59,7 @@ def read_safetensors(path: str | Path) -> Contents:
         tensors[name] = _tensor(name, dtype, shape, values[begin:end])
         spans.append((begin, end, name))
     _covers(path, sorted(spans), len(values))
-    return Contents("safetensors", sha256(data), len(data), tensors, metadata)
+    return Checkpoint(path.name, "safetensors", sha256(data), len(data), tensors, metadata)
 
 
 def bfloat16(words: np.ndarray) -> np.ndarray:
@@ -68,7 +77,7 @@ def _header_length(path: Path, data: np.ndarray) -> int:
     length, most = int(data[:8].view("<u8")[0]), min(LONGEST_HEADER, len(data) - 8)
     if not 2 <= length <= most:
         raise CheckpointError(
-            f"{path}: found a header of {length} bytes announced, expected 2 to {most} in a file of {len(data)}. {DAMAGED}"
+            f"{path}: found a header of {length} bytes in a file of {len(data)}, expected 2 to {most}. {DAMAGED}"
         )
     return length
 
@@ -128,7 +137,11 @@ def _covers(path: Path, spans: list[tuple[int, int, str]], n_bytes: int) -> None
     for begin, end, name in spans:
         if begin != reached:
             what = "overlap" if begin < reached else "leave bytes between them"
-            raise CheckpointError(f"{path}: found that {before} and {name!r} {what}, expected them end to end. {DAMAGED}")
+            raise CheckpointError(
+                f"{path}: found that {before} and {name!r} {what}, expected them end to end. {DAMAGED}"
+            )
         reached, before = end, repr(name)
     if reached != n_bytes:
-        raise CheckpointError(f"{path}: found {n_bytes - reached} bytes after the last tensor, expected none. {DAMAGED}")
+        raise CheckpointError(
+            f"{path}: found {n_bytes - reached} bytes after the last tensor, expected none. {DAMAGED}"
+        )

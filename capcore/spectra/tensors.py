@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -43,7 +43,7 @@ class Tensor:
         return self.dtype in REAL and not self.unread
 
     def read(self) -> np.ndarray:
-        """``shape`` array, not to be written to: the type of the file, but float32 for bfloat16, which it holds exactly.
+        """``shape`` array, not to be written to, of the file's type; float32 for bfloat16, which it holds exactly.
 
         Raises ``CheckpointError`` for a type that is listed only.
         """
@@ -52,15 +52,39 @@ class Tensor:
         return self.values()
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What one file holds: its format, its SHA-256 and size in bytes, its tensors by name, and its remarks."""
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Tensors by name: ``checkpoint["fc.weight"]`` reads one, ``checkpoint.tensors`` tells about all without reading.
 
+    Attributes
+    ----------
+    name : of the file, without its folder. format : ``safetensors``, ``npz``, ``npy``, ``torch`` or ``arrays``.
+    sha256 : of the file; of the files' hashes in order where there are several; of the values for arrays in memory.
+    size : bytes. tensors : by name. metadata : texts that the file carries.
+    parts : SHA-256 by file where there are several.
+    """
+
+    name: str
     format: str
     sha256: str
     size: int
-    tensors: Mapping[str, Tensor]
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    tensors: Mapping[str, Tensor] = field(repr=False)
+    metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
+    parts: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.tensors:
+            raise KeyError(f"{name!r}: not among the {len(self)} tensors of {self.name}.")
+        return self.tensors[name].read()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tensors
 
 
 def count(shape: tuple[int, ...]) -> int:
@@ -83,14 +107,15 @@ def checked_name(name: object, where: str) -> str:
 
 
 def checked_shape(shape: object, where: str) -> tuple[int, ...]:
-    """``shape`` as a tuple, if it is a list of at most 32 whole numbers, none negative."""
+    """``shape`` as a tuple, if it is a list of at most 32 whole numbers that a machine could address."""
     if (
         not isinstance(shape, list | tuple)
         or len(shape) > 32
-        or not all(type(length) is int and 0 <= length < 2**63 for length in shape)
+        or not all(type(length) is int and length >= 0 for length in shape)
+        or count(tuple(max(length, 1) for length in shape)) >= 2**60  # beyond any address
     ):
         raise CheckpointError(
-            f"{where}: found the shape {brief(shape)}, expected at most 32 whole numbers. {DAMAGED}"
+            f"{where}: found the shape {brief(shape)}, expected a few whole numbers that fit a file. {DAMAGED}"
         )
     return tuple(shape)
 

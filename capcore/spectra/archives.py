@@ -1,0 +1,137 @@
+"""NumPy's own files, ``.npy`` and ``.npz``, without pickles and without trust in the sizes that they state."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.lib import format as npy
+
+from capcore.spectra.files import map_file, sha256
+from capcore.spectra.tensors import DAMAGED, Checkpoint, CheckpointError, Tensor, checked_name, checked_shape, count
+
+EXPANSION = 100  # times the file: trained weights hardly shrink, and deflate reaches a thousand only on constants
+ALWAYS = 2**28  # bytes that any archive may expand to: a small network with all its layers set to zero
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def read_npz(path: str | Path) -> Checkpoint:
+    """Arrays of an ``.npz`` archive by name. Each is read, and taken out of memory again, when it is asked for.
+
+    Raises ``CheckpointError`` for archives that are damaged, encrypted, expand to far more than their size, or hold
+    Python objects.
+    """
+    path = Path(path)
+    data = map_file(path)
+    archive = open_archive(path)
+    tensors: dict[str, Tensor] = {}
+    for info in archive.infolist():
+        name = checked_name(info.filename.removesuffix(".npy"), str(path))
+        where = f"{path}: {name!r}"
+        if name in tensors:
+            raise CheckpointError(f"{path}: found two arrays named {name!r}, expected one. {DAMAGED}")
+        if info.filename == name:
+            tensors[name] = Tensor(name, "no array", (), lambda: np.zeros(0), "Not a NumPy array: left alone.")
+            continue
+        with Guarded(where), archive.open(info) as file:
+            dtype, shape, fortran = _header(where, file)
+            _fits(where, dtype, shape, info.file_size - file.tell())
+        tensors[name] = _tensor(name, dtype, shape, _member(where, archive, info, dtype, shape, fortran))
+    return Checkpoint(path.name, "npz", sha256(data), len(data), tensors)
+
+
+def read_npy(path: str | Path) -> Checkpoint:
+    """The array of an ``.npy`` file, under the name of the file, as a view of the mapped file."""
+    path = Path(path)
+    data = map_file(path)
+    with Guarded(str(path)):
+        file = BytesIO(data[: 2**16].tobytes())
+        dtype, shape, fortran = _header(str(path), file)
+        start = file.tell()
+        _fits(str(path), dtype, shape, len(data) - start)
+
+    def values() -> np.ndarray:
+        return data[start:].view(dtype).reshape(shape, order="F" if fortran else "C")
+
+    name = checked_name(path.stem, str(path))
+    return Checkpoint(path.name, "npy", sha256(data), len(data), {name: _tensor(name, dtype, shape, values)})
+
+
+def open_archive(path: Path) -> zipfile.ZipFile:
+    """A zip archive whose parts are as NumPy and PyTorch write them and expand to a size that can be expected."""
+    with Guarded(str(path)):
+        archive = zipfile.ZipFile(path)
+        infos = archive.infolist()
+    size, most = sum(info.file_size for info in infos), max(ALWAYS, EXPANSION * path.stat().st_size)
+    if size > most:
+        raise CheckpointError(
+            f"{path}: found an archive that expands to {size} bytes, {size // path.stat().st_size} times its size; "
+            f"expected at most {most}. Save it anew without compression if you trust it."
+        )
+    odd = [
+        info
+        for info in infos
+        if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+    ]
+    if odd:
+        raise CheckpointError(
+            f"{path}: found {odd[0].filename[:60]!r} encrypted or packed by an unusual method, "
+            "expected plain or deflated parts. Save it anew with numpy.savez."
+        )
+    return archive
+
+
+class Guarded:
+    """Turns whatever a parser raises on a damaged file into a ``CheckpointError`` that names the place."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, CheckpointError):
+            found = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            raise CheckpointError(f"{self.where}: cannot be read (found: {found}). {DAMAGED}") from error
+
+
+def _header(where: str, file: IO[bytes]) -> tuple[np.dtype, tuple[int, ...], bool]:
+    version = npy.read_magic(file)
+    if version not in _HEADERS:
+        raise CheckpointError(f"{where}: found version {version} of the npy format, expected 1.0 or 2.0. Save it anew.")
+    shape, fortran, dtype = _HEADERS[version](file)
+    if dtype.hasobject:
+        raise CheckpointError(
+            f"{where}: found Python objects, which are pickled and could execute code; expected numbers. "
+            "Save the weights as arrays of floating-point numbers."
+        )
+    return dtype, checked_shape(shape, where), bool(fortran)
+
+
+def _fits(where: str, dtype: np.dtype, shape: tuple[int, ...], n_bytes: int) -> None:
+    needed = count(shape) * dtype.itemsize
+    if needed != n_bytes:
+        raise CheckpointError(
+            f"{where}: found {n_bytes} bytes for the shape {shape} of {dtype}, expected {needed}. {DAMAGED}"
+        )
+
+
+def _member(
+    where: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo, dtype: np.dtype, shape: tuple[int, ...], fortran: bool
+) -> Callable[[], np.ndarray]:
+    def values() -> np.ndarray:
+        with Guarded(where), archive.open(info) as file:
+            _header(where, file)
+            return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C")
+
+    return values
+
+
+def _tensor(name: str, dtype: np.dtype, shape: tuple[int, ...], values: Callable[[], np.ndarray]) -> Tensor:
+    unread = "" if dtype.kind in "fiub" else "Not real numbers: save weights as floating-point arrays."
+    return Tensor(name, dtype.name, shape, values, unread)
