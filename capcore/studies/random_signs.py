@@ -108,3 +108,14 @@ def by_frequency(
     expected = law(weights)
     means = [over_inputs(weights, sine(omega), n_samples, rng).mean(axis=0) for omega in frequencies]
     return np.array([float(total_variation(mean, expected)) for mean in means])
+
+
+def settled(settings: Sequence[float], values: Sequence[float], limit: float) -> tuple[float, float] | None:
+    """The first setting from which on no value exceeds ``limit``, with its value; ``None`` if the last one does.
+
+    >>> settled([1.0, 2.0, 3.0, 4.0], [0.0, 0.9, 0.1, 0.2], 0.5), settled([1.0], [0.9], 0.5)
+    ((3.0, 0.1), None)
+    """
+    over = np.flatnonzero(np.asarray(values) > limit)
+    first = int(over[-1]) + 1 if over.size else 0
+    return (float(settings[first]), float(values[first])) if first < len(settings) else None
