@@ -48,7 +48,7 @@ def plot_capacity_paths(network: Network, target: Node, ax: Axes, own: int | Non
         if times:
             t = 1 - level / (network.depth - 1)
             ax.text(place.right, level, f"t = {t:.2g}", va="center", fontsize=8)
-    ax.set(xlim=(-0.8, place.right + (1.6 if times else 0.2)), ylim=(-0.5, network.depth + 0.4), xticks=[])
+    ax.set(xlim=(-0.8, place.right + (1.6 if times else 0.2)), ylim=(-0.5, network.depth + 0.6), xticks=[])
     ax.set_yticks(range(network.depth), [f"inputs of layer {level + 1}" for level in range(network.depth)])
     ax.tick_params(length=0)
     ax.grid(False)
@@ -89,5 +89,6 @@ def _draw_side_inputs(ax: Axes, place: _Places, nodes: Iterable[Node], drawn_on:
         if node not in drawn_on:
             continue
         x, y = place.block(node[0] - 1) if node[0] == place.depth else place.node(node)
-        ax.plot([x, x - 0.44], [y, y - 0.13], color=LEAKS, linestyle=(0, (2, 1.2)), linewidth=1.2, zorder=2, gid="leak")
-        ax.plot(x - 0.44, y - 0.13, "D", color=LEAKS, ms=4, zorder=4)
+        end = (x - 0.21, y + 0.42)  # between the weights, which go straight up and to the neighbours
+        ax.plot(*zip((x, y), end, strict=True), color=LEAKS, linestyle="--", linewidth=1.2, zorder=2, gid="leak")
+        ax.plot(*end, "D", color=LEAKS, ms=4, zorder=4)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from capcore.plotting.profiles import MARKERS
 from capcore.plotting.style import CYCLE
 
-POSITION_LABEL = "position (pixels from the output)"
+POSITION_LABEL = "position (from the output)"
 STYLES = ("-", "--", "-.", ":")
 
 
@@ -37,6 +37,7 @@ def plot_laws(
             drawn.set_markerfacecolor("none")
     ax.set(xlabel=POSITION_LABEL, ylabel="capacity per position")
     ax.set_ylim(bottom=0)
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     if within is not None:
         ax.set_xlim(*within)
     return ax
@@ -57,9 +58,31 @@ def plot_orders(
         ax.plot(sizes, guide, color=line.get_color(), linestyle=":", linewidth=1.1, zorder=1)
     ax.set(xscale="log", yscale="log")
     ticks = np.unique([size for sizes, _ in lines.values() for size in sizes])
+    if len(ticks) > 12:  # lines with sizes of their own
+        ticks = 10.0 ** np.arange(np.ceil(np.log10(ticks[0])), np.log10(ticks[-1]))
     ticks = ticks[:: -(-len(ticks) // 5)]
     ax.set_xticks(ticks, [f"{tick:,.0f}" if tick >= 1 else f"{tick:g}" for tick in ticks])
     ax.xaxis.set_minor_formatter(NullFormatter())
+    return ax
+
+
+def plot_ceiling(
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax: Axes, ceiling: float, label: str
+) -> Axes:
+    """Totals on logarithmic axes of base two, with a value that they cannot exceed (dashed, named ``label``).
+
+    Parameters
+    ----------
+    lines : label → (sizes, totals).
+    """
+    for i, (name, (sizes, totals)) in enumerate(lines.items()):
+        ax.plot(sizes, totals, marker=MARKERS[i % len(MARKERS)], label=name)
+    ax.axhline(ceiling, color="0.25", linestyle="--", linewidth=1.2, label=label)
+    for scale in (ax.set_xscale, ax.set_yscale):
+        scale("log", base=2)
+    for which in (ax.xaxis, ax.yaxis):
+        which.set_major_formatter("{x:g}")
+    ax.legend()
     return ax
 
 

@@ -144,6 +144,23 @@ def edges_of(paths: Sequence[Sequence[Node]]) -> set[Edge]:
     return {edge for path in paths for edge in pairwise(path)}
 
 
+def node_of(network: Network, target: object) -> Node:
+    """The node of position x at the inputs of layer ℓ, for ``target`` = [ℓ, x], both counted from 1 as in the paper.
+
+    >>> node_of(example("plain"), [2, 2])
+    (1, 1)
+    """
+    if not isinstance(target, list | tuple) or len(target) != 2:
+        raise ValueError(f"target: found {target!r}, expected [layer, position], both counted from 1.")
+    layer, position = (positive_integer(value, "target") for value in target)
+    if layer > network.depth or position > int(np.prod(network.shapes()[layer - 1])):
+        raise ValueError(
+            f"target: found layer {layer}, position {position}, expected a layer of 1 … {network.depth} and one of "
+            f"its {int(np.prod(network.shapes()[min(layer, network.depth) - 1]))} inputs."
+        )
+    return layer - 1, position - 1
+
+
 def check_target(network: Network, target: Node) -> None:
     """Refuse a node that the network has not."""
     level, x = target

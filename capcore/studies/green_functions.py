@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.integrate import quad_vec
 
-from capcore.propagation import LimitCoefficients, heat_kernel
+from capcore.propagation import LimitCoefficients, Segment, evolve, heat_kernel
 from capcore.validation import one_of
 
 Density = Callable[[np.ndarray], np.ndarray]
@@ -65,6 +65,19 @@ def sources_until_now(
                 )[0]
             )
     return total
+
+
+def smooth_source(y: np.ndarray) -> np.ndarray:
+    """Capacity of one layer at y: 0.9 sech(y/4)."""
+    return 0.9 / np.cosh(np.asarray(y) / 4)
+
+
+def two_routes(x: np.ndarray, diffusion: float, strengths: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) its limit by the integral of Eqs 9 and 12, and (n,) by Fourier solution of Eqs 8 and 11."""
+    equation = LimitCoefficients(np.array([[diffusion]]), np.zeros(1))
+    parts = [Segment(1 / len(strengths), equation, source=strength * smooth_source(x)) for strength in strengths]
+    solved = evolve(np.zeros(x.shape), parts).final[:, 0]
+    return sources_until_now(smooth_source, x, diffusion, strengths), solved
 
 
 def leaked_density(x: np.ndarray, diffusion: float, slope: float) -> np.ndarray:

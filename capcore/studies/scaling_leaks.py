@@ -9,7 +9,9 @@ from scipy.integrate import quad_vec
 
 from capcore.propagation import ConvolutionTransport, Layer, Propagation, propagate, residual
 from capcore.propagation.generator import jumps
-from capcore.studies.scaling_pdes import axis, lattice_law, one_output, total_variation
+from capcore.studies.green_functions import leaked_density
+from capcore.studies.scaling_pdes import axis, lattice_law, neighbours, one_output, total_variation
+from capcore.validation import finite_number
 
 Leak = Callable[[float], float]
 
@@ -73,6 +75,35 @@ def without_unit_columns(rates: ConvolutionTransport, depth: int, alpha: float =
     layers = [Layer(ConvolutionTransport.of_offsets(weights).scaled(1 - leak), side=leak)] * n_layers
     found = propagate(one_output(axis(rates)), layers, conserve=False)
     return (found.masses["input"] + found.masses["side"]) / found.supplied
+
+
+def equation_gap(diffusion: float, slope: float) -> float:
+    """Share of κ^Y that Eq. 16 misplaces against the lattice law, for neighbours with diffusion D."""
+    rates = neighbours(diffusion)
+    x = axis(rates)
+    return total_variation(side_lattice_law(rates, slope, one_output(x)), leaked_density(x, diffusion, slope))
+
+
+def to_a_constant(alpha: float, depth: int, amounts: Sequence[int]) -> list[float]:
+    """Capacity that L layers send to their biases, for outputs that have one unit on so many positions (Eq. 19)."""
+    still = ConvolutionTransport.of_offsets({0: 1.0})
+    runs = [leaking(still, depth, lambda t: alpha, np.ones(int(amount)), bias=True) for amount in amounts]
+    return [run.masses["bias"] for run in runs]
+
+
+def checked_slope(leak: object, depth: int) -> float:
+    """Twice the leak, the slope of the α(t) with the same integral; the leak must suit a network of ``depth`` layers.
+
+    >>> checked_slope(1.5, 8)
+    3.0
+    """
+    alpha = finite_number(leak, "leak")
+    if not 0 < alpha <= (depth - 1) / 2:
+        raise ValueError(
+            f"leak: found {alpha:g}, expected more than 0 and at most {(depth - 1) / 2:g}, half of the layers that "
+            "capacity passes in the shallowest network. Use deeper networks or a smaller leak."
+        )
+    return 2 * alpha
 
 
 def most_that_leaks(alpha: float, total: float) -> float:

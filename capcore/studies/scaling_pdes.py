@@ -22,7 +22,6 @@ from capcore.propagation import (
     scaling_relations,
 )
 from capcore.propagation.generator import jumps
-from capcore.propagation.scaling import powers
 from capcore.validation import finite_number, positive_integer
 
 
@@ -157,9 +156,21 @@ def scaling_rows() -> list[dict[str, str]]:
         {
             "equation": f"Eq. {r.equation} (§{r.section})",
             "squared scale": r.quantity,
-            "printed": powers(r.printed),
-            "finite jumps or leak": powers(r.derived),
-            "finite D in pixels²": "" if r.spread is None else powers(r.spread),
+            "printed": as_fraction(r.printed),
+            "finite jumps or leak": as_fraction(r.derived),
+            "finite D in positions²": "" if r.spread is None else as_fraction(r.spread),
         }
         for r in scaling_relations()
     ]
+
+
+def as_fraction(exponents: Mapping[str, int]) -> str:
+    """Exponents of at most zero in words.
+
+    >>> as_fraction({"L": -1, "r": -3}), as_fraction({"L": -1, "r": 0})
+    ('1/(L r³)', '1/L')
+    """
+    factors = [
+        name + ("" if power == -1 else "⁰¹²³⁴⁵⁶⁷⁸⁹"[-power]) for name, power in sorted(exponents.items()) if power
+    ]
+    return f"1/({' '.join(factors)})" if len(factors) > 1 else f"1/{factors[0]}" if factors else "1"

@@ -16,10 +16,25 @@ from scipy.special import ive
 from capcore.allocation import allocate
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import PowerLaw
-from capcore.propagation import ConvolutionTransport, Segment, evolve, nearest_neighbour_law, propagate, source_kernel
+from capcore.propagation import (
+    ConvolutionTransport,
+    Segment,
+    evolve,
+    nearest_neighbour_law,
+    propagate,
+    source_kernel,
+)
 from capcore.propagation import residual as residual_layer
+from capcore.propagation.grid import Grid
+from capcore.propagation.matrix import nonnegative
+from capcore.propagation.power import scalar_power
+from capcore.studies.green_functions import smooth_source
 from capcore.studies.layers import LayerProfiles
 from capcore.studies.scaling_pdes import axis, neighbours, one_output, total_variation
+from capcore.validation import positive_integer
+
+PUBLISHED = {4.0: 0.2775742752}
+"""Values at the source that were derived before the chapter was written, by D."""
 
 
 def connected(rates: ConvolutionTransport, depth: int, source: np.ndarray) -> np.ndarray:
@@ -68,6 +83,29 @@ def by_quadrature(diffusion: float, x: np.ndarray) -> np.ndarray:
     return quad_vec(integrand, 0, 1, epsabs=1e-12)[0]
 
 
+def gap_of_depth(diffusion: float, depth: int) -> float:
+    """Capacity at the source per source, with ``depth`` layers of neighbours, relative to Eq. 9, minus one.
+
+    The sum over layers is a geometric series of the Fourier symbol, so that any depth costs the same.
+    """
+    rates = neighbours(diffusion)
+    x, n_layers = axis(rates), positive_integer(depth, "depth", 2) - 1
+    grid = Grid(x.shape)
+    s = grid.symbol(rates)[..., 0, 0]
+    grown = scalar_power(s / n_layers, n_layers) - 1
+    per_source = np.divide((1 + s / n_layers) * grown, s, out=np.ones_like(s), where=s != 0)
+    law = grid.inverse(grid.transform(one_output(x)[:, None]) * per_source[..., None])[:, 0]
+    return float(law[x == 0][0] / source_kernel(0.0, 1.0, diffusion) - 1)
+
+
+def published_gap(diffusion: float) -> float:
+    """Of the spectral solution at the source from the ten decimals derived before, or from the closed form."""
+    rates = neighbours(diffusion)
+    x = axis(rates)
+    found = steady_lattice_law(rates, one_output(x))[x == 0][0]
+    return float(found - PUBLISHED.get(diffusion, at_the_source(diffusion)))
+
+
 def layer_gaps(rates: ConvolutionTransport, depths: Sequence[int], kind: str) -> list[float]:
     """Total variation from the lattice law for every depth; ``kind`` is ``connected`` or ``cumulated``."""
     source = one_output(axis(rates))
@@ -104,6 +142,35 @@ def total_slip(depth: int) -> tuple[np.ndarray, np.ndarray]:
     totals = connected(still, depth, np.ones(1)).sum(axis=1)
     reverse_time = (depth - np.arange(1, depth + 1)) / (depth - 1)
     return totals, depth * reverse_time
+
+
+def superposition_gap(rates: ConvolutionTransport, depth: int) -> float:
+    """Largest difference between one recursion and the sum of separate propagations, over the largest value."""
+    source = one_output(axis(rates))
+    once = cumulated(rates, depth, source)
+    return float(np.abs(once - cumulated_one_by_one(rates, depth, source)).max() / once.max())
+
+
+def varied(rates: ConvolutionTransport, depth: int, x: np.ndarray, strengths: Sequence[float]) -> np.ndarray:
+    """(n,) κ({1, …, L} → 1, x)/L, with ``smooth_source`` times a strength for each equal part of the layers."""
+    n_layers = depth - 1
+    part = [min(len(strengths) * (n_layers - level) // n_layers, len(strengths) - 1) for level in range(depth)]
+    kinds = [strength * smooth_source(x) for strength in strengths]
+    sources = {level: kinds[part[level]] for level in range(n_layers)}
+    layers = [residual_layer(rates, n_layers)] * n_layers
+    return propagate(kinds[part[n_layers]], layers, sources=sources).per_position / depth
+
+
+def checked_strengths(strengths: object) -> list[float]:
+    """Strengths of the layers' capacity, at least one, none negative, not all zero; ``ValueError`` otherwise.
+
+    >>> checked_strengths([1, 0])
+    [1.0, 0.0]
+    """
+    found = nonnegative(strengths, "strengths", 1).tolist()
+    if not any(found):
+        raise ValueError(f"strengths: found {found}, expected a number above 0 among them.")
+    return found
 
 
 def layer_totals(n_layers: int = 6, seed: int = 0) -> dict[str, float]:
