@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from capcore.plotting.profiles import MARKERS
 
@@ -79,6 +79,8 @@ def plot_intervals(
     all_depths = np.array(sorted({n for numbers, _, _ in points.values() for n in numbers}), dtype=float)
     ax.set(xscale="log", yscale="log", xlabel="layers", ylabel="standard deviation (positions)")
     _powers_of_two(ax, all_depths)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
     return ax
 

@@ -6,43 +6,15 @@ by hand: one forward pass fixes the derivatives of all activations, one backward
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import t as student
 
+from capcore.studies.random_residual_law import KINDS, expected_deviation, tanh_square
 from capcore.studies.scaling import fit_power
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
-
-KINDS = ("relu", "tanh", "plain tanh")
-"""√(1−ε) x + √ε V relu(Wx), √(1−ε) x + √ε tanh(Wx)/σ, and x + √ε tanh(Wx); W has three taps, V one."""
-_GRID = np.linspace(-10, 10, 4001)
-"""In standard deviations: fine enough for a tanh at inputs of a standard deviation of a hundred."""
-_WEIGHTS = np.exp(-(_GRID**2) / 2) / np.exp(-(_GRID**2) / 2).sum()
-
-
-def _gaussian_mean(function: Callable[[np.ndarray], np.ndarray], variance: float = 1.0) -> float:
-    """Mean of a function of a Gaussian of mean zero, by the trapezoidal rule."""
-    return float(_WEIGHTS @ function(np.sqrt(variance) * _GRID))
-
-
-def tanh_square(variance: float = 1.0) -> float:
-    """E tanh² of a Gaussian.
-
-    >>> round(tanh_square(), 4)
-    0.3943
-    """
-    return _gaussian_mean(lambda z: np.tanh(z) ** 2, variance)
-
-
-def tanh_slope_square(variance: float = 1.0) -> float:
-    """E (tanh′)² of a Gaussian.
-
-    >>> round(tanh_slope_square(), 4)
-    0.4644
-    """
-    return _gaussian_mean(lambda z: (1 - np.tanh(z) ** 2) ** 2, variance)
 
 
 def squared_gradients(
@@ -114,47 +86,48 @@ def deviation(profile: np.ndarray) -> float:
     return float(np.sqrt(share @ x**2))
 
 
-def expected_deviation(kind: str, n_layers: int, jump: float) -> float:
-    """What squared weights say: √(⅔ Σ ε_l), where ε_l is the share of layer l's branch in the squared gradient.
+class Straying(NamedTuple):
+    """Of several networks' fields, in positions: their mean ``width``, and the ``stray`` of their centres."""
 
-    That share is χε/(1 − ε + χε), with χ = 1 for ReLU and E(tanh′)²/E tanh² for tanh. Without the factor √(1−ε)
-    it is χε/(1 + χε), and falls as x grows by ε E tanh² from layer to layer.
+    width: float
+    stray: float
 
-    >>> round(expected_deviation("relu", 12, 0.5), 6)
-    2.0
+
+def straying(profiles: np.ndarray) -> Straying:
+    """Mean standard deviation within each of the profiles (draws, positions), and that of their means.
+
+    >>> straying(np.array([[0.5, 0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.0, 0.5]]))
+    Straying(width=1.0, stray=1.0)
     """
-    one_of(kind, "kind", KINDS)
-    shares, size = [], 1.0
-    for _ in range(positive_integer(n_layers, "n_layers")):
-        if kind == "plain tanh":
-            odds = jump * tanh_slope_square(size)
-            size += jump * tanh_square(size)
-        else:
-            odds = jump / (1 - jump) * (1.0 if kind == "relu" else tanh_slope_square() / tanh_square())
-        shares.append(odds / (1 + odds))
-    return float(np.sqrt(2 / 3 * sum(shares)))
+    share = profiles / profiles.sum(axis=1, keepdims=True)
+    centres = share @ np.arange(profiles.shape[1])
+    return Straying(float(np.mean([deviation(profile) for profile in profiles])), float(centres.std()))
 
 
 def deviations(
     kind: str,
     depths: Sequence[int],
-    jump: float | Callable[[int], float],
+    jump: float | Sequence[float],
     draws: int,
     rng: np.random.Generator,
     channels: int = 8,
-    positions: int = 192,
 ) -> np.ndarray:
     """(draws, depths) standard deviations of squared gradients, each of a network of its own.
 
     Parameters
     ----------
-    jump : ε, or a function of the depth.
+    jump : ε, or one for every depth. Positions are as many as the widest field needs, and at least 192.
     """
-    scale = jump if callable(jump) else lambda _: jump
+    scales = np.broadcast_to(finite_array(jump, "jump", (0, 1)), len(depths)).tolist()
+    widest = max(expected_deviation(kind, n, epsilon) for n, epsilon in zip(depths, scales, strict=True))
+    positions = max(192, round(14 * widest))
     at_once = [min(8, draws - first) for first in range(0, positive_integer(draws, "draws", 2), 8)]  # for the memory
     rows = []
     for some in at_once:
-        found = [squared_gradients(kind, n, scale(n), some, rng, channels, positions) for n in depths]
+        found = [
+            squared_gradients(kind, n, epsilon, some, rng, channels, positions)
+            for n, epsilon in zip(depths, scales, strict=True)
+        ]
         rows.append(np.array([[deviation(profile) for profile in profiles] for profiles in found]).T)
     return np.concatenate(rows)
 

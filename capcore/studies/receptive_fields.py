@@ -121,7 +121,8 @@ def exponents(depths: Sequence[int], rows: Sequence[Size]) -> Mapping[str, float
     """
     deviation = [row.deviation for row in rows]
     reach = [abs(row.mean) + row.deviation for row in rows]
-    return {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
+    found = {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
+    return {name: round(exponent, 12) + 0.0 for name, exponent in found.items()}  # no rounding error, no minus zero
 
 
 def law(layers: Sequence[ConvolutionTransport], width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -169,3 +170,28 @@ def standardised(x: np.ndarray, capacity: np.ndarray, of: Size, least: float = 1
     """Distances from the mean in standard deviations, and the density there, where there is capacity to speak of."""
     seen = capacity > least
     return (x[seen] - of.mean) / of.deviation, capacity[seen] * of.deviation
+
+
+def width_for(of: Size) -> int:
+    """Positions, a power of two, that hold the law but for what no plot shows: twelve deviations beyond the mean.
+
+    >>> width_for(Size(0.0, 2.0, 0.0))
+    64
+    """
+    return 2 ** int(np.ceil(np.log2(2 * (abs(of.mean) + 12 * of.deviation + 8))))
+
+
+def two_routes(layers: Sequence[ConvolutionTransport]) -> dict[str, str]:
+    """The size from cumulants and from the whole law, rounded, as a row of a table.
+
+    >>> two_routes([symmetric()] * 8)["standard deviation"]
+    '2.0000'
+    """
+    added = size(layers)
+    summed = moments(*law(layers, width_for(added)))
+    return {
+        "standard deviation": f"{added.deviation:.4f}",
+        "from the whole law": f"{summed.deviation:.4f}",
+        "excess kurtosis": f"{added.excess_kurtosis:.3f}",
+        "from the law": f"{summed.excess_kurtosis:.3f}",
+    }
