@@ -16,9 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.allocation import CapacityAllocation
 from capcore.constraints import chain, join
 from capcore.propagation import MatrixTransport, propagate
 from capcore.studies.profiles import total_variation
+from capcore.studies.tree_coordinates import isometric, whitened
 from capcore.studies.tree_network import TreeNetwork
 from capcore.validation import positive_integer
 
@@ -125,3 +127,31 @@ def _orthonormal(columns: np.ndarray) -> np.ndarray:
     """Orthonormal basis of columns of length about one, or of what a projection left of such: 1e-8 and less is none."""
     u, s, _ = np.linalg.svd(columns, full_matrices=False)
     return u[:, s > 1e-8 * max(1.0, s[0])]
+
+
+def readings(tree: TreeNetwork, covariance: np.ndarray) -> dict[str, float]:
+    """Reading of Eq. 12 → its distance from the exact allocation, for the same function of the inputs.
+
+    The last one takes the inputs for white on both sides: then the exact allocation is that of J instead of ΣJ.
+    """
+    found = bridge(tree, covariance)
+    unit, level = isometric(tree), whitened(tree, covariance)
+    return {
+        "as printed": found.distance("cumulated_alone"),
+        "conditional": found.distance(),
+        "conditional, white channels": bridge(level, covariance).distance(),
+        "conditional, isometric layers": bridge(unit, covariance).distance(),
+        "the same, inputs taken for white": bridge(unit, np.eye(len(covariance))).distance(),
+    }
+
+
+def chain_gap(alloc: CapacityAllocation, n_orders: int, rng: np.random.Generator) -> float:
+    """Largest difference per input between the layers' summed conditional capacities and the whole, over orders.
+
+    The orders are both chains and random ones. The sum is the allocation in any order (paper 1, Property 6).
+    """
+    spaces = [layer.space for layer in alloc.layers.values()]
+    orders = [np.arange(len(spaces)), np.arange(len(spaces))[::-1]]
+    orders += [rng.permutation(len(spaces)) for _ in range(positive_integer(n_orders, "n_orders", 2) - 2)]
+    sums = [sum(term.per_input() for term in chain([spaces[i] for i in order])) for order in orders]
+    return float(max(np.abs(each - alloc.space.per_input()).max() for each in sums))
