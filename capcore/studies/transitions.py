@@ -1,0 +1,170 @@
+"""How N transitions in a row grow, one matrix for all of them or a fresh one for each (paper 2, section 3.9).
+
+A transition is W = 1 + N^−a A. The paper's derivation has independent A at every step; a recurrent network has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import expm
+from scipy.special import logsumexp
+
+from capcore.validation import finite_number, one_of, positive_integer
+
+STRUCTURES = ("dense", "local", "antisymmetric", "local antisymmetric")
+
+
+def random_matrix(structure: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, n) Gaussian A, with columns of squared length one in expectation.
+
+    Parameters
+    ----------
+    structure : ``dense``: variance 1/n. ``local``: on a circle of units, each reads itself and its two neighbours,
+        variance ⅓. ``antisymmetric``: (B − Bᵀ)/√2, B dense. ``local antisymmetric``: neighbours alone, variance ½.
+
+    Raises ``ValueError`` for another structure, or fewer than three units.
+
+    >>> A = random_matrix("local antisymmetric", 4, np.random.default_rng(0))
+    >>> (A != 0).sum().item(), np.abs(A + A.T).max().item()
+    (8, 0.0)
+    """
+    one_of(structure, "structure", STRUCTURES)
+    n = positive_integer(n, "n", 3)
+    if structure in ("dense", "antisymmetric"):
+        A = rng.standard_normal((n, n)) / np.sqrt(n)
+        return A if structure == "dense" else (A - A.T) / np.sqrt(2)
+    here = np.arange(n)
+    A = np.zeros((n, n))
+    if structure == "local":
+        for offset in (-1, 0, 1):
+            A[(here + offset) % n, here] += rng.standard_normal(n) / np.sqrt(3)
+        return A
+    taps = rng.standard_normal(n) / np.sqrt(2)
+    A[(here + 1) % n, here] += taps
+    A[here, (here + 1) % n] -= taps
+    return A
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """N transitions 1 + N^−a A.
+
+    Attributes
+    ----------
+    structure : of A, see :func:`random_matrix`. exponent : a. shared : one A for all steps, or one for each.
+    exponential : W = exp(N^−a A) instead, orthogonal where A is antisymmetric.
+
+    >>> first, second = Transitions("dense", 0.5).matrices(2, 3, np.random.default_rng(0))
+    >>> first is second
+    True
+    """
+
+    structure: str = "dense"
+    exponent: float = 0.5
+    shared: bool = True
+    exponential: bool = False
+
+    def __post_init__(self) -> None:
+        one_of(self.structure, "structure", STRUCTURES)
+        finite_number(self.exponent, "exponent")
+
+    def matrices(self, n_steps: int, n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """The N matrices (n, n), the first step first. With ``shared`` they are one array."""
+        W = None
+        for _ in range(n_steps):
+            if W is None or not self.shared:
+                A = n_steps**-self.exponent * random_matrix(self.structure, n, rng)
+                W = expm(A) if self.exponential else np.eye(n) + A
+            yield W
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What N steps do to a state, as logarithms, since the numbers themselves may overflow.
+
+    Attributes
+    ----------
+    log_mean_square : log of ‖P‖²_F/n, the mean gain of a squared state. log_norm : log of the largest singular value.
+    """
+
+    log_mean_square: float
+    log_norm: float
+
+
+def gain(transitions: Transitions, n_steps: int, n: int, rng: np.random.Generator) -> Gain:
+    """Of the product P of ``n_steps`` transitions of n units, one draw.
+
+    >>> found = gain(Transitions("antisymmetric", exponential=True), 64, 8, np.random.default_rng(0))
+    >>> abs(round(found.log_norm, 12))
+    0.0
+    """
+    n_steps = positive_integer(n_steps, "n_steps")
+    if transitions.shared:
+        P, log_scale = _power(next(transitions.matrices(n_steps, n, rng)), n_steps)
+    else:
+        P, log_scale = np.eye(n), 0.0
+        for W in transitions.matrices(n_steps, n, rng):
+            P = W @ P
+            size = np.abs(P).max()
+            P, log_scale = P / size, log_scale + np.log(size)
+    singular = np.linalg.svd(P, compute_uv=False)
+    return Gain(float(2 * log_scale + np.log(np.sum(singular**2) / n)), float(log_scale + np.log(singular[0])))
+
+
+def _power(W: np.ndarray, exponent: int) -> tuple[np.ndarray, float]:
+    """W^exponent as a matrix with largest entry one and the logarithm of its factor, by repeated squaring."""
+    result, log_result, log_W = np.eye(len(W)), 0.0, 0.0
+    while exponent:
+        if exponent % 2:
+            result, log_result = result @ W, log_result + log_W
+            size = np.abs(result).max()
+            result, log_result = result / size, log_result + np.log(size)
+        W, log_W = W @ W, 2 * log_W
+        size = np.abs(W).max()
+        W, log_W = W / size, log_W + np.log(size)
+        exponent //= 2
+    return result, float(log_result)
+
+
+def gains(transitions: Transitions, n_steps: int, n: int, n_draws: int, seed: int = 0) -> list[Gain]:
+    """Independent draws of :func:`gain`. Draws at different lengths are independent, too."""
+    streams = np.random.SeedSequence([seed, n_steps]).spawn(positive_integer(n_draws, "n_draws"))
+    return [gain(transitions, n_steps, n, np.random.default_rng(stream)) for stream in streams]
+
+
+def log_mean(draws: list[Gain]) -> float:
+    """Log of the mean gain of a squared state over draws.
+
+    >>> log_mean([Gain(np.log(1.0), 0.0), Gain(np.log(3.0), 0.0)])
+    0.69314718...
+    """
+    return float(logsumexp([draw.log_mean_square for draw in draws]) - np.log(len(draws)))
+
+
+def log_mean_interval(draws: list[Gain], n_resamples: int = 999, seed: int = 0) -> tuple[float, float]:
+    """95 per cent percentile bootstrap interval of :func:`log_mean`."""
+    logs = np.array([draw.log_mean_square for draw in draws])
+    chosen = np.random.default_rng(seed).integers(len(logs), size=(n_resamples, len(logs)))
+    low, high = np.quantile(logsumexp(logs[chosen], axis=1) - np.log(len(logs)), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def growth(structure: str, exponent: float, shared: bool, lengths: tuple[int, int], **options: int) -> float:
+    """Mean gain at the longer of two lengths over that at the shorter; ``options`` are those of :func:`gains`.
+
+    Finite limits of the gain give a ratio near one.
+    """
+    short, long = (log_mean(gains(Transitions(structure, exponent, shared), N, **options)) for N in lengths)
+    return float(np.exp(long - short))
+
+
+def farthest_from_one(ratios: list[float]) -> float:
+    """The ratio whose logarithm is largest in absolute value.
+
+    >>> farthest_from_one([0.5, 1.1, 1.8])
+    0.5
+    """
+    return max(ratios, key=lambda ratio: abs(np.log(ratio)))

@@ -1,0 +1,76 @@
+"""Memory of linear states: conservation, Eq. 30, and probes fitted to simulated sequences."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capcore.studies import state_memory as study
+from capcore.studies.transitions import STRUCTURES, Transitions
+
+
+@given(st.sampled_from(STRUCTURES), st.sampled_from([0.5, 1.0]), st.booleans(), st.integers(2, 12), st.integers(0, 99))
+def test_without_noise_all_memories_sum_to_one(structure, exponent, shared, n_steps, seed):
+    transitions = Transitions(structure, exponent, shared)
+    found = study.probe_memory(transitions, n_steps, 5, np.random.default_rng(seed), noise=0.0)
+    assert found.sum() == pytest.approx(1, abs=1e-8) and found.min() >= 0
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("structure", ["antisymmetric", "local antisymmetric"])
+def test_orthogonal_transitions_remember_as_equation_30_says(alpha, structure):
+    transitions = Transitions(structure, 0.5, exponential=True)
+    found = study.probe_memory(transitions, 32, 6, np.random.default_rng(1), alpha=alpha, noise=0.0)
+    np.testing.assert_allclose(found, study.memory_law(alpha, 32), atol=1e-12)
+    noisy = study.probe_memory(transitions, 32, 6, np.random.default_rng(1), alpha=alpha, noise=0.25)
+    np.testing.assert_allclose(noisy, study.memory_law(alpha, 32) / 1.25, atol=1e-12)
+
+
+@pytest.mark.parametrize(("structure", "shared"), [("dense", True), ("local", True), ("local", False)])
+def test_probes_of_simulated_sequences_find_the_same(structure, shared):
+    transitions = Transitions(structure, 0.5, shared)
+    exact = study.probe_memory(transitions, 8, 4, np.random.default_rng([2, 8]), start=0.0)[:8]
+    found = study.sampled_memory(transitions, 8, 4, 40_000, seed=2)
+    # 10,000 held-out values of 4 components: a standard error of some 0.005
+    np.testing.assert_allclose(found, exact, atol=0.02)
+
+
+def test_tanh_hardly_matters_for_small_states_and_forgets_for_large_ones():
+    transitions = Transitions("antisymmetric", 0.5, exponential=True)
+    options = {"n_samples": 8000, "seed": 0}
+    linear = study.sampled_memory(transitions, 16, 4, **options)
+    small = study.sampled_memory(transitions, 16, 4, activation="tanh", input_scale=1e-4, **options)
+    large = study.sampled_memory(transitions, 16, 4, activation="tanh", input_scale=3.0, **options)
+    np.testing.assert_allclose(small, linear, atol=1e-4)
+    assert large[0] > 0.5 and abs(large[8:]).max() < 0.02
+
+
+def test_the_law_sums_to_one_and_its_far_half_is_known():
+    law = study.memory_law(1.0, 64)
+    assert law.sum() == pytest.approx(1)
+    assert study.far_half(law) == pytest.approx((63 / 64) ** 32 - (63 / 64) ** 64)
+
+
+def test_the_mean_is_over_independent_draws():
+    one = study.mean_memory(Transitions("local"), 8, 4, 1)
+    three = study.mean_memory(Transitions("local"), 8, 4, 3)
+    assert np.abs(one - three).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("message", "options"),
+    [
+        ("alpha: found 0", {"alpha": 0.0}),
+        ("alpha: found 9", {"alpha": 9.0}),
+        ("noise: found -1", {"noise": -1.0}),
+        ("start: found -1", {"start": -1.0}),
+    ],
+)
+def test_refused(message, options):
+    with pytest.raises(ValueError, match=message):
+        study.probe_memory(Transitions(), 8, 4, np.random.default_rng(0), **options)
+
+
+def test_unknown_activations_are_refused():
+    with pytest.raises(ValueError, match="activation: found 'relu'"):
+        study.sampled_memory(Transitions(), 8, 4, 100, activation="relu")
