@@ -1,0 +1,119 @@
+"""Is another law a better description of the tail than a power law? Likelihood ratios on the same eigenvalues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfc
+from scipy.stats import chi2
+
+from capcore.spectra.power_law import PowerLawFit
+from capcore.spectra.tail_models import (
+    TailModel,
+    cutoff_model,
+    exponential_model,
+    lognormal_model,
+    power_law_model,
+)
+from capcore.spectra.usable import usable
+from capcore.validation import finite_number, one_of
+
+_MODELS: dict[str, Callable[[np.ndarray, float], TailModel]] = {
+    "lognormal": lognormal_model,
+    "exponential": exponential_model,
+    "truncated power law": cutoff_model,
+}
+ALTERNATIVES = tuple(_MODELS)
+
+
+@dataclass(frozen=True)
+class LikelihoodRatio:
+    """A power law against one other law, on one tail.
+
+    Attributes
+    ----------
+    alternative : the other law's name. model : the other law, fitted.
+    ratio : log-likelihood of the power law minus that of the other; negative speaks for the other.
+    statistic : Vuong's ratio/(√n s), s the standard deviation of the differences; for the nested pair, twice the
+        difference.
+    p_value : of a statistic this far from zero, if both laws were equally close to the truth (Vuong, two-sided); for
+        the nested pair, if the power law were true (chi-square with one degree of freedom and half its mass at zero,
+        as the cut-off is at the edge of what it may be).
+    nested : whether the power law is a special case of the other.
+    favours : ``"power law"``, the other's name, or ``"neither"``, at the level that was asked for.
+    """
+
+    alternative: str
+    model: TailModel
+    ratio: float
+    statistic: float
+    p_value: float
+    nested: bool
+    favours: str
+
+
+def compare_tails(
+    eigenvalues: object,
+    fit: PowerLawFit,
+    *,
+    alternatives: Sequence[str] = ALTERNATIVES,
+    level: float = 0.1,
+    threshold: float | None = None,
+) -> list[LikelihoodRatio]:
+    """One :class:`LikelihoodRatio` per alternative, on the eigenvalues from ``fit.x_min`` on (Clauset et al. 2009,
+    section 5).
+
+    A nested alternative can never be less likely; it is preferred only if the improvement is more than chance. Where
+    the lognormal runs into the power law the two cannot be told apart: the ratio is zero and p is one. The
+    eigenvalues are taken as independent, which they are not (:mod:`capcore.spectra.inference`): a p-value is a guide,
+    not an error rate.
+
+    Parameters
+    ----------
+    eigenvalues : (M,), the ones that were fitted. fit : of :func:`~capcore.spectra.power_law.fit_power_law`, without
+        x_max.
+    alternatives : among :data:`ALTERNATIVES`. level : p-values up to it decide. threshold : as for the fit.
+
+    Raises ``ValueError`` for a failed fit, for one with an upper end, and where the eigenvalues are not the ones
+    fitted.
+
+    >>> from capcore.spectra.power_law import fit_power_law
+    >>> values = 1 + np.random.default_rng(0).exponential(size=500)
+    >>> [test.favours for test in compare_tails(values, fit_power_law(values, x_min=1.0))]
+    ['lognormal', 'exponential', 'truncated power law']
+    """
+    if not fit.ok:
+        raise ValueError(f"fit: found a failed fit ({fit.reason}), expected one that succeeded.")
+    if fit.x_max is not None:
+        raise ValueError(f"fit: found x_max = {fit.x_max!r}, expected None. Fit without an upper end to compare tails.")
+    level = finite_number(level, "level")
+    names = [one_of(name, "alternatives", ALTERNATIVES) for name in alternatives]
+    values = usable(eigenvalues, threshold).values
+    tail = values[values >= fit.x_min]
+    if len(tail) != fit.n_tail:
+        raise ValueError(
+            f"eigenvalues: found {len(tail)} from x_min on, expected the {fit.n_tail} that were fitted. "
+            "Pass the spectrum and the threshold that the fit was made with."
+        )
+    power = power_law_model(tail, fit.x_min)
+    return [_compare(power, _MODELS[name](tail, fit.x_min), level) for name in names]
+
+
+def _compare(power: TailModel, other: TailModel, level: float) -> LikelihoodRatio:
+    difference = power.log_likelihoods - other.log_likelihoods
+    nested = other.name == "truncated power law"
+    if other.limit == "power law":
+        ratio, statistic, p_value = 0.0, 0.0, 1.0
+    elif nested:
+        ratio = min(float(difference.sum()), 0.0)
+        statistic = -2.0 * ratio
+        p_value = float(chi2.sf(statistic, 1)) / 2 if statistic > 0 else 1.0
+    else:
+        ratio = float(difference.sum())
+        spread = float(difference.std()) * np.sqrt(len(difference))
+        statistic = ratio / spread if spread > 0 else 0.0
+        p_value = float(erfc(abs(statistic) / np.sqrt(2)))
+    favours = "neither" if p_value > level else "power law" if ratio > 0 else other.name
+    return LikelihoodRatio(other.name, other, ratio, statistic, p_value, nested, favours)

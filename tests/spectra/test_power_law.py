@@ -1,0 +1,190 @@
+"""The pruned scan is the exhaustive one; exponents, errors and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+
+from capcore.spectra.exponents import fit_tail, truncated_rates
+from capcore.spectra.power_law import fit_power_law, fit_power_laws
+from capcore.spectra.scan import best_tails, scan, starts
+from tests.strategies import all_of, seeds
+
+
+def exhaustive(values, min_tail=2):
+    """(α, x_min, D) of every distinct value as x_min, by the formulas as they are printed, in order of x_min."""
+    values = np.sort(values)
+    rows = []
+    for x_min in np.unique(values)[:-1]:
+        tail = values[values >= x_min]
+        n = len(tail)
+        if n < min_tail:
+            continue
+        alpha = 1 + n / np.sum(np.log(tail / x_min))
+        distance = np.max(np.abs(1 - (tail / x_min) ** (1 - alpha) - np.arange(n) / n))
+        rows.append((alpha, x_min, distance))
+    return np.array(rows)
+
+
+@settings(max_examples=150, deadline=None)
+@given(seeds, st.integers(2, 120), st.sampled_from(["pareto", "ties", "wishart", "lognormal", "wide", "narrow"]))
+def test_the_scan_finds_what_an_exhaustive_one_finds(seed, n, kind):
+    rng = np.random.default_rng(seed)
+    values = {
+        "pareto": lambda: rng.pareto(1.5, n) + 1,
+        "ties": lambda: rng.integers(1, 8, n).astype(float),
+        "wishart": lambda: np.linalg.svd(rng.standard_normal((n, n + 3)), compute_uv=False) ** 2,
+        "lognormal": lambda: rng.lognormal(size=n),
+        "wide": lambda: 10.0 ** rng.uniform(-140, 140, n),
+        "narrow": lambda: 1 + 1e-3 * rng.random(n),
+    }[kind]()
+    fit = fit_power_law(values, threshold=0.0)
+    if len(np.unique(values)) < 2:
+        assert not fit.ok
+    else:
+        rows = exhaustive(values)
+        best = rows[rows[:, 2].argmin()]
+        mine = rows[rows[:, 1] == fit.x_min][0]
+        precision = 1e-7 if kind == "narrow" else 1e-12  # ln(x/x_min) near zero: rounding of x over its gaps
+        assert fit.distance == pytest.approx(best[2], abs=precision)
+        assert fit.alpha == pytest.approx(mine[0], rel=precision)
+        if len(rows) == 1 or np.ptp(np.sort(rows[:, 2])[:2]) > 2 * precision:
+            assert fit.x_min == best[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(2, 60), st.booleans())
+def test_the_scan_is_bitwise_an_exhaustive_one_over_logarithms(seed, n, ties):
+    rng = np.random.default_rng(seed)
+    logs = np.sort(rng.integers(0, 9, n) / 4.0 if ties else rng.standard_normal(n))[None]
+    allowed = starts(logs)
+    if not allowed.any():
+        return
+    every = [(i, *fit_tail(logs[0, i:], logs[0, i], None)) for i in np.flatnonzero(allowed[0])]
+    expected = min(every, key=lambda row: row[2])
+    found = best_tails(logs, allowed)
+    assert (int(found.start[0]), float(found.rate[0]), float(found.distance[0])) == expected
+    loose = scan(logs, allowed)
+    assert loose.distance[0] == pytest.approx(expected[2], abs=1e-13)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.integers(3, 60))
+def test_the_scan_below_an_upper_end_is_an_exhaustive_one(seed, n):
+    values = np.sort(np.random.default_rng(seed).uniform(1, 5, n))
+    logs, ceiling = np.log(values)[None], float(np.log(5.0))
+    every = [(i, *fit_tail(logs[0, i:], logs[0, i], ceiling)) for i in range(n - 1)]
+    expected = min(every, key=lambda row: row[2])
+    fit = fit_power_law(values, x_max=5.0)
+    assert (fit.x_min, fit.distance) == (values[expected[0]], expected[2])
+    assert fit.alpha == pytest.approx(1 + expected[1], rel=1e-13)
+
+
+def test_several_spectra_are_fitted_as_each_alone():
+    rng = np.random.default_rng(1)
+    spectra = [rng.pareto(1.5, n) + 1 for n in (30, 50, 30, 2, 50, 1)]
+    assert repr(fit_power_laws(spectra)) == repr([fit_power_law(spectrum) for spectrum in spectra])
+    assert fit_power_laws([]) == []
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.floats(1e-6, 1e6))
+def test_alpha_does_not_depend_on_the_scale_and_the_order(seed, scale):
+    rng = np.random.default_rng(seed)
+    values = rng.pareto(2.0, 60) + 1
+    fit = fit_power_law(values)
+    moved = fit_power_law(scale * rng.permutation(values))
+    assert moved.alpha == pytest.approx(fit.alpha, rel=1e-11)
+    assert moved.x_min == pytest.approx(scale * fit.x_min, rel=1e-14)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(1e-9, 1 - 1e-9), st.floats(1e-3, 1e3))
+@example(0.5, 1.0)
+@example(0.5 + 1e-12, 2.0)
+def test_the_rate_below_an_upper_end_has_the_given_mean(share, span):
+    rate = float(truncated_rates(np.array([share * span]), np.array([span]))[0])
+    t = rate * span
+    with np.errstate(over="ignore"):
+        mean = 0.5 - t / 12 + t**3 / 720 if abs(t) < 1e-2 else 1 / t - 1 / np.expm1(t)
+    assert mean == pytest.approx(share, rel=1e-9, abs=1e-12)
+
+
+def test_an_upper_end_is_in_the_likelihood():
+    rng = np.random.default_rng(2)
+    x_max = 6.0
+    values = (1 - rng.random(4000) * (1 - x_max**-1.5)) ** (-1 / 1.5)
+    fit = fit_power_law(values, x_min=1.0, x_max=x_max)
+    logs = np.log(values)
+
+    def loss(rate):
+        return -np.sum(np.log(rate / -np.expm1(-rate * np.log(x_max))) - (rate + 1) * logs)
+
+    direct = minimize_scalar(loss, bounds=(0.1, 5), method="bounded", options={"xatol": 1e-10})
+    assert fit.alpha == pytest.approx(1 + direct.x, abs=1e-6)  # the optimiser's resolution
+    step = 1e-3
+    curvature = (loss(direct.x + step) - 2 * loss(direct.x) + loss(direct.x - step)) / step**2
+    assert fit.sigma == pytest.approx(curvature**-0.5, rel=1e-4)
+    assert abs(fit.alpha - 2.5) < 3 * fit.sigma  # three standard errors of 4000 independent draws
+    assert fit_power_law(values, x_min=1.0).alpha > fit.alpha + 5 * fit.sigma  # without the end the exponent is biased
+    assert fit_power_law(np.r_[values, 50.0], x_min=1.0, x_max=x_max).n_above == 1
+
+
+def test_sigma_is_that_of_a_known_x_min():
+    fit = fit_power_law(np.random.default_rng(0).pareto(1.5, 400) + 1, x_min=1.0)
+    assert fit.sigma == pytest.approx((fit.alpha - 1) / 20)
+    assert (fit.n_tail, fit.n, fit.n_zero, fit.x_max, fit.ok) == (400, 400, 0, None, True)
+
+
+def test_zeros_are_dropped_by_rule():
+    values = np.random.default_rng(0).pareto(1.5, 50) + 1
+    padded = np.r_[values, 0.0, 0.0, 1e-16, -1e-16]
+    fit, plain = fit_power_law(padded), fit_power_law(values)
+    assert (fit.alpha, fit.x_min, fit.n, fit.n_zero) == (plain.alpha, plain.x_min, 50, 4)
+    assert fit_power_law(np.r_[values, 1e-16], threshold=0.0).n == 51
+    assert fit_power_law(values, threshold=np.median(values)).n == 25
+
+
+def test_tails_can_be_kept_long():
+    values = np.random.default_rng(0).pareto(1.5, 60) + 1
+    assert fit_power_law(values, min_tail=40).n_tail >= 40
+    assert fit_power_law(values, min_tail=61).status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "reason"),
+    [
+        ([2.0], {}, "1 eigenvalue(s) left"),
+        ([0.0, 0.0], {}, "0 eigenvalue(s) left"),
+        ([3.0, 3.0, 3.0], {}, "too few distinct"),
+        ([1.0, 2.0, 2.0, 2.0], {"min_tail": 5}, "4 eigenvalue(s) left"),
+        ([1.0, 2.0], {"x_min": 5.0}, "from x_min = 5 on"),
+        ([5.0, 5.0], {"x_min": 5.0}, "equal x_min"),
+        ([5.0, 5.0], {"x_min": 4.0, "x_max": 5.0}, "equal x_max"),
+    ],
+)
+def test_too_little_is_a_status_with_a_reason(values, options, reason):
+    fit = fit_power_law(values, **options)
+    assert fit.status == "failed" and not fit.ok and reason in fit.reason
+    assert np.isnan(fit.alpha) and np.isnan(fit.distance) and np.isnan(fit.sigma)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "parts"),
+    [
+        ([1.0, -1.0], {}, ["eigenvalues", "-1", "WᵀW"]),
+        ([1.0, np.nan], {}, ["eigenvalues", "NaN"]),
+        ([[1.0, 2.0]], {}, ["eigenvalues", "(1, 2)"]),
+        ([1.0, 2.0], {"x_min": 0.0}, ["x_min", "positive"]),
+        ([1.0, 2.0], {"x_max": np.inf}, ["x_max", "inf"]),
+        ([1.0, 2.0], {"x_min": 2.0, "x_max": 1.0}, ["x_min", "x_max", "below"]),
+        ([1.0, 2.0], {"min_tail": 1}, ["min_tail", "at least 2"]),
+        ([1.0, 2.0], {"threshold": -1.0}, ["threshold", "-1"]),
+    ],
+)
+def test_bad_input_is_refused(values, options, parts):
+    with pytest.raises(ValueError, match=all_of(parts)):
+        fit_power_law(values, **options)
