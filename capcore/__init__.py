@@ -150,6 +150,7 @@ _SUBMODULES = {
     "riemannian",
     "scale",
     "sketch",
+    "spectra",
     "tangent_space",
     "tensor_train",
     "time_series",

@@ -21,7 +21,8 @@ TORCH = (".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
 
 
 def read_file(path: Path, key: str | None = None) -> Checkpoint:
-    """The checkpoint in one file; its values have not been looked at. key : as :func:`read_torch` has it.
+    """The checkpoint in one file; its values have not been looked at. key : of the weights, see
+    :func:`~capcore.spectra.torch_files.read_torch`.
 
     Raises ``CheckpointError`` for other suffixes, among them those of other pickles.
     """

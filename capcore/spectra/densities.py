@@ -1,0 +1,167 @@
+"""Empirical spectral densities: eigenvalues of X = WᵀW/N (paper 3, Eq. 2), with every choice that went into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from capcore.spectra.checkpoints import non_finite_count
+from capcore.spectra.eigenvalues import GramSpectra, gram_spectra
+from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
+from capcore.spectra.matrices import slices, taps, unfolded
+from capcore.spectra.nulls import null_weights
+from capcore.spectra.operator import matrix_shape, operator_spectra
+from capcore.spectra.options import DensityOptions
+from capcore.spectra.tensors import Checkpoint
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """The eigenvalues of a layer, or of one of its slices.
+
+    Attributes
+    ----------
+    layer, kind : the layer's name and kind. tap : position of the slice in the kernel, ``None`` for a whole layer.
+    eigenvalues : (n,) descending, none negative, read-only. shape : (rows, columns) of each matrix.
+    n_matrices : that were pooled. n_zeros : eigenvalues that are exactly zero, since rows or columns are.
+    resolution : eigenvalues below it are rounding. divided_by : N. scaled_by : factor on the weights.
+    options : as given.
+    """
+
+    layer: str
+    kind: str
+    tap: tuple[int, ...] | None
+    eigenvalues: np.ndarray = field(repr=False)
+    shape: tuple[int, int]
+    n_matrices: int
+    n_zeros: int
+    resolution: float
+    divided_by: float
+    scaled_by: float
+    options: DensityOptions = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The layer's name, with the tap of a slice."""
+        return self.layer if self.tap is None else f"{self.layer}[{', '.join(map(str, self.tap))}]"
+
+    @property
+    def n_left_out(self) -> int:
+        """Zeros that the larger Gram matrices have besides, and that are not listed."""
+        return self.n_matrices * abs(self.shape[0] - self.shape[1])
+
+
+@dataclass(frozen=True)
+class Densities:
+    """Densities of a network, and every tensor or slice that has none with the reason why."""
+
+    densities: tuple[Density, ...]
+    skipped: tuple[Skipped, ...]
+
+    def __iter__(self) -> Iterator[Density]:
+        return iter(self.densities)
+
+    def __len__(self) -> int:
+        return len(self.densities)
+
+
+def spectral_densities(source: Checkpoint | Layers, options: DensityOptions | None = None) -> Densities:
+    """Densities of all layers, in the order of the checkpoint; of their slices, by default.
+
+    source : a checkpoint, or its layers from :func:`~capcore.spectra.layers.find_layers`, where groups, transposed
+    layers and the like can be told. Raises ``ValueError`` for weights whose squares overflow.
+
+    >>> from capcore.spectra.checkpoints import read_checkpoint
+    >>> network = {"fc": np.random.default_rng(0).normal(size=(20, 50)), "fc.bias": np.ones(20)}
+    >>> found = spectral_densities(read_checkpoint(network))
+    >>> [(density.name, len(density.eigenvalues)) for density in found], [skipped.name for skipped in found.skipped]
+    ([('fc', 20)], ['fc.bias'])
+    """
+    options = options or DensityOptions()
+    layers = source if isinstance(source, Layers) else find_layers(source)
+    parts = [layer_densities(layer, options) for layer in layers.layers]
+    found = tuple(density for part in parts for density in part.densities)
+    return Densities(found, layers.skipped + tuple(skipped for part in parts for skipped in part.skipped))
+
+
+def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
+    """Densities of one layer: one, or one per slice; and what of it is not analysed."""
+    arrangement = options.arrangement if layer.kernel else "unfolded"
+    shape, n_matrices = _matrices(layer, arrangement, options)
+    reason = _unfit(shape, n_matrices, options)
+    if not reason:
+        weights = layer.weights()
+        bad = non_finite_count(weights)
+        reason = f"{bad} weights are NaN or infinite." if bad else "" if weights.any() else "All weights are zero."
+    if reason:
+        return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
+    if options.null:
+        weights = null_weights(weights, options.null, seed=options.seed, name=layer.name, draw=options.draw)
+    found: list[Density] = []
+    skipped: list[Skipped] = []
+    for tap, spectra in _spectra(layer, weights, arrangement, options):
+        density = _density(layer, tap, spectra, shape, n_matrices, options)
+        if density.eigenvalues[0] > 0:
+            found.append(density)
+        else:
+            skipped.append(Skipped(density.name, shape, "All weights of this slice are zero."))
+    return Densities(tuple(found), tuple(skipped))
+
+
+def _matrices(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[tuple[int, int], int]:
+    """Shape of each matrix, and how many go into one density; none where the grid of a layer is not known."""
+    groups, n_out, n_in, *kernel = layer.shape
+    if arrangement == "operator":
+        grid, stride = options.lengths("grid", layer), options.lengths("stride", layer)
+        if grid is None:
+            return (n_out, n_in), 0
+        shape, positions = matrix_shape(layer.shape, grid, stride or 1)
+        return shape, groups * positions
+    if arrangement == "unfolded":
+        return (n_out, n_in * prod(kernel)), groups
+    return (n_out, n_in), groups * (prod(kernel) if arrangement == "pooled" else 1)
+
+
+def _unfit(shape: tuple[int, int], n_matrices: int, options: DensityOptions) -> str:
+    """Why matrices are not analysed; empty if they are."""
+    if not n_matrices:
+        return "No grid given: its operator depends on the size of its input."
+    many = f"{n_matrices} matrices of {shape[0]} × {shape[1]}" if n_matrices > 1 else f"{shape[0]} × {shape[1]}"
+    if min(shape) * n_matrices < options.minimum:
+        return f"{many}: {min(shape) * n_matrices} eigenvalue(s), fewer than the minimum of {options.minimum}."
+    if min(shape) > options.maximum:
+        return f"{many}: the shorter side is longer than the maximum of {options.maximum}."
+    return ""
+
+
+def _spectra(
+    layer: Layer, weights: np.ndarray, arrangement: str, options: DensityOptions
+) -> Iterator[tuple[tuple[int, ...] | None, GramSpectra]]:
+    if arrangement == "operator":
+        grid, stride, dilation = (options.lengths(name, layer) or 1 for name in ("grid", "stride", "dilation"))
+        yield None, operator_spectra(weights, grid, stride=stride, dilation=dilation)
+    elif arrangement == "slices":
+        yield from zip(taps(layer.kernel), map(gram_spectra, slices(weights)), strict=True)
+    else:
+        yield None, gram_spectra(slices(weights) if arrangement == "pooled" else unfolded(weights))
+
+
+def _density(
+    layer: Layer,
+    tap: tuple[int, ...] | None,
+    spectra: GramSpectra,
+    shape: tuple[int, int],
+    n_matrices: int,
+    options: DensityOptions,
+) -> Density:
+    factor, divisor = options.factor(layer), options.divisor(shape)
+    ratio = factor**2 / divisor
+    values = np.sort(spectra.eigenvalues, axis=None)[::-1] * ratio
+    values.setflags(write=False)
+    n_zeros, resolution = int(spectra.n_zeros.sum()), float(spectra.resolution.max()) * ratio
+    return Density(
+        layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor, factor, options
+    )

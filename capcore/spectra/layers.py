@@ -1,0 +1,177 @@
+"""Which tensors of a checkpoint are layers with a matrix, of what kind, and why the others are not.
+
+A checkpoint names its tensors and gives their shapes; it does not say what they are for. Two axes are a linear layer,
+three to five a convolution with kernel axes behind (out, in). What shapes cannot tell is told by the caller: groups,
+transposition, or that a tensor is something else altogether.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+import numpy as np
+
+from capcore.spectra.tensors import Checkpoint, Tensor
+from capcore.validation import one_of, positive_integer
+
+KINDS = ("linear", "embedding", "conv1d", "conv2d", "conv3d", "skip")
+LAYOUTS = ("channels-first", "channels-last")
+_EMBEDDING = re.compile(r"embed|\bw[tp]e\b|token", re.IGNORECASE)
+_STATISTICS = re.compile(r"running_|moving_|num_batches|(^|[._/])(mean|var|variance)$")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer with weights.
+
+    Attributes
+    ----------
+    name : of its tensor. kind : ``linear``, ``embedding``, ``conv1d``, ``conv2d`` or ``conv3d``.
+    shape : (groups, out/groups, in/groups, \\*kernel), whatever the order in the file. Groups are of channels that do
+    not mix, one in most layers.
+    """
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    tensor: Tensor = field(repr=False)
+    channels_last: bool = field(default=False, repr=False)
+    transposed: bool = field(default=False, repr=False)
+
+    @property
+    def groups(self) -> int:
+        """Number of groups of channels."""
+        return self.shape[0]
+
+    @property
+    def kernel(self) -> tuple[int, ...]:
+        """Taps along each axis; ``()`` for a layer without any."""
+        return self.shape[3:]
+
+    def weights(self) -> np.ndarray:
+        """``shape`` array of weights, of the file's type; a view where it can be."""
+        values = self.tensor.read()
+        if self.kind == "embedding":  # with axes of length one before or between
+            return values.reshape(self.shape)
+        if self.channels_last:
+            values = np.moveaxis(values, (-1, -2), (0, 1))
+        split = values.reshape(self.groups, values.shape[0] // self.groups, *values.shape[1:])
+        return split.swapaxes(1, 2) if self.transposed else split
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A tensor, or a part of one, that is not analysed, and why."""
+
+    name: str
+    shape: tuple[int, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Layers in the order of the checkpoint, and every other tensor with the reason why it is none."""
+
+    layers: tuple[Layer, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def find_layers(
+    checkpoint: Checkpoint,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    groups: Mapping[str, int] | None = None,
+    transposed: Sequence[str] = (),
+    layout: str = "channels-first",
+) -> Layers:
+    """Layers of a checkpoint.
+
+    Parameters
+    ----------
+    kinds : pattern of names → what such tensors are, where the shape misleads; ``skip`` leaves them out.
+    groups : pattern → groups of a convolution. Only the caller can know: a (64, 1, 3, 3) kernel may be depthwise, or
+        read grey images.
+    transposed : patterns of layers that are stored with (in, out) in place of (out, in), as GPT-2's linear layers and
+        transposed convolutions are.
+    layout : ``channels-first``, (out, in, \\*kernel) as PyTorch stores it; or ``channels-last``,
+        (\\*kernel, in, out) as Keras and Flax do.
+
+    Patterns are shell patterns such as ``layer1.*``; of several that fit, the first counts. Raises ``ValueError`` for a
+    pattern that fits no tensor, and for groups that do not divide the channels.
+
+    >>> from capcore.spectra.checkpoints import read_checkpoint
+    >>> found = find_layers(read_checkpoint({"fc.weight": np.ones((5, 3)), "fc.bias": np.ones(5)}))
+    >>> [layer.name for layer in found.layers], found.skipped[0].reason
+    (['fc.weight'], 'A bias: a vector has no spectrum.')
+    """
+    one_of(layout, "layout", LAYOUTS)
+    kinds, groups = dict(kinds or {}), dict(groups or {})
+    for kind in kinds.values():
+        one_of(kind, "kinds", KINDS)
+    for pattern in [*kinds, *groups, *transposed]:
+        if not any(fnmatchcase(name, pattern) for name in checkpoint):
+            raise ValueError(
+                f"{pattern!r}: found no tensor that it fits, expected one. Names begin {[*checkpoint][:3]}."
+            )
+    layers, skipped = [], []
+    for name, tensor in checkpoint.tensors.items():
+        kind = by_pattern(kinds, name, "")
+        reason = "Left out by the caller." if kind == "skip" else _no_layer(tensor)
+        if reason:
+            skipped.append(Skipped(name, tensor.shape, reason))
+            continue
+        swap = any(fnmatchcase(name, pattern) for pattern in transposed)
+        n_groups = positive_integer(by_pattern(groups, name, 1), "groups")
+        layers.append(_layer(tensor, kind, n_groups, swap, layout == "channels-last"))
+    return Layers(tuple(layers), tuple(skipped))
+
+
+def by_pattern(options: Mapping[str, T], name: str, default: T) -> T:
+    """The value of the first pattern that fits ``name``.
+
+    >>> by_pattern({"layer1.*": 32, "*": 16}, "layer2.conv", 0)
+    16
+    """
+    return next((value for pattern, value in options.items() if fnmatchcase(name, pattern)), default)
+
+
+def _no_layer(tensor: Tensor) -> str:
+    """Why a tensor is no layer; empty if it is one."""
+    squeezed = [length for length in tensor.shape if length != 1]
+    if tensor.unread:
+        return tensor.unread
+    if not tensor.is_real:
+        return f"Of type {tensor.dtype}: weights are floating-point numbers."
+    if tensor.size == 0:
+        return "Empty."
+    if _STATISTICS.search(tensor.name) and len(tensor.shape) < 2:
+        return "Statistics of a normalisation, not weights."
+    if len(tensor.shape) < 2 or (len(squeezed) < 2 and _EMBEDDING.search(tensor.name)):
+        what = "A bias" if tensor.name.endswith("bias") else "A scale, as of a normalisation"
+        return f"{what}: a vector has no spectrum." if tensor.shape else "A single number."
+    if len(tensor.shape) > 5:
+        return f"{len(tensor.shape)} axes: no layer is known to have so many."
+    return ""
+
+
+def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool) -> Layer:
+    shape, name = tensor.shape, tensor.name
+    squeezed = tuple(length for length in shape if length != 1)
+    if kind == "embedding" or (not kind and _EMBEDDING.search(name) and len(squeezed) == 2):
+        matrix = shape if len(shape) == 2 else squeezed
+        if len(matrix) != 2:
+            raise ValueError(f"{name}: found the shape {shape}, expected two axes for an embedding.")
+        return Layer(name, "embedding", (1, *matrix), tensor)
+    natural = "linear" if len(shape) == 2 else f"conv{len(shape) - 2}d"
+    if kind not in ("", natural):
+        raise ValueError(f"{name}: found the shape {shape} for a layer of kind {kind!r}, expected {natural!r}.")
+    first, second, *kernel = (shape[-1], shape[-2], *shape[:-2]) if last else shape
+    if first % groups:
+        raise ValueError(f"{name}: found {groups} groups for {first} channels, expected a divisor.")
+    channels = (second, first // groups) if transposed else (first // groups, second)
+    return Layer(name, natural, (groups, *channels, *kernel), tensor, last, transposed)
