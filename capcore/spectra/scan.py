@@ -44,7 +44,7 @@ def scan(logs: np.ndarray, allowed: np.ndarray, ceiling: float | None = None) ->
     each row. ``ceiling`` : logarithm of x_max, or None for no upper end.
     """
     rates = tail_rates(logs, allowed, ceiling)
-    which, start, distance = _finalists(logs, rates, allowed, ceiling)
+    which, start, distance = finalists(logs, rates, allowed, ceiling)
     order = np.lexsort((start, distance, which))  # by row, then distance, then the smaller x_min
     best = order[np.searchsorted(which[order], np.arange(len(logs)))]
     return Tails(start[best], rates[which[best], start[best]], distance[best])
@@ -57,7 +57,7 @@ def best_tails(logs: np.ndarray, allowed: np.ndarray, ceiling: float | None = No
     distance decides, and among equals the smallest x_min.
     """
     rates = tail_rates(logs, allowed, ceiling)
-    which, start, _ = _finalists(logs, rates, allowed, ceiling)
+    which, start, _ = finalists(logs, rates, allowed, ceiling)
     best: list[tuple[float, float, float]] = [(0, 0.0, np.inf)] * len(logs)
     for row, i in zip(which.tolist(), start.tolist(), strict=True):
         rate, distance = fit_tail(logs[row, i:], logs[row, i], ceiling)
@@ -67,7 +67,7 @@ def best_tails(logs: np.ndarray, allowed: np.ndarray, ceiling: float | None = No
     return Tails(found, rate_of, distance_of)
 
 
-def _finalists(
+def finalists(
     logs: np.ndarray, rates: np.ndarray, allowed: np.ndarray, ceiling: float | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows (K,), starts (K,) and distances (K,) of every tail within rounding of its row's least distance; ordered."""

@@ -1,0 +1,141 @@
+"""The preset says what WeightWatcher 0.7.7 itself said (goldens/weightwatcher.json, by make_weightwatcher.py there)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capcore.spectra.checkpoints import read_checkpoint
+from capcore.spectra.power_law import fit_power_law
+from capcore.spectra.weightwatcher import (
+    fit_as_weightwatcher,
+    fit_noise,
+    layer_matrices,
+    weightwatcher_details,
+    weightwatcher_summary,
+)
+from tests.spectra.goldens.crafted import crafted_layers
+
+GOLDENS = json.loads((Path(__file__).parent / "goldens" / "weightwatcher.json").read_text("utf8"))
+DATA = Path(__file__).parents[3] / "shared" / "data" / "checkpoints"
+CRAFTED = {f"{name}.weight": weights for name, weights in crafted_layers().items()}
+
+# Different LAPACK builds agree to some 1e-15 of the largest singular value; measured over 306 layers: 2e-14 in any column.
+EXACT = {
+    "status",
+    "warning",
+    "N",
+    "M",
+    "rf",
+    "num_evals",
+    "num_pl_spikes",
+    "matrix_rank",
+    "rank_loss",
+    "weak_rank_loss",
+    "num_spikes",
+}
+RELATIVE = 1e-10
+
+
+def numbers(values):
+    """JSON's values as floats: null is NaN."""
+    return np.array([np.nan if value is None else float(value) for value in values])
+
+
+def compare(details, golden):
+    """Every column of the golden against the same of ``details``, row by row by name."""
+    keys = ["longname", "slice_id"] if "slice_id" in golden else ["longname"]
+    details = details.set_index(keys)
+    index = list(zip(golden["name"], golden["slice_id"], strict=True)) if len(keys) == 2 else golden["name"]
+    assert set(details.index) == set(index) and len(details) == len(index)
+    details = details.loc[index]
+    for column, expected in golden.items():
+        if column in {"name", "slice_id", "summary"}:
+            continue
+        found = details[column].tolist()
+        if column in EXACT:
+            assert found == expected, column
+        else:
+            np.testing.assert_allclose(
+                numbers(found),
+                numbers(expected),
+                rtol=RELATIVE,
+                atol=1e-13,
+                err_msg=column,
+            )
+
+
+def summarised(details, golden):
+    summary = weightwatcher_summary(details)
+    assert set(summary) == set(golden["summary"])
+    for name, value in golden["summary"].items():
+        assert summary[name] == pytest.approx(float(value), rel=RELATIVE, nan_ok=True), name
+
+
+def test_the_goldens_are_of_the_release_that_is_claimed():
+    assert GOLDENS["versions"]["weightwatcher"] == "0.7.7"
+
+
+def test_crafted_layers_pooled():
+    details = weightwatcher_details(CRAFTED, mp_fit=True)
+    compare(details, GOLDENS["crafted"]["pooled"])
+    summarised(details, GOLDENS["crafted"]["pooled"])
+
+
+def test_crafted_layers_slice_by_slice():
+    details = weightwatcher_details(CRAFTED, pool=False)
+    compare(details, GOLDENS["crafted"]["slices"])
+    summarised(details, GOLDENS["crafted"]["slices"])
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the checkpoints are not part of the project")
+@pytest.mark.parametrize("file", sorted(GOLDENS["checkpoints"]))
+def test_every_layer_of_the_checkpoints(file):
+    golden = GOLDENS["checkpoints"][file]
+    assert hashlib.sha256((DATA / file).read_bytes()).hexdigest() == golden["sha256"]
+    checkpoint = read_checkpoint(DATA / file)
+    details = weightwatcher_details(checkpoint, mp_fit=True)
+    compare(details, golden["pooled"])
+    summarised(details, golden["pooled"])
+    if "slices" in golden:
+        compare(weightwatcher_details(checkpoint, pool=False), golden["slices"])
+
+
+def test_from_twenty_on_the_default_fit_says_the_same():
+    values = np.random.default_rng(0).pareto(1.5, 200) + 1
+    theirs, ours = fit_as_weightwatcher(values), fit_power_law(values)
+    assert theirs.alpha == pytest.approx(ours.alpha, rel=1e-13)
+    assert (theirs.xmin, theirs.D) == (ours.x_min, pytest.approx(ours.distance, abs=1e-14))
+    assert (theirs.sigma, theirs.num_pl_spikes) == (pytest.approx(ours.sigma), ours.n_tail)
+
+
+def test_below_twenty_the_formula_is_another():
+    values = np.exp(np.arange(1.0, 20.0))
+    theirs = fit_as_weightwatcher(values)
+    tail = values[values >= theirs.xmin]
+    assert len(tail) >= 8
+    assert theirs.alpha == pytest.approx(1 + (len(tail) - 1) / np.log(tail / tail[0]).sum())
+    assert fit_as_weightwatcher(np.exp(np.arange(1.0, 21.0))).alpha == pytest.approx(
+        fit_power_law(np.exp(np.arange(1.0, 21.0))).alpha
+    )
+
+
+def test_the_threshold_does_not_follow_the_scale():
+    values = np.random.default_rng(0).pareto(1.5, 200) + 1
+    assert fit_as_weightwatcher(1e-4 * values).alpha == pytest.approx(fit_as_weightwatcher(values).alpha)
+    assert fit_as_weightwatcher(1e-6 * values).num_pl_spikes < fit_as_weightwatcher(values).num_pl_spikes
+    assert fit_as_weightwatcher(1e-9 * values).status == "failed"
+
+
+def test_layers_that_are_left_out():
+    assert layer_matrices(np.zeros((7, 50))) is None
+    assert layer_matrices(np.zeros(50)) is None
+    assert layer_matrices(np.zeros((1, 50, 3, 3))) is None
+    assert layer_matrices(np.zeros((50_001, 8))) is None
+    assert layer_matrices(np.zeros((8, 8))) is not None
+    assert weightwatcher_details({"fc.kernel": np.eye(20)}).empty
+    assert fit_noise(np.zeros(9), 9, 9).mp_softrank == -1
