@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.colors import PowerNorm
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from capcore.plotting.profiles import MARKERS
 
@@ -19,13 +20,14 @@ def plot_powers(
     guides: Sequence[tuple[str, float, float]] = (),
     xlabel: str = "layers",
     ylabel: str = "",
+    plain: bool = False,
 ) -> Axes:
     """Quantities against the number of layers, both axes logarithmic.
 
     Parameters
     ----------
     lines : label → (numbers of layers, values). guides : (label, exponent, value at the first number of layers) of grey
-        lines for comparison.
+        lines for comparison. plain: decimal numbers instead of powers of ten, for values over few decades.
     """
     for i, (label, (depths, values)) in enumerate(lines.items()):
         ax.plot(depths, values, marker=MARKERS[i % len(MARKERS)], linestyle=_DASHES[i % len(_DASHES)], label=label)
@@ -49,7 +51,16 @@ def plot_powers(
         )
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     _powers_of_two(ax, all_depths)
+    if plain:
+        _plain_numbers(ax)
     return ax
+
+
+def _plain_numbers(ax: Axes) -> None:
+    """Ticks at 1, 2 and 5 times powers of ten, as decimal numbers."""
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
 
 
 def _powers_of_two(ax: Axes, depths: np.ndarray) -> None:
@@ -79,9 +90,7 @@ def plot_intervals(
     all_depths = np.array(sorted({n for numbers, _, _ in points.values() for n in numbers}), dtype=float)
     ax.set(xscale="log", yscale="log", xlabel="layers", ylabel="standard deviation (positions)")
     _powers_of_two(ax, all_depths)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    _plain_numbers(ax)
     return ax
 
 
@@ -148,5 +157,29 @@ def plot_step_factors(measured: Mapping[int, float], law: tuple[np.ndarray, np.n
     ax.plot(*law, color="0.5", label="derived")
     ax.plot(list(measured), list(measured.values()), linestyle="none", marker="o", label="summed over the layers")
     ax.axhline(1, color="0.6", linestyle=":", linewidth=1)
-    ax.set(xlabel="layers per step, m", ylabel="field ÷ R_L, relative to m = 1", ylim=(0, None))
+    ax.set(xlabel="layers per step, m", ylabel="field ÷ largest dilation, m = 1: 1", ylim=(0, None))
+    return ax
+
+
+def plot_plane(capacity: np.ndarray, axis: np.ndarray, density: np.ndarray, ax: Axes, label: str = "capacity") -> Axes:
+    """Capacity on a plane as an image, with contours of a density at four levels, both around the output's position.
+
+    Parameters
+    ----------
+    capacity : (n, n) with the output in the middle. axis : (m,) positions along each axis, for the density (m, m); its
+        ends are those of the image.
+    """
+    middle, reach = capacity.shape[0] // 2, int(axis[-1])
+    shown = slice(middle - reach, middle + reach + 1)
+    edges = (-reach - 0.5, reach + 0.5) * 2
+    image = ax.imshow(
+        capacity[shown, shown].T, origin="lower", extent=edges, cmap="cividis", norm=PowerNorm(0.5, vmin=0)
+    )
+    levels = density.max() * np.array([0.03, 0.1, 0.3, 0.7])
+    ax.contour(axis, axis, density.T, levels=levels, colors="white", linewidths=1)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
+    ax.grid(False)
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.set(xlabel="first axis (positions)", ylabel="second axis (positions)")
     return ax

@@ -84,11 +84,16 @@ def xavier_variance(channels: int, taps: int) -> float:
     return 1 / (positive_integer(channels, "channels") * positive_integer(taps, "taps"))
 
 
-def squared_sum(channels: int, taps: int, variance: float, rng: np.random.Generator) -> float:
+def squared_sum(channels: int, taps: int, variance: float, rng: np.random.Generator, weights: int = 200_000) -> float:
     """Mean over outputs of Σ w² for drawn Gaussian kernels (C, taps, C): the capacity one output passes on.
 
-    >>> 0.9 < squared_sum(64, 3, xavier_variance(64, 3), np.random.default_rng(0)) < 1.1
+    Parameters
+    ----------
+    weights : at least so many are drawn, in as many kernels as that takes.
+
+    >>> 0.98 < squared_sum(8, 3, xavier_variance(8, 3), np.random.default_rng(0)) < 1.02
     True
     """
-    kernel = rng.normal(size=(channels, taps, channels)) * np.sqrt(finite_number(variance, "variance"))
-    return float((kernel**2).sum(axis=(0, 1)).mean())
+    kernels = -(-weights // (channels * taps * channels))
+    kernel = rng.normal(size=(kernels, channels, taps, channels)) * np.sqrt(finite_number(variance, "variance"))
+    return float((kernel**2).sum(axis=(1, 2)).mean())
