@@ -1,11 +1,12 @@
 """How sure an exponent is: bootstrap intervals that include the choice of x_min, and a test of the fit itself.
 
-Both treat eigenvalues as independent draws, as does every published method, and they are not: eigenvalues of one
-matrix repel each other. Where the weights are random, they are far more evenly spaced than independent numbers with
-the same density, and exponents scatter *less* from one draw of the weights to the next than σ or these intervals say;
-a p-value errs on the side of not rejecting. Between trainings from different seeds anything may happen. What a
-spectrum says about *these* weights has no such error at all. An interval here tells how far the exponent hangs on a
-few eigenvalues and on the choice of x_min, no more.
+Both treat eigenvalues as independent draws, as every published method does, and they are not: eigenvalues of one matrix
+repel each other. Of Gaussian weights (64 × 128, from many seeds), the exponent above a *known* x_min scatters by 0.07
+where σ says 0.4: eigenvalues are far more evenly spaced than independent numbers of the same density. With x_min
+*chosen* it scatters by 2.5 where σ says 0.9: the choice jumps. So σ bounds the scatter on neither side, intervals are
+no statement about another training of the network, and a large p-value is weak evidence. What an interval tells is
+how far the exponent hangs on few eigenvalues and on the choice of x_min. Compare with spectra of shuffled or random
+weights of the same shape (:mod:`capcore.spectra.nulls`) before reading anything into an exponent.
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ def bootstrap_power_law(
 ) -> BootstrapInterval:
     """The :class:`BootstrapInterval` of the exponent of :func:`~capcore.spectra.power_law.fit_power_law`.
 
-    The whole spectrum is drawn anew with replacement and x_min chosen anew in every resample, so that the interval
-    holds the uncertainty of both; σ knows neither. With independent draws from a power law above a body of another
-    shape, and 300 draws, nine in ten intervals of 95 % hold the exponent: resamples hold ties, and a best x_min likes
-    them. See the module for what it means for eigenvalues.
+    The whole spectrum is drawn anew with replacement, and x_min chosen anew in every resample, so that the interval
+    holds the uncertainty of both; σ knows of neither choice. Of independent draws, 300 from a power law (α = 2.5)
+    alone or with 300 others below, 95 to 97 of 100 intervals of 95 % held the exponent, and 90 to 93 intervals ± 1.96
+    σ did. The module says what that means for eigenvalues.
 
     Parameters
     ----------

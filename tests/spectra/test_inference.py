@@ -1,0 +1,120 @@
+"""Intervals hold what they should on independent draws, p-values are uniform, and eigenvalues are not such draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit
+from capcore.spectra.power_law import fit_power_law
+from capcore.spectra.refit import refit
+from tests.strategies import all_of
+
+
+def pareto(rng, n=150):
+    return rng.pareto(1.5, n) + 1  # α = 2.5
+
+
+def test_intervals_of_independent_draws_hold_the_exponent():
+    rng = np.random.default_rng(0)
+    held, by_sigma = 0, 0
+    for _ in range(120):
+        values = np.r_[pareto(rng), rng.uniform(0.1, 1, 150)]
+        interval = bootstrap_power_law(values, rng, n_resamples=100)
+        fit = fit_power_law(values)
+        held += interval.low <= 2.5 <= interval.high
+        by_sigma += abs(fit.alpha - 2.5) < 1.96 * fit.sigma
+    assert held >= 107  # 0.95 of 120 less three standard errors
+    assert by_sigma <= held  # σ does not know that x_min was chosen
+
+
+def test_with_x_min_known_the_resamples_spread_by_sigma():
+    values = pareto(np.random.default_rng(1), 400)
+    interval = bootstrap_power_law(values, np.random.default_rng(2), n_resamples=2000, x_min=1.0)
+    fit = fit_power_law(values, x_min=1.0)
+    assert interval.alphas.std() == pytest.approx(fit.sigma, rel=0.15)  # the sample's own spread, and 2000 resamples
+    assert set(interval.x_mins) == {1.0}
+
+
+def test_seeds_decide_and_confidence_nests():
+    values = pareto(np.random.default_rng(1))
+    draw = lambda seed, **options: bootstrap_power_law(values, np.random.default_rng(seed), n_resamples=60, **options)  # noqa: E731
+    assert (draw(0).low, draw(0).high) == (draw(0).low, draw(0).high) != (draw(1).low, draw(1).high)
+    wide, narrow = draw(0, confidence=0.95), draw(0, confidence=0.5)
+    assert wide.low <= narrow.low <= narrow.high <= wide.high
+    assert np.array_equal(wide.alphas, narrow.alphas) and np.isin(wide.x_mins.round(9), values.round(9)).all()
+
+
+def test_resamples_are_fitted_as_spectra_are():
+    rng = np.random.default_rng(4)
+    rows = np.sort(np.log(rng.choice(pareto(rng, 40), size=(30, 40))), axis=1)
+    for floor, ceiling in ((None, None), (None, 3.0), (0.5, None), (0.5, 3.0)):
+        kept = np.where(rows > 3.0, 0.1, rows) if ceiling else rows
+        low, rate, distance = refit(np.sort(kept, axis=1), floor, ceiling, 2)
+        for k, row in enumerate(kept):
+            ends = {
+                "x_min": None if floor is None else np.exp(floor),
+                "x_max": None if ceiling is None else np.exp(ceiling),
+            }
+            fit = fit_power_law(np.exp(row), **ends)
+            assert 1 + rate[k] == pytest.approx(fit.alpha, rel=1e-10)
+            assert (np.exp(low[k]), distance[k]) == pytest.approx((fit.x_min, fit.distance), rel=1e-10)
+
+
+def test_resamples_without_a_fit_are_counted():
+    interval = bootstrap_power_law([1.0, 2.0], np.random.default_rng(0), n_resamples=200)
+    assert interval.n_failed == np.isnan(interval.alphas).sum() == np.isnan(interval.x_mins).sum()
+    assert 60 < interval.n_failed < 140  # half of all pairs are twice the same value
+
+
+@pytest.mark.parametrize("options", [{}, {"x_min": 1.0}, {"x_min": 1.0, "x_max": 8.0}])
+def test_p_values_of_a_true_power_law_are_spread_out(options):
+    rng = np.random.default_rng(5)
+    p_values = []
+    for _ in range(60):
+        values = pareto(rng, 100)
+        p_values.append(goodness_of_fit(values, rng, n_simulations=59, **options).p_value)
+    assert np.mean(np.array(p_values) < 0.1) < 0.22  # 0.1 and three standard errors of 60 draws
+    assert 0.35 < np.mean(p_values) < 0.75
+
+
+def test_another_law_is_rejected():
+    values = np.random.default_rng(6).lognormal(0, 0.5, 1500)
+    found = goodness_of_fit(values, np.random.default_rng(7), n_simulations=99, x_min=1.0)
+    assert found.p_value == 0.01  # (0 + 1)/(99 + 1): as small as 99 simulations can say
+    assert found.distance == fit_power_law(values, x_min=1.0).distance and found.distances.shape == (99,)
+
+
+def test_a_tie_counts_as_farther():
+    found = goodness_of_fit([1.0, 2.0], np.random.default_rng(0), n_simulations=20)
+    assert np.allclose(found.distances, found.distance)  # any two values are equally far from their law
+    assert found.p_value > 0.3
+
+
+def test_eigenvalues_are_not_independent_draws():
+    """With x_min known, exponents of noise scatter far less than σ; with x_min chosen, far more."""
+    rng = np.random.default_rng(8)
+    known, chosen = [], []
+    for _ in range(60):
+        values = np.linalg.svd(rng.standard_normal((64, 128)), compute_uv=False) ** 2
+        known.append(fit_power_law(values, x_min=128.0))
+        chosen.append(fit_power_law(values))
+    spread = lambda fits: np.std([fit.alpha for fit in fits])  # noqa: E731
+    sigma = lambda fits: np.median([fit.sigma for fit in fits])  # noqa: E731
+    assert spread(known) < 0.4 * sigma(known)
+    assert spread(chosen) > 1.5 * sigma(chosen)
+
+
+@pytest.mark.parametrize(
+    ("use", "parts"),
+    [
+        (lambda rng: bootstrap_power_law([1.0], rng), ["eigenvalues", "nothing to fit"]),
+        (lambda rng: bootstrap_power_law([1.0, 2.0], rng, confidence=1.0), ["confidence", "between"]),
+        (lambda rng: bootstrap_power_law([1.0, 2.0], rng, n_resamples=0), ["n_resamples", "at least 1"]),
+        (lambda rng: goodness_of_fit([1.0, 1.0], rng), ["eigenvalues", "distinct"]),
+        (lambda rng: goodness_of_fit([1.0, 2.0], rng, n_simulations=0), ["n_simulations"]),
+    ],
+)
+def test_bad_input_is_refused(use, parts):
+    with pytest.raises(ValueError, match=all_of(parts)):
+        use(np.random.default_rng(0))
