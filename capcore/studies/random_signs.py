@@ -40,7 +40,8 @@ def distances(samples: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """
     alive = samples.sum(axis=1) > 0
     found = np.ones(len(samples))
-    found[alive] = total_variation(samples[alive], np.tile(expected, (int(alive.sum()), 1)))
+    if alive.any():
+        found[alive] = total_variation(samples[alive], np.tile(expected, (int(alive.sum()), 1)))
     return found
 
 
@@ -97,7 +98,7 @@ def by_depth(
             weights = dense_layers(width, depth, rng)
             for name in names:
                 mean = over_inputs(weights, activation(name), n_samples, rng).mean(axis=0)
-                found[name][i, j] = total_variation(mean, law(weights))
+                found[name][i, j] = distances(mean[None], law(weights))[0]  # 1 if ReLU units are dead for all inputs
     return found
 
 

@@ -1,0 +1,41 @@
+"""The chapter on the bridge to paper 1 with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "cumulated_capacity"
+FAST = {"n_draws": 60, "n_rotations": 2, "widths": [1, 2]}
+VARIANTS = {
+    "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.6}},
+    "an attained target": {"process": "AR1"},
+    "kernel size 3": {"n_layers": 3, "kernel_size": 3},
+    "two channels": {"channels": 2, "n_layers": 5},
+    "one channel": {"channels": 1, "widths": []},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert len(values) == 10 and {name.split(".")[1] for name in values} == {"17"}
+    assert values["P2.17.chain_identity"] < 1e-6
+    assert values["P2.17.one_channel"] < 1e-8 and values["P2.17.residual"] < 1e-8
+
+
+def test_the_figures_are_drawn(drawn):
+    drawn(NAME, **FAST, n_layers=4)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("n_layers: found 1, expected a whole number of at least 2", {"n_layers": 1}),
+        ("channels", {"channels": 0}),
+        ("n_draws: found 1, expected a whole number of at least 2", {"n_draws": 1}),
+        ("n_rotations: found 0", {"n_rotations": 0}),
+        ("process: found 'PowerLaws'.*Did you mean 'PowerLaw'", {"process": "PowerLaws"}),
+        ("width: not a parameter.*Did you mean 'widths'", {"width": [1]}),
+        ("seed: found -1", {"seed": -1}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)

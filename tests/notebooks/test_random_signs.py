@@ -1,0 +1,40 @@
+"""The chapter on squared gradients with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "random_signs"
+FAST = {"n_draws": 1_000, "n_networks": 2}
+VARIANTS = {
+    "wider layers": {"width": 24},
+    "three layers": {"n_layers": 3, "seed": 1},
+    "one channel": {"channels": 1, "width": 8},
+    "a slow sine": {"frequency": 0.5},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert len(values) == 11 and {name.split(".")[1] for name in values} == {"01"}
+    assert all(0 <= value <= 1 for value in values.values())
+    assert (values["P2.01.sine"] < 1e-3) == (parameters.get("frequency") == 0.5)
+
+
+def test_the_figures_are_drawn(drawn):
+    drawn(NAME, **FAST, width=6)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("width: found 2, expected a whole number of at least 3", {"width": 2}),
+        ("n_layers: found 2, expected a whole number of at least 3", {"n_layers": 2}),
+        ("n_draws: found 10, expected a whole number of at least 200", {"n_draws": 10}),
+        ("frequency: found -1, expected more than 0", {"frequency": -1.0}),
+        ("channels: found 0", {"channels": 0}),
+        ("n_draw: not a parameter.*Did you mean 'n_draws'", {"n_draw": 5}),
+        ("seed: found -1", {"seed": -1}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
