@@ -1,0 +1,48 @@
+"""The chapter on connections, side inputs and biases with other parameters, and with those that it must refuse."""
+
+import pytest
+
+NAME = "scaling_pdes_layers"
+FAST = {"depths": [16, 64, 128], "spreads": [1, 4, 16], "very_deep": 4096}
+VARIANTS = {
+    "little spread": {"diffusion": 0.5},
+    "much spread": {"diffusion": 16},
+    "a small leak": {"leak": 0.05},
+    "a large leak": {"leak": 7.5},
+    "layers alike": {"strengths": [1]},
+    "one part without capacity": {"strengths": [0, 1, 0.5]},
+    "shallow": {"depths": [10, 12], "leak": 1},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert {name.split(".")[1] for name in values} == {"07", "08", "09"} and len(values) == 19
+    assert values["P2.09.conservation"] < 1e-12
+    assert values["P2.07.integral"] < 1e-9 and values["P2.08.integral"] < 1e-9
+    assert values["P2.07.initial_slip"] == pytest.approx(1)
+
+
+def test_figures_of_another_spread(drawn):
+    drawn(NAME, **{**FAST, "diffusion": 2, "leak": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("diffusion: found 0", {"diffusion": 0}),
+        ("diffusion: found 'wide'", {"diffusion": "wide"}),
+        ("total rate of jumps, 8", {"depths": [4, 8]}),
+        ("depths: found 3, expected a list", {"depths": 3}),
+        ("spreads: found .*, expected at least two", {"spreads": [-1, 1]}),
+        ("depths: found 8", {"very_deep": 1}),
+        ("leak: found 0, expected more than 0", {"leak": 0}),
+        ("leak: found 9, expected .* at most 7.5", {"leak": 9}),
+        ("strengths: found -1", {"strengths": [-1]}),
+        ("strengths: found an empty array", {"strengths": []}),
+        ("alpha: not a parameter of this notebook", {"alpha": 1}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
