@@ -59,6 +59,19 @@ def same_space_limit(alpha: float) -> float:
     return (sqrt(1 + 4 * c) - 1) / (2 * c) if c > 1e-9 else 1.0
 
 
+def constant_limit(alpha: float, n_units: int) -> float:
+    """κ(X)/κ for a bias B = 1 in very many wide orthogonal layers: a constant takes nc/(1 + nc) of n, c = e^α − 1.
+
+    >>> round(constant_limit(1.0, 16), 4), round(constant_limit(200.0, 16), 4)
+    (0.9397, 0.9375)
+    """
+    n, alpha = positive_integer(n_units, "n_units"), finite_number(alpha, "alpha")
+    if alpha < 0:
+        raise ValueError(f"alpha: found {alpha}, expected a number of at least 0.")
+    odds = n * np.expm1(alpha)
+    return float(1 - odds / (1 + odds) / n)
+
+
 def worst_ratio(rows: Iterable[Mapping[str, Any]]) -> float:
     """Measured share over its law, for the row in which that ratio is farthest from one; rows as the experiment's.
 

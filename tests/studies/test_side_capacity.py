@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, Layer, propagate
 from capcore.studies import side_capacity as study
-from capcore.studies.side_shares import same_space_limit
+from capcore.studies.side_shares import constant_limit, same_space_limit
 
 
 @settings(deadline=None, max_examples=25)
@@ -38,6 +38,13 @@ def test_one_wide_space_has_the_capacity_of_its_limit():
     kept = np.mean([net.capacity_of_x() for net in nets]) / 60
     alpha = -60 * np.log(1 - 1 / 61)
     assert kept == pytest.approx(same_space_limit(alpha), abs=0.02)  # corrections of order 1/width
+
+
+def test_a_constant_follows_its_limit():
+    nets = [study.side_network(16, 64, 1 / 65, "constant", np.random.default_rng(seed)) for seed in range(12)]
+    taken = 16 - np.mean([net.capacity_of_x() for net in nets])
+    alpha = -64 * np.log(1 - 1 / 65)
+    assert taken == pytest.approx(16 * (1 - constant_limit(alpha, 16)), abs=0.02)  # near 1 whatever the draw
 
 
 def test_a_constant_takes_less_than_one_dimension_at_any_depth():

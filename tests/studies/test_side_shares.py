@@ -63,9 +63,18 @@ def test_capacity_of_one_space_falls_like_the_root_of_the_law():
         assert laws.same_space_limit(alpha) == pytest.approx(np.exp(-alpha / 2), rel=1e-3)
 
 
+@given(st.floats(0, 300), st.integers(1, 500))
+def test_a_constant_takes_between_nothing_and_one_dimension(alpha, n_units):
+    kept = laws.constant_limit(alpha, n_units)
+    assert 1 - 1 / n_units - 1e-12 <= kept <= 1
+    assert laws.constant_limit(0.0, n_units) == 1
+
+
 @pytest.mark.parametrize(
     ("message", "call"),
     [
+        ("alpha: found -2", lambda: laws.constant_limit(-2.0, 4)),
+        ("n_units: found 0", lambda: laws.constant_limit(1.0, 0)),
         ("form: found 'sames'", lambda: laws.side_share("sames", 8, 0.5)),
         ("gamma: found -1", lambda: laws.side_share("same", 8, -1.0)),
         ("alpha: found -1", lambda: laws.same_space_limit(-1.0)),

@@ -1,0 +1,65 @@
+"""The chapter on side inputs with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "scaling_conjecture_side_inputs"
+FAST = {
+    "exponents": [0.5],
+    "depths": [4],
+    "draws": 3,
+    "units": 4,
+    "layers": 8,
+    "samples": 50,
+    "bias_layers": 16,
+    "train_layers": 2,
+    "train_steps": 20,
+}
+VARIANTS = {
+    "another scale": {"exponents": [0.3]},
+    "several depths and one layer": {"depths": [1, 3]},
+    "two units and two layers": {"units": 2, "layers": 2},
+    "one layer to train": {"train_layers": 1, "train_steps": 1, "seed": 5},
+    "no bias to speak of": {"bias_layers": 1, "samples": 2},
+}
+CHECKS = {
+    "P2.10": [
+        "share_law", "vanishes", "ignored", "learns", "trained_gap", "capacity_law", "power_law", "trains_undivided",
+        "trains_quarter", "trains_small", "same_inputs", "same_space",
+    ],
+    "P2.11": [
+        "share_law", "vanishes", "trained_gap", "constant_dimension", "capacity_kept", "trains_undivided",
+        "trains_from_zero",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert set(values) == {f"{claim}.{name}" for claim, names in CHECKS.items() for name in names}
+    assert values["P2.11.constant_dimension"] <= 1 + 1e-10
+
+
+def test_its_figures_are_drawn(drawn):
+    drawn(NAME, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("exponents: found an empty", {"exponents": []}),
+        ("exponents: could not read", {"exponents": ["half"]}),
+        ("depths: found 0", {"depths": [0]}),
+        ("draws: found 2, expected a whole number of at least 3", {"draws": 2}),
+        ("units: found 1, expected a whole number of at least 2", {"units": 1}),
+        ("layers: found 1, expected a whole number of at least 2", {"layers": 1}),
+        ("samples: found 1, expected a whole number of at least 2", {"samples": 1}),
+        ("bias_layers: found 0", {"bias_layers": 0}),
+        ("train_layers: found 0", {"train_layers": 0}),
+        ("train_steps: found 0", {"train_steps": 0}),
+        ("seed: found -1", {"seed": -1}),
+        ("layer: not a parameter.*Did you mean 'layers'", {"layer": 8}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
