@@ -40,6 +40,22 @@ def plot_against_depth(
     return ax
 
 
+def plot_limits(depths: Sequence[int], lines: Mapping[str, np.ndarray], ax: Axes, limit: float | None = None) -> Axes:
+    """One line per label against the depth, both axes logarithmic, and a limit that one of them should have (dashed).
+
+    Parameters
+    ----------
+    lines : label → (depths,).
+    """
+    for i, (label, values) in enumerate(lines.items()):
+        ax.plot(depths, values, color=CYCLE[i % len(CYCLE)], marker=MARKERS[i % len(MARKERS)], label=label)
+    if limit is not None:
+        ax.axhline(limit, color="0.25", linestyle="--", linewidth=0.9)
+    ax.set(xscale="log", yscale="log", xlabel="layers L")
+    _plain_depths(depths, ax)
+    return ax
+
+
 def plot_correlation(
     angles: np.ndarray,
     exponents: Sequence[float],

@@ -43,5 +43,5 @@ def test_parameters_are_those_of_the_best_rate():
 
 
 def test_rates_must_rise():
-    with pytest.raises(ValueError, match="rates: found .*expected rising numbers"):
+    with pytest.raises(ValueError, match=r"rates: found .*expected rising numbers"):
         find([1.0, 0.5])
