@@ -51,7 +51,7 @@ def test_the_ratio_is_to_the_law():
 def test_tanh_forgets_sooner_the_larger_its_inputs():
     found = study.tanh_memories(16, 4, 6000, {"large": 0.0, "root": 0.5, "inverse": 1.0})
     far = {name: values[8:].sum() for name, values in found.items()}
-    assert far["linear"] > far["inverse"] > far["root"] > far["large"] - 0.02
+    assert far["linear"] > far["inverse"] > max(0.5 * far["linear"], far["root"]) and far["root"] > far["large"] - 0.02
 
 
 @pytest.mark.parametrize("compared", [[16], [16, 16], [64, 16], [16, 32], [16, 64, 256]])

@@ -26,6 +26,24 @@ def test_orthogonal_transitions_remember_as_equation_30_says(alpha, structure):
     np.testing.assert_allclose(noisy, study.memory_law(alpha, 32) / 1.25, atol=1e-12)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_formula_is_the_regression_on_all_inputs_at_once(shared):
+    """The state as one linear map of all inputs, step by step forwards in time."""
+    n_steps, n, alpha, noise = 6, 4, 2.0, 0.3
+    matrices = list(study.unit_matrices(Transitions("dense", 0.5, shared), n_steps, n, np.random.default_rng(3), alpha))
+    state = np.zeros((n, n, n_steps + 1))  # of every input component, the initial state last
+    state[:, :, n_steps] = np.eye(n)
+    for step, W in enumerate(reversed(matrices)):
+        state = np.einsum("ij,jkl->ikl", W, state)
+        state[:, :, n_steps - 1 - step] += np.sqrt(alpha / n_steps) * np.eye(n)
+    covariance = np.einsum("ikl,jkl->ij", state, state)
+    covariance += noise * np.trace(covariance) / n * np.eye(n)
+    expected = np.einsum("ikl,ij,jkl->l", state, np.linalg.inv(covariance), state) / n
+    options = {"alpha": alpha, "noise": noise}
+    found = study.probe_memory(Transitions("dense", 0.5, shared), n_steps, n, np.random.default_rng(3), **options)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 @pytest.mark.parametrize(("structure", "shared"), [("dense", True), ("local", True), ("local", False)])
 def test_probes_of_simulated_sequences_find_the_same(structure, shared):
     transitions = Transitions(structure, 0.5, shared)
