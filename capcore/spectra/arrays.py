@@ -16,7 +16,10 @@ def of_arrays(source: Mapping[str, Any] | np.ndarray) -> Checkpoint:
 
     Raises ``CheckpointError`` for values that are not arrays of plain types.
     """
-    arrays = {"array": source} if isinstance(source, np.ndarray) else dict(_items(source))
+    items = [("array", source)] if isinstance(source, np.ndarray) else list(_items(source))
+    arrays = dict(items)
+    if len(arrays) < len(items):
+        raise CheckpointError(f"arrays in memory: found {len(items)} arrays of {len(arrays)} names, expected one each.")
     digest = hashlib.sha256()
     for name, array in arrays.items():
         if array.dtype.hasobject:

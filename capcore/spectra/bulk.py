@@ -63,7 +63,9 @@ def fit_bulk(
     """
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
     n, m = (positive_integer(side, "shape") for side in (max(shape), min(shape)))
-    divisor = float(n) if divisor is None else finite_number(divisor, "divisor")
+    divisor = float(n) if divisor is None else finite_number(divisor, "divisor", "a positive number")
+    if divisor <= 0:
+        raise ValueError(f"divisor: found {divisor!r}, expected a positive number.")
     if values.size < 8 or values.size % m:
         raise ValueError(
             f"eigenvalues: found {values.size}, expected a multiple of {m} and at least 8: zeros included."

@@ -73,7 +73,7 @@ def bfloat16(words: np.ndarray) -> np.ndarray:
 
 def _header_length(path: Path, data: np.ndarray) -> int:
     if len(data) < 10:
-        raise CheckpointError(f"{path}: found {len(data)} bytes, too few for a safetensors file. {DAMAGED}")
+        raise CheckpointError(f"{path}: found {len(data)} bytes, expected more of a safetensors file. {DAMAGED}")
     length, most = int(data[:8].view("<u8")[0]), min(LONGEST_HEADER, len(data) - 8)
     if not 2 <= length <= most:
         raise CheckpointError(

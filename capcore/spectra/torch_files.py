@@ -39,9 +39,9 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
     path = Path(path)
     data = map_file(path)
     torch = _torch(path)
-    if zipfile.is_zipfile(path):
-        open_archive(path).close()
     with Guarded(str(path)):
+        if zipfile.is_zipfile(path):
+            open_archive(path).close()
         try:
             loaded = torch.load(path, map_location="cpu", weights_only=True)
         except UnpicklingError as error:
@@ -97,9 +97,14 @@ def _flat(path: Path, torch: Any, found: Mapping[Any, Any], prefix: str = "", ne
     result: dict[str, Any] = {}
     for name, value in found.items():
         if isinstance(value, torch.Tensor):
-            result[checked_name(f"{prefix}{name}", str(path))] = value
-        elif nested and isinstance(value, Mapping):
-            result |= _flat(path, torch, value, f"{prefix}{name}.")
+            inner = {checked_name(f"{prefix}{name}", str(path)): value}
+        else:
+            inner = _flat(path, torch, value, f"{prefix}{name}.") if nested and isinstance(value, Mapping) else {}
+        if inner.keys() & result.keys():
+            raise CheckpointError(
+                f"{path}: found two tensors named {min(inner.keys() & result.keys())!r}, expected one."
+            )
+        result |= inner
     return result
 
 

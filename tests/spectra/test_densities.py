@@ -1,0 +1,208 @@
+"""Densities: every option against its definition by singular values, and nothing lost or averaged in."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import capcore as cc
+from capcore.spectra import (
+    DensityOptions,
+    find_layers,
+    layer_densities,
+    null_weights,
+    operator_spectra,
+    read_checkpoint,
+    spectral_densities,
+)
+from tests.strategies import all_of, seeds
+
+
+def densities_of(arrays, **options):
+    return spectral_densities(read_checkpoint(arrays, non_finite="keep"), DensityOptions(**options))
+
+
+def squares(matrix):
+    return np.linalg.svd(matrix, compute_uv=False) ** 2
+
+
+def close(density, expected):
+    expected = np.sort(np.ravel(expected))[::-1]
+    assert density.eigenvalues.shape == expected.shape
+    np.testing.assert_allclose(density.eigenvalues, expected, atol=2 * density.resolution, rtol=0)
+
+
+@pytest.fixture
+def kernel(rng):
+    return rng.normal(size=(12, 16, 3, 2))
+
+
+def test_slices_are_the_papers_feature_maps(kernel):
+    found = densities_of({"conv": kernel})
+    assert [density.tap for density in found] == list(np.ndindex(3, 2))
+    for density in found:
+        close(density, squares(kernel[(..., *density.tap)]) / 16)
+        assert (density.shape, density.n_matrices, density.divided_by, density.n_left_out) == ((12, 16), 1, 16, 4)
+    assert found.densities[1].name == "conv[0, 1]"
+
+
+def test_pooled_slices(kernel):
+    (found,) = densities_of({"conv": kernel}, arrangement="pooled")
+    close(found, [squares(kernel[:, :, i, j]) / 16 for i in range(3) for j in range(2)])
+    assert (found.name, found.tap, found.n_matrices, found.n_left_out) == ("conv", None, 6, 24)
+
+
+def test_unfolded(kernel):
+    (found,) = densities_of({"conv": kernel}, arrangement="unfolded")
+    close(found, squares(kernel.reshape(12, -1)) / 96)
+    assert (found.shape, found.divided_by) == ((12, 96), 96)
+
+
+def test_operator(kernel):
+    options = {"grid": {"conv": (4, 6)}, "stride": {"*": (1, 2)}, "dilation": 1}
+    (found,) = densities_of({"conv": kernel}, arrangement="operator", **options)
+    close(found, operator_spectra(kernel[None], (4, 6), stride=(1, 2)).eigenvalues / 32)
+    assert (found.shape, found.n_matrices) == ((12, 32), 12)
+
+
+def test_an_operator_needs_a_grid(kernel):
+    found = densities_of({"conv": kernel, "fc": kernel[:, :, 0, 0]}, arrangement="operator", grid={"other*": 4})
+    assert [density.name for density in found] == ["fc"]
+    assert "No grid" in found.skipped[0].reason
+
+
+@pytest.mark.parametrize("arrangement", ["slices", "pooled", "unfolded", "operator"])
+def test_linear_layers_are_one_matrix_whatever_the_arrangement(rng, arrangement):
+    matrix = rng.normal(size=(30, 20))
+    (found,) = densities_of({"fc": matrix}, arrangement=arrangement, grid=4 if arrangement == "operator" else None)
+    close(found, squares(matrix) / 30)
+
+
+@pytest.mark.parametrize("arrangement", ["slices", "pooled", "unfolded"])
+def test_groups_make_a_matrix_block_diagonal(rng, arrangement):
+    """The spectrum of the matrix with the blocks on its diagonal, zeros that the blocks' shapes imply left out."""
+    from scipy.linalg import block_diag
+
+    kernel = rng.normal(size=(12, 5, 3))
+    layers = find_layers(read_checkpoint({"conv": kernel}), groups={"conv": 3})
+    found = spectral_densities(layers, DensityOptions(arrangement=arrangement, divide_by="nothing"))
+    blocks = [kernel[4 * g : 4 * g + 4] for g in range(3)]
+    whole = [squares(block_diag(*(block[:, :, t] for block in blocks))) for t in range(3)]
+    if arrangement == "unfolded":
+        whole = [squares(block_diag(*(block.reshape(4, -1) for block in blocks)))]
+    if arrangement == "pooled":
+        whole = [np.concatenate(whole)]
+    for density, expected in zip(found, whole, strict=True):
+        close(density, expected[expected > 1e-20])
+
+
+@given(seed=seeds, factor=st.floats(0.1, 10))
+def test_scale_and_divisor(seed, factor):
+    kernel = np.random.default_rng(seed).normal(size=(12, 16, 3, 2))
+    plain = densities_of({"conv": kernel}, divide_by="nothing")
+    for density, scaled, by_n, half in zip(
+        plain,
+        densities_of({"conv": kernel}, divide_by="nothing", scale=factor),
+        densities_of({"conv": kernel}),
+        densities_of({"conv": kernel}, divide_by="nothing", scale="half kernel"),
+        strict=True,
+    ):
+        np.testing.assert_allclose(scaled.eigenvalues, density.eigenvalues * factor**2, rtol=1e-14)
+        np.testing.assert_allclose(by_n.eigenvalues, density.eigenvalues / 16, rtol=1e-15)
+        np.testing.assert_allclose(half.eigenvalues, density.eigenvalues * 2 / 2, rtol=1e-15)  # √(k/2), k = 2
+        assert (scaled.scaled_by, by_n.divided_by, half.scaled_by) == (factor, 16, 1)
+
+
+def test_half_kernel_leaves_linear_layers(rng):
+    (found,) = densities_of({"fc": rng.normal(size=(20, 20))}, scale="half kernel")
+    assert found.scaled_by == 1
+
+
+def test_what_is_not_analysed_is_listed(rng):
+    kernel = rng.normal(size=(12, 16, 2))
+    kernel[:, :, 1] = 0
+    arrays = {
+        "first": rng.normal(size=(16, 3, 3, 3)),
+        "depthwise": rng.normal(size=(16, 1, 3, 3)),
+        "zero": np.zeros((12, 12)),
+        "diverged": np.full((12, 12), np.nan),
+        "partly": kernel,
+        "large": rng.normal(size=(40, 50)),
+        "bias": np.ones(12),
+    }
+    found = densities_of(arrays, maximum=30)
+    assert [density.name for density in found] == ["partly[0]"]
+    reasons = {skipped.name: skipped.reason for skipped in found.skipped}
+    assert "16 × 3: 3 eigenvalue(s), fewer than the minimum of 10" in reasons["first"]
+    assert "16 × 1: 1 eigenvalue(s)" in reasons["depthwise"]
+    assert reasons["zero"] == "All weights are zero."
+    assert reasons["diverged"] == "144 weights are NaN or infinite."
+    assert reasons["partly[1]"] == "All weights of this slice are zero."
+    assert "longer than the maximum of 30" in reasons["large"]
+    assert set(reasons) == {*arrays, "partly[1]"} - {"partly"}
+    pooled = densities_of(arrays, arrangement="pooled", maximum=30)
+    assert [density.name for density in pooled] == ["first", "partly"]
+    assert pooled.densities[1].n_zeros == 12
+
+
+def test_options_are_carried_along(kernel):
+    options = DensityOptions("pooled", null="shuffled", seed=3)
+    (found,) = spectral_densities(read_checkpoint({"conv": kernel}), options)
+    assert found.options is options
+    assert len(found.eigenvalues) == 72
+    with pytest.raises(ValueError, match="read-only"):
+        found.eigenvalues[0] = 1
+
+
+def test_nulls_are_of_the_layer(kernel):
+    for null in ("shuffled", "gaussian"):
+        (found,) = densities_of({"conv": kernel}, arrangement="unfolded", null=null, seed=5, draw=2)
+        weights = null_weights(kernel, null, seed=5, name="conv", draw=2)
+        close(found, squares(weights.reshape(12, -1)) / 96)
+
+
+def test_the_order_in_memory_does_not_change_a_null(kernel):
+    """Channels last or first, the same layer has the same null."""
+    last = find_layers(read_checkpoint({"conv": kernel.transpose(2, 3, 1, 0).copy()}), layout="channels-last")
+    options = DensityOptions("unfolded", null="shuffled")
+    (a,), (b,) = (
+        densities_of({"conv": kernel}, arrangement="unfolded", null="shuffled"),
+        spectral_densities(last, options),
+    )
+    np.testing.assert_array_equal(a.eigenvalues, b.eigenvalues)
+
+
+def test_one_layer_at_a_time_is_the_same(kernel, rng):
+    checkpoint = read_checkpoint({"a": kernel, "b": rng.normal(size=(20, 30))})
+    layers = find_layers(checkpoint).layers
+    together = spectral_densities(checkpoint)
+    apart = [density for layer in layers for density in layer_densities(layer, DensityOptions())]
+    assert len(together) == len(apart) == 7
+    for a, b in zip(together, apart, strict=True):
+        assert a.name == b.name
+        np.testing.assert_array_equal(a.eigenvalues, b.eigenvalues)
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ({"arrangement": "slice"}, ["arrangement", "Did you mean 'slices'"]),
+        ({"divide_by": "N"}, ["divide_by", "'larger side'"]),
+        ({"null": "shuffle"}, ["null", "Did you mean 'shuffled'"]),
+        ({"scale": "double"}, ["scale: found 'double'", "half kernel"]),
+        ({"scale": 0}, ["scale: found 0", "positive"]),
+        ({"scale": -1.0}, ["scale: found -1.0", "positive"]),
+        ({"arrangement": "operator"}, ["grid: found None", "positions of the input"]),
+        ({"grid": 8}, ["grid: found 8", "'slices'"]),
+        ({"seed": -1}, ["seed: found -1"]),
+        ({"draw": 0.5}, ["draw: found 0.5"]),
+        ({"minimum": 0}, ["minimum: found 0"]),
+    ],
+)
+def test_options_that_cannot_be(options, parts):
+    with pytest.raises(ValueError, match=all_of(parts)):
+        DensityOptions(**options)
+
+
+def test_it_is_part_of_the_package():
+    assert cc.spectra.spectral_densities is spectral_densities
