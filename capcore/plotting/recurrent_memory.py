@@ -108,8 +108,13 @@ def plot_adding(
         ax.plot(*points.T, marker=MARKERS[i], linestyle="none", color=CYCLE[i], alpha=0.8, label=f"N = {N}")
     ax.axvline(1, color="0.3", linestyle="--", linewidth=1)
     ax.axvline(0.5, color="0.3", linestyle=":", linewidth=1)
-    ax.set(xscale="log", xlabel="final loss / loss of a constant answer", yticks=range(len(rows)))
-    ax.set_yticklabels(rows)
+    every = [value for row in rows for values in losses[row].values() for value in values]
+    ax.set(xscale="log", xlabel="final loss / loss of a constant answer", xlim=(min(every) / 2, 2 * max(1, *every)))
+    low, high = ax.get_xlim()
+    ticks = [tick for tick in (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3) if low <= tick <= high]
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
+    ax.set_yticks(range(len(rows)), rows)
     ax.set_ylim(-0.6, len(rows) - 0.4)
     ax.grid(axis="y", visible=False)
     return ax
