@@ -9,19 +9,24 @@ from __future__ import annotations
 import numpy as np
 
 
-def tail_rates(logs: np.ndarray, allowed: np.ndarray, ceiling: float | None) -> np.ndarray:
-    """(B, M) rates a = α − 1 of the tails that start at each entry of the rows, from one suffix sum.
+def mean_gaps(logs: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """(T,) means of ln(x / x_min) over the tail from each entry to the end of its spectrum, from one suffix sum each.
 
-    ``logs`` (B, M), each row ascending. Zero where ``allowed`` (B, M) is false. ``ceiling`` : logarithm of x_max.
+    ``logs`` (T,) : spectra one after another, each ascending, with their first entries and lengths (S,).
     """
-    below_top = logs[:, -1:] - logs
-    number = np.arange(logs.shape[1], 0, -1)
-    mean = below_top - np.cumsum(below_top[:, ::-1], axis=1)[:, ::-1] / number
-    mean = np.where(allowed, mean, 1.0)
+    top = np.repeat(logs[begins + lengths - 1], lengths)
+    below = top - logs
+    sums = np.empty_like(below)
+    for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+        sums[begin : begin + length] = below[begin : begin + length][::-1].cumsum()[::-1]
+    return below - sums / (np.repeat(begins + lengths, lengths) - np.arange(len(logs)))
+
+
+def rates_of_means(mean: np.ndarray, low: np.ndarray, ceiling: float | None) -> np.ndarray:
+    """(K,) rates a = α − 1 of tails with these means of ln(x / x_min); ``low`` = ln x_min, ``ceiling`` = ln x_max."""
     if ceiling is None:
-        return np.where(allowed, 1.0 / np.maximum(mean, np.finfo(float).tiny), 0.0)
-    span = np.where(allowed, ceiling - logs, 2.0)
-    return np.where(allowed, truncated_rates(mean, span), 0.0)
+        return 1.0 / np.maximum(mean, np.finfo(float).tiny)
+    return truncated_rates(mean, ceiling - low)
 
 
 def fit_tail(tail: np.ndarray, floor: float, ceiling: float | None) -> tuple[float, float]:

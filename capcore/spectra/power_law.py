@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.spectra.exponents import fit_tail, truncated_error
-from capcore.spectra.scan import best_tails, starts
+from capcore.spectra.scan import best_tails, pack, starts
 from capcore.spectra.usable import Usable, usable
 from capcore.validation import finite_number, positive_integer
 
@@ -92,7 +92,7 @@ def fit_power_laws(
     min_tail: int = 2,
     threshold: float | None = None,
 ) -> list[PowerLawFit]:
-    """One :class:`PowerLawFit` per spectrum, as :func:`fit_power_law` finds it; spectra of one length share the work.
+    """One :class:`PowerLawFit` per spectrum, as :func:`fit_power_law` finds it; all share the overhead of one.
 
     Parameters as there, the same for all.
     """
@@ -100,7 +100,7 @@ def fit_power_laws(
     min_tail = positive_integer(min_tail, "min_tail", minimum=2)
     parts = [usable(spectrum, threshold, high) for spectrum in spectra]
     fits: list[PowerLawFit | None] = [None] * len(parts)
-    groups: dict[int, list[int]] = {}
+    searched: list[int] = []
     for k, part in enumerate(parts):
         problem = _problem(part, low, high, min_tail)
         if problem:
@@ -108,13 +108,13 @@ def fit_power_laws(
         elif low is not None:
             fits[k] = _fixed(part, low, high)
         else:
-            groups.setdefault(len(part.logs), []).append(k)
-    ceiling = None if high is None else float(np.log(high))
-    for members in groups.values():
-        logs = np.stack([parts[k].logs for k in members])
-        tails = best_tails(logs, starts(logs, min_tail), ceiling)
-        for k, start, rate, distance in zip(members, *tails, strict=True):
-            fits[k] = _fit(parts[k], int(start), float(parts[k].values[start]), high, rate, distance)
+            searched.append(k)
+    if searched:
+        packed = pack([parts[k].logs for k in searched])
+        tails = best_tails(packed, starts(packed, min_tail), None if high is None else float(np.log(high)))
+        found = (column.tolist() for column in (tails.start, tails.rate, tails.distance))
+        for k, start, rate, distance in zip(searched, *found, strict=True):
+            fits[k] = _fit(parts[k], start, float(parts[k].values[start]), high, rate, distance)
     return [fit for fit in fits if fit is not None]
 
 
@@ -140,7 +140,7 @@ def _problem(part: Usable, low: float | None, high: float | None, min_tail: int)
     where = "" if low is None else f" from x_min = {low:.6g} on"
     if len(logs) < min_tail:
         return f"{len(logs)} eigenvalue(s) left{where}, a tail needs {min_tail}"
-    if low is None and not starts(logs[None], min_tail).any():
+    if low is None and logs[len(logs) - min_tail] >= logs[-1] and not starts(pack([logs]), min_tail).any():
         return f"no {min_tail} of the {len(logs)} eigenvalues are followed by a larger one: too few distinct values"
     if low is not None and logs[-1] <= np.log(low):
         return f"all {len(logs)} eigenvalues{where} equal x_min: too few distinct values"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from capcore.spectra.exponents import distribution, truncated_rates
-from capcore.spectra.scan import scan, starts
+from capcore.spectra.scan import Packed, scan, starts
 
 
 def refit(
@@ -19,12 +19,17 @@ def refit(
     if floor is not None:
         return (np.full(len(logs), floor), *_fixed(logs, floor, ceiling, min_tail))
     low, rate, distance = (np.full(len(logs), np.nan) for _ in range(3))
-    allowed = starts(logs, min_tail)
+    allowed = starts(_rows(logs), min_tail).reshape(logs.shape)
     rows = np.flatnonzero(allowed.any(axis=1))
     if len(rows):
-        found = scan(logs[rows], allowed[rows], ceiling)
+        found = scan(_rows(logs[rows]), allowed[rows].ravel(), ceiling)
         low[rows], rate[rows], distance[rows] = logs[rows, found.start], found.rate, found.distance
     return low, rate, distance
+
+
+def _rows(logs: np.ndarray) -> Packed:
+    rows, number = logs.shape
+    return Packed(logs.ravel(), np.arange(rows) * number, np.full(rows, number))
 
 
 def _fixed(logs: np.ndarray, floor: float, ceiling: float | None, min_tail: int) -> tuple[np.ndarray, np.ndarray]:

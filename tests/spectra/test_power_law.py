@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from capcore.spectra.exponents import fit_tail, truncated_rates
 from capcore.spectra.power_law import fit_power_law, fit_power_laws
-from capcore.spectra.scan import best_tails, scan, starts
+from capcore.spectra.scan import best_tails, pack, scan, starts
 from tests.strategies import all_of, seeds
 
 
@@ -56,27 +56,28 @@ def test_the_scan_finds_what_an_exhaustive_one_finds(seed, n, kind):
 
 
 @settings(max_examples=60, deadline=None)
-@given(seeds, st.integers(2, 60), st.booleans())
+@given(seeds, st.integers(2, 300), st.booleans())
 def test_the_scan_is_bitwise_an_exhaustive_one_over_logarithms(seed, n, ties):
     rng = np.random.default_rng(seed)
-    logs = np.sort(rng.integers(0, 9, n) / 4.0 if ties else rng.standard_normal(n))[None]
-    allowed = starts(logs)
+    logs = np.sort(rng.integers(0, 9, n) / 4.0 if ties else rng.standard_normal(n))
+    packed = pack([logs])
+    allowed = starts(packed)
     if not allowed.any():
         return
-    every = [(i, *fit_tail(logs[0, i:], logs[0, i], None)) for i in np.flatnonzero(allowed[0])]
+    every = [(i, *fit_tail(logs[i:], logs[i], None)) for i in np.flatnonzero(allowed)]
     expected = min(every, key=lambda row: row[2])
-    found = best_tails(logs, allowed)
+    found = best_tails(packed, allowed)
     assert (int(found.start[0]), float(found.rate[0]), float(found.distance[0])) == expected
-    loose = scan(logs, allowed)
+    loose = scan(packed, allowed)
     assert loose.distance[0] == pytest.approx(expected[2], abs=1e-13)
 
 
 @settings(max_examples=40, deadline=None)
-@given(seeds, st.integers(3, 60))
+@given(seeds, st.integers(3, 200))
 def test_the_scan_below_an_upper_end_is_an_exhaustive_one(seed, n):
     values = np.sort(np.random.default_rng(seed).uniform(1, 5, n))
-    logs, ceiling = np.log(values)[None], float(np.log(5.0))
-    every = [(i, *fit_tail(logs[0, i:], logs[0, i], ceiling)) for i in range(n - 1)]
+    logs, ceiling = np.log(values), float(np.log(5.0))
+    every = [(i, *fit_tail(logs[i:], logs[i], ceiling)) for i in range(n - 1)]
     expected = min(every, key=lambda row: row[2])
     fit = fit_power_law(values, x_max=5.0)
     assert (fit.x_min, fit.distance) == (values[expected[0]], expected[2])

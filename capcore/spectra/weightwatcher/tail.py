@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.spectra.exponents import tail_rates
-from capcore.spectra.scan import finalists
+from capcore.spectra.scan import finalists, pack
 from capcore.validation import finite_array
 
 THRESHOLD = 1e-5
@@ -64,11 +63,10 @@ def fit_as_weightwatcher(eigenvalues: object) -> WeightWatcherFit:
 def _standard(kept: np.ndarray) -> tuple[int, float, float, float]:
     """Start, α, D and σ; the tool's own arithmetic for the few tails that the pruned scan leaves."""
     logs = np.log(kept)
-    allowed = np.ones((1, len(kept)), dtype=bool)
-    allowed[0, -1] = False
-    rates = tail_rates(logs[None], allowed, None)
+    allowed = np.ones(len(kept), dtype=bool)
+    allowed[-1] = False
     best = (0, 0.0, np.inf)
-    for i in finalists(logs[None], rates, allowed, None)[1].tolist():
+    for i in finalists(pack([logs]), allowed).start.tolist():
         number = float(len(kept) - i)
         alpha = 1 + number / (np.sum(logs[i:]) - number * logs[i])
         distance = _distance(kept[i:], alpha) if alpha > 1 else 1.0
