@@ -27,10 +27,15 @@ def _recoordinated(tree: TreeNetwork, split: Callable[[np.ndarray, int], tuple[n
 
 
 def rotated(tree: TreeNetwork, rng: np.random.Generator) -> TreeNetwork:
-    """The same function with the hidden channels of every layer turned by a random orthogonal matrix."""
+    """The same function with the hidden channels of every layer turned by a random orthogonal matrix.
+
+    Signs of channels, which no squared weight sees and which processors choose differently in an optimum, are fixed
+    before: trees that differ in signs only are turned into the same one.
+    """
 
     def split(block: np.ndarray, layer: int) -> tuple[np.ndarray, np.ndarray]:
-        q = np.linalg.qr(rng.normal(size=(block.shape[1],) * 2))[0]
+        signs = np.where(rng.normal(size=len(block)) @ block < 0, -1.0, 1.0)
+        q = signs[:, None] * np.linalg.qr(rng.normal(size=(block.shape[1],) * 2))[0]
         return block @ q, q.T
 
     return _recoordinated(tree, split)

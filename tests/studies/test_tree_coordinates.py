@@ -20,6 +20,17 @@ def test_they_do_not_change_the_function(arch, seed):
         np.testing.assert_allclose(other.coefficients, tree.coefficients, atol=1e-7 * size)
 
 
+def test_signs_of_channels_make_no_difference_to_a_turn():
+    """An optimum has them from a singular value decomposition, that is from the processor."""
+    rng = np.random.default_rng(5)
+    first, second, top = rng.normal(size=(1, 2, 3)), rng.normal(size=(3, 2, 2)), rng.normal(size=(2, 2, 1))
+    a, b = np.array([1.0, -1.0, -1.0]), np.array([-1.0, 1.0])
+    other = TreeNetwork([first * a, a[:, None, None] * second * b, b[:, None, None] * top])
+    here, there = (rotated(t, np.random.default_rng(6)) for t in (TreeNetwork([first, second, top]), other))
+    for one, two in zip(here.kernels, there.kernels, strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-12)
+
+
 @given(hierarchical_models(disjoint=True), seeds)
 def test_isometric_layers_are(arch, seed):
     tree = isometric(TreeNetwork.of(arch, arch.init(np.random.default_rng(seed))))
