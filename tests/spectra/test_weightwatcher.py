@@ -139,3 +139,14 @@ def test_layers_that_are_left_out():
     assert layer_matrices(np.zeros((8, 8))) is not None
     assert weightwatcher_details({"fc.kernel": np.eye(20)}).empty
     assert fit_noise(np.zeros(9), 9, 9).mp_softrank == -1
+
+
+def test_what_the_page_says_of_failed_layers():
+    golden = GOLDENS["checkpoints"]["distiller_resnet20/checkpoint_trained_4D_regularized_5Lremoved.safetensors"][
+        "pooled"
+    ]
+    fitted = [alpha for alpha, status in zip(golden["alpha"], golden["status"], strict=True) if status == "success"]
+    assert (len(golden["alpha"]), len(fitted)) == (22, 17)
+    assert (round(golden["summary"]["alpha"], 2), round(float(np.mean(fitted)), 2)) == (2.99, 4.16)
+    assert (golden["summary"]["log_norm"], golden["summary"]["alpha_weighted"]) == ("-inf", "inf")
+    assert sum(len(entry["pooled"]["name"]) for entry in GOLDENS["checkpoints"].values()) == 306
