@@ -74,14 +74,14 @@ def test_accuracy_is_counted_on_test_images():
 
 def test_a_search_extends_the_grid_while_the_best_rate_is_at_its_edge():
     task = digit_task(2, 0.5, True, width=8)
-    found = search(task, QUICK | {"rates": [1e-5, 1e-4], "factor": 10.0, "extensions": 2, "steps": 40})
-    assert found.rates == [1e-5, 1e-4, 1e-3, 1e-2] and found.best == 1e-2 and found.at_edge
+    found = search(task, QUICK | {"rates": [1e-5, 1e-4], "factor": 10.0, "extensions": 1, "steps": 40})
+    assert found.rates == [1e-5, 1e-4, 1e-3] and found.best == 1e-3 and found.at_edge
     assert len(found.accuracy) == 2 and not found.before and not found.after
 
 
 def test_a_search_judges_the_rate_with_the_lowest_median_loss():
-    task = parity_task(2, 0.5, True, width=4)
-    found = search(task, QUICK | {"rates": [1e-6, 1e-2, 1e3], "steps": 60})
+    task = parity_task(2, 0.5, True, width=8)
+    found = search(task, QUICK | {"rates": [1e-6, 1e-2, 1e-7], "steps": 60})
     assert found.best == found.rates[int(np.argmin(found.final))] and np.median(found.loss) == min(found.final)
     assert len(found.before) == len(found.after) == 2 and found.before != found.after
 
