@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from scipy.integrate import quad_vec
 
-from capcore.propagation import ConvolutionTransport, Layer, Propagation, propagate, residual
+from capcore.propagation import ConvolutionTransport, Layer, MatrixTransport, Propagation, propagate, residual
 from capcore.propagation.generator import jumps
 from capcore.studies.green_functions import leaked_density
 from capcore.studies.scaling_pdes import axis, lattice_law, neighbours, one_output, total_variation
@@ -29,7 +29,8 @@ def leaking(
     3.0
     """
     n_layers = depth - 1
-    step = residual(rates, n_layers)
+    operator, _ = residual(rates, n_layers).operator((len(output), 1))
+    step = MatrixTransport(operator)  # a layer with its own leak costs a scaled copy, no new operator
     leaks = [alpha((n_layers - level) / n_layers) / n_layers for level in range(1, n_layers + 1)]
     kinds = {leak: Layer.leaky(step, **{"bias" if bias else "side": leak}) for leak in set(leaks)}
     return propagate(output, [kinds[leak] for leak in leaks])

@@ -36,7 +36,7 @@ def test_figures_of_another_spread(drawn):
         ("total rate of jumps, 8", {"depths": [4, 8]}),
         ("depths: found 3, expected a list", {"depths": 3}),
         ("spreads: found .*, expected at least two", {"spreads": [-1, 1]}),
-        ("depths: found 8", {"very_deep": 1}),
+        ("very_deep: found 1, expected a whole number", {"very_deep": 1}),
         ("leak: found 0, expected more than 0", {"leak": 0}),
         ("leak: found 9, expected .* at most 7.5", {"leak": 9}),
         ("strengths: found -1", {"strengths": [-1]}),
