@@ -108,6 +108,10 @@ LIES = {
         safetensors_bytes({"a": entry("F32", [3], 0, 8)}, bytes(8)),
         ["found 8 bytes", "expected 12"],
     ),
+    "bytes beyond a shape": (
+        safetensors_bytes({"a": entry("F32", [1], 0, 8)}, bytes(8)),
+        ["found 8 bytes", "expected 4"],
+    ),
     "part of a byte": (safetensors_bytes({"a": entry("F4", [3], 0, 1)}, bytes(1)), ["expected 2"]),
     "offsets out of range": (safetensors_bytes({"a": entry("F32", [2], 0, 8)}, bytes(4)), ["within the 4 bytes"]),
     "negative offsets": (safetensors_bytes({"a": entry("F32", [2], -8, 0)}, bytes(8)), ["within the 8 bytes"]),
