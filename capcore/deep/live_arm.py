@@ -40,3 +40,17 @@ def largest_gap(live: Mapping[str, Any], stored: Mapping[str, Any]) -> float:
     common = min(set(live["rates"]) & set(stored["rates"]))
     one, other = (np.array(arm["losses"][arm["rates"].index(common)], dtype=float) for arm in (live, stored))
     return float(np.max(np.abs(one / other - 1)).round(3))
+
+
+def comparison(live: Mapping[str, Any] | None, stored: Mapping[str, Any] | None, tolerance: float = 0.05) -> str:
+    """What :func:`largest_gap` comes to, in words that do not depend on the last digits.
+
+    >>> comparison(None, None)
+    'no network was trained here'
+    """
+    if live is None:
+        return "no network was trained here"
+    if stored is None:
+        return "there is no stored run with these settings"
+    met = largest_gap(live, stored) <= tolerance
+    return f"the losses of the stored run are {'met' if met else 'missed'} within {tolerance:.0%}, seed by seed"

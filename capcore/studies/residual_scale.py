@@ -150,12 +150,12 @@ class Untrained:
 def untrained(deepest: int, width: int, n_draws: int, seed: int) -> Untrained:
     """All of :class:`Untrained`, up to a depth that is a power of two; half as many draws for correlations.
 
-    Raises ``ValueError`` for other depths, and below 128, where the claims compare nothing.
+    Raises ``ValueError`` for other depths, below 128, where the claims compare nothing, and for a single draw.
     """
     if positive_integer(deepest, "deepest", 128) & (deepest - 1):
         raise ValueError(f"deepest: found {deepest}, expected a power of two.")
     depths = tuple(2**k for k in range(3, deepest.bit_length()))
-    options: dict[str, Any] = {"width": width, "n_draws": n_draws}
+    options: dict[str, Any] = {"width": width, "n_draws": positive_integer(n_draws, "n_draws", 2)}
     arcs = {
         kind: {
             depth: gradient_correlation(
@@ -191,3 +191,21 @@ def size_curves(
             for name in ("forward", "backward", "distance")
         }
     return found
+
+
+def movement(arms: Arms, names: Mapping[str, str]) -> pd.DataFrame:
+    """How far the layers move their input, |x_L − x_0|²/|x_0|², before and after training, and the loss; text.
+
+    Parameters
+    ----------
+    names : key of an arm → its name in the table. Medians over seeds.
+    """
+    rows = {}
+    for key, name in names.items():
+        moved = arms[key]["moved"]
+        rows[name] = {
+            "moved at the start": f"{np.median(moved['start']):.2g}",
+            "moved after training": f"{np.median(moved['trained']):.1f}",
+            "loss (nats)": f"{np.median(loss_of(arms[key])):.2f}",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
