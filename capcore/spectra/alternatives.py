@@ -61,8 +61,8 @@ def compare_tails(
     level: float = 0.1,
     threshold: float | None = None,
 ) -> list[LikelihoodRatio]:
-    """One :class:`LikelihoodRatio` per alternative, on the eigenvalues from ``fit.x_min`` on (Clauset et al. 2009,
-    section 5).
+    """One :class:`~capcore.spectra.alternatives.LikelihoodRatio` per alternative, on the eigenvalues from
+    ``fit.x_min`` on (Clauset et al. 2009, section 5).
 
     A nested alternative can never be less likely; it is preferred only if the improvement is more than chance. Where
     the lognormal runs into the power law the two cannot be told apart: the ratio is zero and p is one. The
@@ -73,7 +73,7 @@ def compare_tails(
     ----------
     eigenvalues : (M,), the ones that were fitted. fit : of :func:`~capcore.spectra.power_law.fit_power_law`, without
         x_max.
-    alternatives : among :data:`ALTERNATIVES`. level : p-values up to it decide. threshold : as for the fit.
+    alternatives : among ``ALTERNATIVES``. level : p-values up to it decide. threshold : as for the fit.
 
     Raises ``ValueError`` for a failed fit, for one with an upper end, and where the eigenvalues are not the ones
     fitted.

@@ -33,7 +33,7 @@ def fit_tail(tail: np.ndarray, floor: float, ceiling: float | None) -> tuple[flo
     """Rate a = α − 1 and Kolmogorov–Smirnov distance of one tail of ascending logarithms (n,) from ``floor`` = ln
     x_min.
 
-    The distance is max |F(x_j) − j/n| over j = 0 … n−1: the empirical distribution is counted from the left, as
+    The distance is max ‖F(x_j) − j/n‖ over j = 0 … n−1: the empirical distribution is counted from the left, as
     WeightWatcher and the powerlaw package do. At least one entry lies above ``floor``.
     """
     gaps = tail - floor

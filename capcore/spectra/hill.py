@@ -36,7 +36,8 @@ class HillTable:
 
 
 def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTable:
-    """The :class:`HillTable` of a spectrum, for every k from 1 to one less than its positive eigenvalues.
+    """The :class:`~capcore.spectra.hill.HillTable` of a spectrum, for every k from 1 to one less than its positive
+    eigenvalues.
 
     α is an exponent of the density, so that Hill's tail index is α − 1. Where a table has no flat stretch there is no
     power law to speak of. Hill's formula with k = n − 1 is the one that WeightWatcher uses below 20 eigenvalues:

@@ -28,8 +28,9 @@ _BLOCK = 200_000  # numbers drawn at a time
 class BootstrapInterval:
     """Percentile interval of the exponent, and every resample's fit.
 
-    ``low``, ``high`` : ends of the interval for α. ``confidence`` : its nominal coverage. ``alphas``, ``x_mins`` (B,)
-    : exponent and x_min of each resample; NaN where a resample could not be fitted. ``n_failed`` : how many could not.
+    ``low``, ``high`` : ends of the interval for α. ``confidence`` : its nominal coverage. ``alphas`` (B,),
+    ``x_mins`` (B,) : exponent and x_min of each resample; NaN where a resample could not be fitted. ``n_failed`` :
+    how many could not.
     """
 
     low: float
@@ -65,7 +66,8 @@ def bootstrap_power_law(
     threshold: float | None = None,
     progress: bool = False,
 ) -> BootstrapInterval:
-    """The :class:`BootstrapInterval` of the exponent of :func:`~capcore.spectra.power_law.fit_power_law`.
+    """The :class:`~capcore.spectra.inference.BootstrapInterval` of the exponent of
+    :func:`~capcore.spectra.power_law.fit_power_law`.
 
     The whole spectrum is drawn anew with replacement, and x_min chosen anew in every resample, so that the interval
     holds the uncertainty of both; σ knows of neither choice. Of independent draws, 300 from a power law (α = 2.5)
@@ -115,14 +117,15 @@ def goodness_of_fit(
     threshold: float | None = None,
     progress: bool = False,
 ) -> GoodnessOfFit:
-    """The :class:`GoodnessOfFit` of the power law (Clauset et al. 2009, section 4.1).
+    """The :class:`~capcore.spectra.inference.GoodnessOfFit` of the power law (Clauset et al. 2009, section 4.1).
 
     Simulated spectra have as many values as the data: each is, with the share of the tail, a draw from the fitted
     law, and otherwise one of the eigenvalues below x_min. Each is fitted as the data were, x_min included.
     Simulations exactly as far off as the data count as farther, and the data themselves count as one of the
     simulations, so that no p-value is zero.
 
-    Parameters as in :func:`bootstrap_power_law`; ``n_simulations`` : 1000 give p to about 0.01.
+    Parameters as in :func:`~capcore.spectra.inference.bootstrap_power_law`; ``n_simulations`` : 1000 give p to about
+    0.01.
 
     >>> quantiles = (1 - (np.arange(200) + 0.5) / 200) ** (-1 / 1.5)
     >>> goodness_of_fit(quantiles, np.random.default_rng(0), n_simulations=99).p_value > 0.9

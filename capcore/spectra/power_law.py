@@ -58,10 +58,10 @@ def fit_power_law(
     min_tail: int = 2,
     threshold: float | None = None,
 ) -> PowerLawFit:
-    """The :class:`PowerLawFit` of maximum likelihood whose tail is closest to its law.
+    """The :class:`~capcore.spectra.power_law.PowerLawFit` of maximum likelihood whose tail is closest to its law.
 
     For every candidate x_min the exponent is α = 1 + n/Σ ln(x_j/x_min), and the candidate with the least distance
-    D = max_j |1 − (x_j/x_min)^(1−α) − j/n|, j = 0 … n−1, is taken, the smallest one among equals (Clauset et al., Eqs
+    D = max_j ‖1 − (x_j/x_min)^(1−α) − j/n‖, j = 0 … n−1, is taken, the smallest one among equals (Clauset et al., Eqs
     3.1 and 3.9). The scan is pruned and exact: :mod:`capcore.spectra.scan`.
 
     Parameters
@@ -92,7 +92,8 @@ def fit_power_laws(
     min_tail: int = 2,
     threshold: float | None = None,
 ) -> list[PowerLawFit]:
-    """One :class:`PowerLawFit` per spectrum, as :func:`fit_power_law` finds it; all share the overhead of one.
+    """One :class:`~capcore.spectra.power_law.PowerLawFit` per spectrum, as
+    :func:`~capcore.spectra.power_law.fit_power_law` finds it; all share the overhead of one.
 
     Parameters as there, the same for all.
     """

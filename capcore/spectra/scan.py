@@ -40,7 +40,7 @@ class Tails(NamedTuple):
 
 
 def pack(spectra: Sequence[np.ndarray]) -> Packed:
-    """The spectra's logarithms, each (M,) and ascending, as :class:`Packed`."""
+    """The spectra's logarithms, each (M,) and ascending, as :class:`~capcore.spectra.scan.Packed`."""
     lengths = np.array([len(logs) for logs in spectra])
     return Packed(np.concatenate(spectra), np.cumsum(lengths) - lengths, lengths)
 
@@ -72,8 +72,8 @@ def scan(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> T
 def best_tails(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> Tails:
     """The best tail of each spectrum as an exhaustive scan finds it, computed directly.
 
-    As :func:`scan`, but among the starts that come within rounding of a spectrum's least distance, the directly
-    computed distance decides.
+    As :func:`~capcore.spectra.scan.scan`, but among the starts that come within rounding of a spectrum's least
+    distance, the directly computed distance decides.
     """
     found = finalists(packed, allowed, ceiling)
     for k, (which, start) in enumerate(zip(found.which.tolist(), found.start.tolist(), strict=True)):
@@ -85,7 +85,10 @@ def best_tails(packed: Packed, allowed: np.ndarray, ceiling: float | None = None
 
 
 def finalists(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> Tails:
-    """Every tail within rounding of its spectrum's least distance, in order; arguments as in :func:`scan`."""
+    """Every tail within rounding of its spectrum's least distance, in order.
+
+    Arguments as in :func:`~capcore.spectra.scan.scan`.
+    """
     logs, begins, lengths = packed
     place = np.flatnonzero(allowed)
     which = np.repeat(np.arange(len(lengths)), lengths)[place]

@@ -1,7 +1,8 @@
 """Laws that a tail x ≥ x_min may follow, fitted by maximum likelihood and normalised on that tail.
 
 All work on gaps y = ln(x / x_min) ≥ 0 and z = x / x_min ≥ 1, so that no scale of the eigenvalues over- or underflows.
-Every function returns a :class:`TailModel`; its likelihoods are densities in x, and can be compared.
+Every function returns a :class:`~capcore.spectra.tail_models.TailModel`; its likelihoods are densities in x, and can
+be compared.
 """
 
 from __future__ import annotations

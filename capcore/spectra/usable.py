@@ -38,8 +38,8 @@ def usable(eigenvalues: object, threshold: float | None = None, x_max: float | N
     rounding = len(values) * np.finfo(float).eps * max(values[-1], 0.0)
     if values[0] < -rounding:
         raise ValueError(
-            f"eigenvalues: found {values[0]:.6g}, expected none below zero. Pass the squared singular values of W, or the "
-            "eigenvalues of WᵀW: those are non-negative."
+            f"eigenvalues: found {values[0]:.6g}, expected none below zero. Pass the squared singular values of W, "
+            "or the eigenvalues of WᵀW: those are non-negative."
         )
     floor = rounding if threshold is None else finite_number(threshold, "threshold")
     if floor < 0:

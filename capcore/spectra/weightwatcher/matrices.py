@@ -27,7 +27,8 @@ class LayerMatrices:
 
 
 def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices | None:
-    """The :class:`LayerMatrices` of a tensor, or None where the tool would leave it out without saying so.
+    """The :class:`~capcore.spectra.weightwatcher.matrices.LayerMatrices` of a tensor, or None where the tool would
+    leave it out without saying so.
 
     Left out are tensors that are not 2- or 4-dimensional or have fewer than two output channels; and layers with fewer
     than 8 or more than 15,000 eigenvalues, pooled or, with ``pool=False``, per slice; and those with N above 50,000.

@@ -34,7 +34,8 @@ class NoiseFit:
 
 
 def fit_noise(eigenvalues: np.ndarray, N: int, M: int) -> NoiseFit:
-    """The :class:`NoiseFit` of a layer's eigenvalues (n,) whose matrices the tool calls N × M.
+    """The :class:`~capcore.spectra.weightwatcher.noise.NoiseFit` of a layer's eigenvalues (n,) whose matrices the
+    tool calls N × M.
 
     >>> weights = np.random.default_rng(0).standard_normal((60, 30))
     >>> fit = fit_noise(np.linalg.svd(weights, compute_uv=False) ** 2, 60, 30)

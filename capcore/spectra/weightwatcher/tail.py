@@ -36,7 +36,7 @@ class WeightWatcherFit:
 
 
 def fit_as_weightwatcher(eigenvalues: object) -> WeightWatcherFit:
-    """The :class:`WeightWatcherFit` of a layer's eigenvalues (M,), in any order.
+    """The :class:`~capcore.spectra.weightwatcher.tail.WeightWatcherFit` of a layer's eigenvalues (M,), in any order.
 
     Eigenvalues up to 1e-5 are dropped, whatever their scale. From 20 on: the scan of
     :func:`~capcore.spectra.power_law.fit_power_law`, except that the second of two equal eigenvalues may be an x_min
