@@ -11,7 +11,7 @@ from capcore.spectra.usable import usable
 from capcore.validation import positive_integer
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class HillTable:
     alpha: np.ndarray
     standard_error: np.ndarray
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pandas.DataFrame:
         """The table as a pandas ``DataFrame``, indexed by k."""
         import pandas as pd
 

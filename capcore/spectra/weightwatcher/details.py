@@ -14,7 +14,7 @@ from capcore.spectra.weightwatcher.noise import fit_noise
 from capcore.spectra.weightwatcher.tail import fit_as_weightwatcher
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas
 
 AVERAGED = ("log_norm", "alpha", "alpha_weighted", "log_alpha_norm", "log_spectral_norm", "stable_rank", "mp_softrank")
 WEAK = 1e-6
@@ -23,7 +23,7 @@ EPSILON = 1e-10
 
 def weightwatcher_details(
     checkpoint: Checkpoint | Mapping[str, np.ndarray], *, pool: bool = True, mp_fit: bool = False
-) -> pd.DataFrame:
+) -> pandas.DataFrame:
     """One row per layer, as ``WeightWatcher.analyze(pool=…, mp_fit=…)`` of a state dict reports it, under its column
     names.
 
@@ -46,7 +46,7 @@ def weightwatcher_details(
     return pd.DataFrame(rows)
 
 
-def weightwatcher_summary(details: pd.DataFrame) -> dict[str, float]:
+def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
     """Means over layers, as ``WeightWatcher.get_summary`` gives them: failed layers count with α = −1, NaN is skipped.
 
     >>> weights = {"fc.weight": np.random.default_rng(0).standard_normal((30, 20))}
