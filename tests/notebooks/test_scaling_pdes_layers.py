@@ -38,7 +38,7 @@ def test_figures_of_another_spread(drawn):
         ("spreads: found .*, expected at least two", {"spreads": [-1, 1]}),
         ("very_deep: found 1, expected a whole number", {"very_deep": 1}),
         ("leak: found 0, expected more than 0", {"leak": 0}),
-        ("leak: found 9, expected .* at most 7.5", {"leak": 9}),
+        ("leak: found 9, expected .* at most 3.5, half of the layers", {"leak": 9}),
         ("strengths: found -1", {"strengths": [-1]}),
         ("strengths: found an empty array", {"strengths": []}),
         ("alpha: not a parameter of this notebook", {"alpha": 1}),
