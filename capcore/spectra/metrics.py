@@ -1,0 +1,188 @@
+"""Capacity metrics of one spectrum, and how much each of them can be trusted: one row of a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from capcore.spectra.alternatives import compare_tails
+from capcore.spectra.analysis_options import SpectraOptions
+from capcore.spectra.bulk import fit_bulk
+from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit
+from capcore.spectra.layers import Layer
+from capcore.spectra.norms import log_alpha_norm, spectrum_norms
+from capcore.spectra.nulls import layer_generator
+from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
+from capcore.spectra.usable import usable
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class SpectrumMetrics:
+    """Metrics of a layer, or of one of its slices. Numbers that there are not are NaN, or None for counts.
+
+    Attributes
+    ----------
+    name, layer, kind, tap, rows, columns, n_matrices, n_zeros : as :class:`~capcore.spectra.densities.Density` has
+        them. n : eigenvalues.
+    status : ``ok``, or ``failed`` where no power law could be fitted. reason : why.
+    alpha, sigma, x_min, distance, n_tail : of the :class:`~capcore.spectra.power_law.PowerLawFit`.
+    alpha_low, alpha_high : ends of the bootstrap interval. p_value : of the goodness of fit.
+    alpha_hat : α log₁₀ λ_max, the term of Eq. 3. log_alpha_norm : log₁₀ Σ λ^α.
+    lambda_max, log_spectral, log_frobenius, stable_rank, log_stable_rank, entropy, rank : see
+        :class:`~capcore.spectra.norms.Norms`.
+    bulk_edge, soft_rank, n_spikes, bulk_distance : of the :class:`~capcore.spectra.bulk.BulkFit`. bulk_note : why
+        there is none.
+    best_alternative : of the other laws, the likeliest. likelihood_ratio : the power law's log-likelihood minus its.
+        ratio_p_value : of the test between the two. favoured : ``power law``, the other, or ``neither``.
+    null_low, null_median, null_high : least, median and largest α of the null's draws. n_null : draws that had one.
+    """
+
+    name: str
+    layer: str
+    kind: str
+    tap: tuple[int, ...] | None
+    rows: int
+    columns: int
+    n_matrices: int
+    n: int
+    n_zeros: int
+    status: str
+    reason: str
+    alpha: float
+    sigma: float
+    alpha_low: float
+    alpha_high: float
+    x_min: float
+    distance: float
+    n_tail: int
+    p_value: float
+    alpha_hat: float
+    log_alpha_norm: float
+    lambda_max: float
+    log_spectral: float
+    log_frobenius: float
+    stable_rank: float
+    log_stable_rank: float
+    entropy: float
+    rank: int
+    bulk_edge: float
+    soft_rank: float
+    n_spikes: int | None
+    bulk_distance: float
+    bulk_note: str
+    best_alternative: str
+    likelihood_ratio: float
+    ratio_p_value: float
+    favoured: str
+    null_low: float
+    null_median: float
+    null_high: float
+    n_null: int | None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an exponent."""
+        return self.status == "ok"
+
+
+def layer_metrics(layer: Layer, densities: Sequence[Density], options: SpectraOptions) -> list[SpectrumMetrics]:
+    """One :class:`~capcore.spectra.metrics.SpectrumMetrics` per density of a layer, computed with the same options."""
+    fits = fit_tails([density.eigenvalues for density in densities], options)
+    draws = _null_exponents(layer, options) if options.null else {}
+    return [
+        _metrics(density, fit, draws.get(density.name), options) for density, fit in zip(densities, fits, strict=True)
+    ]
+
+
+def fit_tails(spectra: Sequence[np.ndarray], options: SpectraOptions) -> list[PowerLawFit]:
+    """Power laws of spectra, with the tail that the options choose."""
+    settings: dict[str, Any] = {"min_tail": options.min_tail, "threshold": options.threshold}
+    if options.tail_share is None:
+        return fit_power_laws(spectra, x_min=options.x_min, x_max=options.x_max, **settings)
+    return [fit_power_law(values, x_min=_share_end(values, options), **settings) for values in spectra]
+
+
+def _share_end(eigenvalues: np.ndarray, options: SpectraOptions) -> float | None:
+    """The eigenvalue at which the upper share begins; None where there is none at all."""
+    values = usable(eigenvalues, options.threshold).values
+    return float(values[-math.ceil((options.tail_share or 1.0) * len(values))]) if len(values) else None
+
+
+def _metrics(density: Density, fit: PowerLawFit, draws: np.ndarray | None, options: SpectraOptions) -> SpectrumMetrics:
+    values = density.eigenvalues
+    found = spectrum_norms(values)
+    measured: dict[str, Any] = {
+        **{name: getattr(density, name) for name in ("name", "layer", "kind", "tap", "n_matrices", "n_zeros")},
+        **{name: getattr(fit, name) for name in ("status", "reason", "alpha", "sigma", "distance", "n_tail")},
+        **vars(found),
+        "x_min": fit.x_min if fit.ok else NAN,
+        "alpha_hat": fit.alpha * found.log_spectral,
+        "log_alpha_norm": log_alpha_norm(values, fit.alpha),
+    }
+    shape: dict[str, Any] = {"rows": density.shape[0], "columns": density.shape[1], "n": len(values)}
+    return SpectrumMetrics(
+        **measured, **shape, **_trust(density, fit, options), **_bulk(density, options), **_null_range(draws)
+    )
+
+
+def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[str, Any]:
+    """Interval, p-value and comparison with other laws, as far as they were asked for."""
+    values, end = density.eigenvalues, fit.x_min if options.tail_share is not None else options.x_min
+    settings: dict[str, Any] = {"x_min": end, "x_max": options.x_max, "min_tail": options.min_tail}
+    settings["threshold"] = options.threshold
+    found: dict[str, Any] = dict.fromkeys(("alpha_low", "alpha_high", "p_value", "likelihood_ratio"), NAN)
+    found |= {"best_alternative": "", "ratio_p_value": NAN, "favoured": ""}
+    if fit.ok and options.n_resamples:
+        rng = layer_generator(options.seed, density.name, "bootstrap")
+        interval = bootstrap_power_law(
+            values, rng, n_resamples=options.n_resamples, confidence=options.confidence, **settings
+        )
+        found |= {"alpha_low": interval.low, "alpha_high": interval.high}
+    if fit.ok and options.n_simulations:
+        rng = layer_generator(options.seed, density.name, "goodness of fit")
+        found["p_value"] = goodness_of_fit(values, rng, n_simulations=options.n_simulations, **settings).p_value
+    if fit.ok and options.alternatives and fit.x_max is None:
+        tests = compare_tails(
+            values, fit, alternatives=options.alternatives, level=options.level, threshold=options.threshold
+        )
+        best = min(tests, key=lambda test: test.ratio)
+        found |= {"best_alternative": best.alternative, "likelihood_ratio": best.ratio}
+        found |= {"ratio_p_value": best.p_value, "favoured": best.favours}
+    return found
+
+
+def _bulk(density: Density, options: SpectraOptions) -> dict[str, Any]:
+    try:
+        fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by, level=options.bulk_level)
+    except ValueError as error:  # too few eigenvalues, or too many zeros: no bulk of noise to speak of
+        missing = dict.fromkeys(("bulk_edge", "soft_rank", "bulk_distance"), NAN)
+        return {**missing, "n_spikes": None, "bulk_note": str(error)}
+    numbers = {"bulk_edge": fit.upper, "soft_rank": fit.soft_rank, "bulk_distance": fit.distance}
+    return {**numbers, "n_spikes": fit.n_spikes, "bulk_note": ""}
+
+
+def _null_exponents(layer: Layer, options: SpectraOptions) -> dict[str, np.ndarray]:
+    """Exponents of the null's draws by the name of the density; NaN for draws without a fit."""
+    names, spectra = [], []
+    for draw in range(options.n_null):
+        for density in layer_densities(layer, options.null_density(draw)).densities:
+            names.append(density.name)
+            spectra.append(density.eigenvalues)
+    alphas = np.array([fit.alpha for fit in fit_tails(spectra, options)])
+    return {name: alphas[[other == name for other in names]] for name in dict.fromkeys(names)}
+
+
+def _null_range(draws: np.ndarray | None) -> dict[str, Any]:
+    if draws is None or not np.isfinite(draws).any():
+        n_null = None if draws is None else 0
+        return {"null_low": NAN, "null_median": NAN, "null_high": NAN, "n_null": n_null}
+    good = draws[np.isfinite(draws)]
+    ends = {"null_low": float(good.min()), "null_median": float(np.median(good)), "null_high": float(good.max())}
+    return {**ends, "n_null": len(good)}
