@@ -193,6 +193,15 @@ def size_curves(
     return found
 
 
+def count_word(count: int) -> str:
+    """``count`` as a word, up to nine.
+
+    >>> count_word(0), count_word(7)
+    ('none', 'seven')
+    """
+    return ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")[count]
+
+
 def movement(arms: Arms, names: Mapping[str, str]) -> pd.DataFrame:
     """How far the layers move their input, |x_L − x_0|²/|x_0|², before and after training, and the loss; text.
 

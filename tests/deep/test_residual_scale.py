@@ -49,8 +49,9 @@ def test_scales_from_zero_start_at_the_identity_and_leave_it():
 
 def test_arms_are_nested_by_their_keys():
     small = {
-        **BRIEF, "depths": [2], "exponents": [0.5], "zero_start": [2], "normalised": {"n_layers": 2, "exponents": [0.25]},
-        "transport_depths": {}, "other_distances": {"n_layers": 8, "distances": []},
+        **BRIEF, "depths": [2], "exponents": [0.5], "zero_start": [2],
+        "normalised": {"n_layers": 2, "exponents": [0.25]}, "transport_depths": {},
+        "other_distances": {"n_layers": 8, "distances": []},
     }  # fmt: skip
     found = run(small)
     assert set(found) == {"digits", "normalised", "zero_start"} and len(leaves(found)) == 5
