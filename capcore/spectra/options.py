@@ -14,7 +14,7 @@ from capcore.spectra.nulls import NULLS
 from capcore.validation import finite_number, one_of, positive_integer
 
 DIVISORS = ("larger side", "nothing")
-HALF_KERNEL = "half kernel"
+TOOL = "weightwatcher"
 Lengths: TypeAlias = int | tuple[int, ...]
 """One number for all axes of a kernel, or one for each."""
 
@@ -28,8 +28,8 @@ class DensityOptions:
     arrangement : of a convolution. ``slices``: one density per tap, the paper's feature maps. ``pooled``: the
         eigenvalues of all slices in one density. ``unfolded``: (out, in·taps). ``operator``: the map itself, circular.
     divide_by : N of Eq. 2. ``larger side`` of the matrix (of one frequency's, for ``operator``), or ``nothing``.
-    scale : factor on the weights; ``half kernel`` is √(k/2) for convolutions, k the shortest axis of the kernel, and 1
-        for other layers.
+    scale : factor on the weights; ``weightwatcher`` is that of WeightWatcher 0.7.7: √½ for pooled slices, √(taps/2)
+        for single ones, 1 for linear layers.
     grid, stride, dilation : for ``operator``, see :func:`~capcore.spectra.operator.operator_spectra`; the same for all
         layers, or by pattern of names.
     null : ``shuffled`` or ``gaussian`` weights in place of the layer's. seed, draw : of the null.
@@ -56,9 +56,14 @@ class DensityOptions:
         one_of(self.divide_by, "divide_by", DIVISORS)
         if self.null is not None:
             one_of(self.null, "null", NULLS)
-        expected = f"a positive factor or {HALF_KERNEL!r}"
-        if self.scale != HALF_KERNEL and finite_number(self.scale, "scale", expected) <= 0:
+        expected = f"a positive factor or {TOOL!r}"
+        if self.scale != TOOL and finite_number(self.scale, "scale", expected) <= 0:
             raise ValueError(f"scale: found {self.scale!r}, expected {expected}.")
+        if self.scale == TOOL and self.arrangement not in ("slices", "pooled"):
+            raise ValueError(
+                f"scale: found {TOOL!r} for the arrangement {self.arrangement!r}, expected it for 'slices' or "
+                "'pooled'. Use a number."
+            )
         if (self.arrangement == "operator") != (self.grid is not None):
             raise ValueError(
                 f"grid: found {self.grid!r} for the arrangement {self.arrangement!r}, expected positions of the input "
@@ -70,7 +75,8 @@ class DensityOptions:
     def factor(self, layer: Layer) -> float:
         """What the weights of a layer are multiplied by."""
         if isinstance(self.scale, str):
-            return float(np.sqrt(min(layer.kernel) / 2)) if layer.kernel else 1.0
+            fitted_alone = np.prod(layer.kernel) if self.arrangement == "slices" else 1
+            return float(np.sqrt(fitted_alone / 2)) if layer.kernel else 1.0
         return float(self.scale)
 
     def divisor(self, shape: tuple[int, int]) -> float:

@@ -14,6 +14,7 @@ from capcore.spectra import (
     operator_spectra,
     read_checkpoint,
     spectral_densities,
+    weightwatcher_details,
 )
 from tests.strategies import all_of, seeds
 
@@ -100,22 +101,29 @@ def test_groups_make_a_matrix_block_diagonal(rng, arrangement):
 def test_scale_and_divisor(seed, factor):
     kernel = np.random.default_rng(seed).normal(size=(12, 16, 3, 2))
     plain = densities_of({"conv": kernel}, divide_by="nothing")
-    for density, scaled, by_n, half in zip(
+    for density, scaled, by_n, tool in zip(
         plain,
         densities_of({"conv": kernel}, divide_by="nothing", scale=factor),
         densities_of({"conv": kernel}),
-        densities_of({"conv": kernel}, divide_by="nothing", scale="half kernel"),
+        densities_of({"conv": kernel}, divide_by="nothing", scale="weightwatcher"),
         strict=True,
     ):
         np.testing.assert_allclose(scaled.eigenvalues, density.eigenvalues * factor**2, rtol=1e-14)
         np.testing.assert_allclose(by_n.eigenvalues, density.eigenvalues / 16, rtol=1e-15)
-        np.testing.assert_allclose(half.eigenvalues, density.eigenvalues * 2 / 2, rtol=1e-15)  # √(k/2), k = 2
-        assert (scaled.scaled_by, by_n.divided_by, half.scaled_by) == (factor, 16, 1)
+        np.testing.assert_allclose(tool.eigenvalues, density.eigenvalues * 3, rtol=1e-14)  # 3 × 2 taps
+        assert (scaled.scaled_by, by_n.divided_by) == (factor, 16)
 
 
-def test_half_kernel_leaves_linear_layers(rng):
-    (found,) = densities_of({"fc": rng.normal(size=(20, 20))}, scale="half kernel")
-    assert found.scaled_by == 1
+@given(seed=seeds, pooled=st.booleans())
+def test_the_scale_of_weightwatcher_gives_its_largest_eigenvalue(seed, pooled):
+    """Against the preset, which is held to the tool's own numbers, and with its 1/N left out."""
+    arrays = {"fc.weight": np.random.default_rng(seed).normal(size=(20, 20))}
+    arrays["conv.weight"] = np.random.default_rng(seed + 1).normal(size=(12, 16, 3, 2))
+    options = {"divide_by": "nothing", "scale": "weightwatcher", "arrangement": "pooled" if pooled else "slices"}
+    ours = sorted(density.eigenvalues[0] for density in densities_of(arrays, **options))
+    assert ours == pytest.approx(
+        sorted(weightwatcher_details(arrays, pool=pooled)["lambda_max"]), rel=1e-6
+    )  # its float32
 
 
 def test_what_is_not_analysed_is_listed(rng):
@@ -189,7 +197,8 @@ def test_one_layer_at_a_time_is_the_same(kernel, rng):
         ({"arrangement": "slice"}, ["arrangement", "Did you mean 'slices'"]),
         ({"divide_by": "N"}, ["divide_by", "'larger side'"]),
         ({"null": "shuffle"}, ["null", "Did you mean 'shuffled'"]),
-        ({"scale": "double"}, ["scale: found 'double'", "half kernel"]),
+        ({"scale": "double"}, ["scale: found 'double'", "weightwatcher"]),
+        ({"scale": "weightwatcher", "arrangement": "unfolded"}, ["scale: found 'weightwatcher'", "Use a number"]),
         ({"scale": 0}, ["scale: found 0", "positive"]),
         ({"scale": -1.0}, ["scale: found -1.0", "positive"]),
         ({"arrangement": "operator"}, ["grid: found None", "positions of the input"]),
