@@ -146,17 +146,25 @@ def _through(
     one_of(kind, "kind", BLOCKS)
     draws, n = x.shape[1], x.shape[-1]
     s = scales[:, None, None, None]
+    x, tangents = np.array(x), np.array(tangents)  # of its own: both are added to in place
     W = V = np.empty(0)
     for layer in range(n_layers):
         if layer == 0 or not shared:
             W = rng.standard_normal((draws, n, n)) * np.sqrt((1 if kind == "tanh" else 2) / n)
             V = rng.standard_normal((draws, n, n)) / np.sqrt(n) if kind == "two-layer" else V
-        h = x @ W
-        value = np.tanh(h) if kind == "tanh" else np.maximum(h, 0)
-        change = (1 - value**2 if kind == "tanh" else h > 0) * (tangents @ W)
+        value, change = x @ W, tangents @ W
+        if kind == "tanh":
+            np.tanh(value, out=value)
+            change *= 1 - value**2
+        else:
+            change *= value > 0
+            np.maximum(value, 0, out=value)
         if kind == "two-layer":
             value, change = value @ V, change @ V
-        x, tangents = x + s * value, tangents + s * change
+        value *= s
+        change *= s
+        x += value
+        tangents += change
     return x, tangents
 
 
