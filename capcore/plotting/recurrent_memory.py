@@ -53,14 +53,15 @@ def plot_growth(
         if laws and label in laws:
             ax.plot(*laws[label], color=colour, linestyle="--", linewidth=1)
     lengths = sorted({N for curve in curves.values() for N in curve.lengths})
-    top = max(ax.get_ylim()[1], 1.2)
+    before = 0.0 if ax.get_autoscaley_on() else ax.get_ylim()[1]  # an axis shared with a panel drawn earlier
+    drawn = [value for line in ax.lines for value in np.asarray(line.get_ydata(), dtype=float)]
     ax.set_xscale("log", base=2)
     ax.set_yscale("symlog", linthresh=1, linscale=0.6)
     ax.set_xticks(lengths, [f"{N:,}" for N in lengths])
     levels = [0, 1, 3, 10, 30, 100, 300, 1000]
     ax.set_yticks(levels, [str(level) for level in levels])
     ax.minorticks_off()
-    ax.set_ylim(-0.15, 1.3 * top)
+    ax.set_ylim(-0.15, max(before, 1.4 * max(1.0, *drawn)))
     quantity = "largest singular value" if norm else "mean gain"
     ax.set(xlabel="steps N", ylabel=f"natural log of the {quantity}")
     return ax

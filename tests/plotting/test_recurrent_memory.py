@@ -1,5 +1,6 @@
 """Figures of recurrent transitions: what is drawn is what was given."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from capcore.plotting import recurrent_memory as draw
@@ -25,6 +26,16 @@ def test_growth_has_its_intervals_and_its_law(ax):
     np.testing.assert_allclose(ax.lines[-1].get_ydata(), [1.0, 19.0, 100.0])
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["16", "64"]
     assert "mean gain" in ax.get_ylabel() and ax.get_ylim()[1] > 100
+
+
+def test_panels_that_share_an_axis_show_both():
+    figure, axes = plt.subplots(1, 2, sharey=True)
+    for ax, curve in zip(axes, (GrowthCurve((16,), (300.0,), (300.0,), (300.0,), (1.0,)), CURVE), strict=True):
+        draw.plot_growth({"a": curve}, ax)
+    assert axes[0].get_ylim()[1] > 300
+    draw.plot_growth({"a": GrowthCurve((16,), (700.0,), (700.0,), (700.0,), (1.0,))}, axes[1])
+    assert axes[0].get_ylim()[1] > 700 > 0 > axes[0].get_ylim()[0]
+    plt.close(figure)
 
 
 def test_growth_of_the_largest_singular_value(ax):

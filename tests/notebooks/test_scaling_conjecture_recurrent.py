@@ -1,0 +1,56 @@
+"""The chapter on recurrent networks with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+pytest.importorskip("jax")
+
+NAME = "scaling_conjecture_recurrent"
+FAST = {
+    "n_steps": 32,
+    "n_units": 12,
+    "lengths": [8, 32],
+    "compared": [8, 32],
+    "exponents": [],
+    "n_draws": 6,
+    "n_samples": 3000,
+    "tanh_steps": 16,
+    "live_steps": 4,
+}
+VARIANTS = {
+    "another leak": {"alpha": 3.0},
+    "more scales": {"exponents": [0.1, 0.6], "lengths": [4, 8, 16, 32]},
+    "few units": {"n_units": 4, "seed": 3},
+    "longer": {"n_steps": 100, "tanh_steps": 24, "live_steps": 120},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert {name.split(".")[1] for name in values} == {"15"} and len(values) == 14
+    assert values["P2.15.forgetting"] < 1e-13 and values["P2.15.probe_law"] < 1e-12
+    assert values["P2.15.orthogonal"] < 1e-12
+    assert values["P2.15.shared"] > 2 > values["P2.15.shared_inverse"]
+
+
+def test_its_figures_are_drawn(drawn):
+    drawn(NAME, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("compared: found .64, 1024.*expected two of .8, 32", {"lengths": [8, 32]}),
+        ("lengths: found 1, expected a whole number of at least 2", {"lengths": [1, 64, 1024]}),
+        ("alpha: found 0", {"alpha": 0.0}),
+        ("alpha: found 80", {"alpha": 20.0, "n_steps": 40}),
+        ("n_units: found 2", {"n_units": 2}),
+        ("n_samples: found 10", {"n_samples": 10}),
+        ("tanh_steps: found 3", {"tanh_steps": 3}),
+        ("live_steps: found 0", {"live_steps": 0}),
+        ("seed: found -1", {"seed": -1}),
+        ("n_step: not a parameter.*Did you mean 'n_steps'", {"n_step": 9}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
