@@ -1,0 +1,126 @@
+"""Reports: nothing is lost on the way to JSON and back, into a table, or into comma-separated values."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capcore.spectra import DensityOptions, SpectraOptions, SpectraReport, analyse_spectra, compare_spectra
+
+
+@pytest.fixture(scope="module")
+def report():
+    rng = np.random.default_rng(0)
+    network = {"conv": rng.normal(size=(14, 18, 2, 2)), "fc": rng.normal(size=(12, 30)), "head": np.ones((3, 14))}
+    network |= {"identity": np.eye(12), "bias": np.zeros(14)}
+    return analyse_spectra(network, SpectraOptions(null="gaussian", n_null=3, n_resamples=5, n_simulations=5, seed=7))
+
+
+def test_json_is_strict_and_comes_back_whole(report):
+    text = report.to_json()
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"found {name}, which is no JSON"))
+    again = SpectraReport.from_json(text)
+    assert again.to_json() == text
+    assert (again.options, again.source, again.skipped) == (report.options, report.source, report.skipped)
+    assert again.failures == report.failures and again.densities == ()
+    pd.testing.assert_frame_equal(again.table(), report.table())
+    assert again.spectra[0] == report.spectra[0]  # no NaN in this one
+
+
+def test_a_failed_fit_is_null_in_json_and_nan_in_python(report):
+    (written,) = (row for row in report.to_dict()["spectra"] if row["name"] == "identity")
+    assert written["alpha"] is None and written["status"] == "failed" and "distinct" in written["reason"]
+    (read,) = (row for row in SpectraReport.from_dict(report.to_dict()).spectra if row.name == "identity")
+    assert np.isnan(read.alpha) and np.isnan(read.null_low) == np.isnan(read.null_high)
+
+
+def test_the_table_has_every_layer_and_its_provenance(report):
+    table = report.table()
+    assert [*table["name"]] == [*(f"conv[{i}, {j}]" for i in (0, 1) for j in (0, 1)), "fc", "identity", "head"]
+    assert [*table["status"]] == ["ok"] * 5 + ["failed", "skipped"]
+    assert "3 eigenvalue(s)" in table["reason"].iloc[-1]
+    assert table["alpha"].isna().sum() == 2
+    assert table["alpha"].mean() == pytest.approx(report.model.mean_alpha)  # pandas leaves out what is missing
+    assert table.attrs == report.provenance()
+    assert table.attrs["source"]["sha256"] == report.source.sha256
+    assert table.attrs["options"]["density"]["divide_by"] == "larger side"
+    assert {*table.attrs["versions"]} == {"capcore", "numpy", "scipy"}
+
+
+def test_comma_separated_values_come_back(report):
+    read = pd.read_csv(io.StringIO(report.to_csv()))
+    assert (read["sha256"] == report.source.sha256).all()
+    np.testing.assert_array_equal(read["alpha"], report.table()["alpha"])  # the shortest text that gives the number
+
+
+def test_networks_are_compared_in_one_table_if_their_options_agree(report):
+    other = replace(report, source=replace(report.source, name="other"))
+    frame = compare_spectra([report, other])
+    assert [*frame["model"]] == ["arrays in memory", "other"]
+    assert frame["sum_alpha_hat"].iloc[1] == report.model.sum_alpha_hat
+    assert frame.attrs["reports"][1]["source"]["name"] == "other"
+    different = replace(report, options=SpectraOptions(seed=8))
+    with pytest.raises(ValueError, match="different options"):
+        compare_spectra([report, different])
+
+
+@given(
+    st.builds(
+        SpectraOptions,
+        density=st.builds(
+            DensityOptions,
+            st.sampled_from(("slices", "pooled", "unfolded")),
+            st.sampled_from(("larger side", "nothing")),
+            st.floats(0.1, 10),
+            seed=st.integers(0, 2**40),
+        ),
+        groups=st.none() | st.dictionaries(st.text(min_size=1), st.integers(1, 8), max_size=2),
+        transposed=st.lists(st.text(min_size=1), max_size=2).map(tuple),
+        tail_share=st.none() | st.floats(0.01, 1),
+        null=st.none() | st.sampled_from(("shuffled", "gaussian")),
+        n_resamples=st.integers(0, 1000),
+    )
+)
+def test_options_come_back_from_json(options):
+    assert SpectraOptions.from_dict(json.loads(json.dumps(options.to_dict()))) == options
+
+
+@pytest.mark.parametrize("grid", [8, (4, 6), {"layer1.*": (4, 4), "*": 8}])
+def test_grids_come_back_from_json(grid):
+    options = SpectraOptions(DensityOptions("operator", grid=grid))
+    assert SpectraOptions.from_dict(json.loads(json.dumps(options.to_dict()))) == options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"x_min": 0.0}, "positive"),
+        ({"x_min": 2.0, "x_max": 1.0}, "below"),
+        ({"tail_share": 0.0}, "tail_share"),
+        ({"tail_share": 0.5, "x_min": 1.0}, "one way"),
+        ({"n_resamples": -1}, "n_resamples"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"bulk_level": 0.5}, "bulk_level"),
+        ({"alternatives": ("normal",)}, "alternatives"),
+        ({"null": "shuffel"}, "Did you mean 'shuffled'"),
+        ({"null": "shuffled", "density": DensityOptions(null="gaussian")}, "one of the two"),
+        ({"layout": "diagonal"}, "layout"),
+        ({"n_null": 0}, "n_null"),
+        ({"min_tail": 1}, "min_tail"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        SpectraOptions(**options)
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"format": "something else"}'])
+def test_what_is_no_report_is_refused(text):
+    with pytest.raises(ValueError, match="expected what"):
+        SpectraReport.from_json(text)
