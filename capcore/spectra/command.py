@@ -15,6 +15,7 @@ from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.arguments import options_of, parser
 from capcore.spectra.checkpoints import read_checkpoint, read_folder
 from capcore.spectra.figure import report_figure
+from capcore.spectra.formats import PLAIN, TORCH
 from capcore.spectra.preset import preset_text
 from capcore.spectra.rendering import render
 from capcore.spectra.tensors import Checkpoint, CheckpointError
@@ -77,6 +78,8 @@ def _check(arguments: argparse.Namespace) -> None:
             problems.append(f"--{name}: found no folder for {path}, expected one that exists. Make it first.")
         if path is not None and Path(path).is_dir():
             problems.append(f"--{name}: found the folder {path}, expected the name of a file.")
+    if arguments.output and Path(arguments.output).suffix.lower() in (*PLAIN, *TORCH):
+        problems.append(f"--output: found {arguments.output}, expected no file of weights: it would be overwritten.")
     if arguments.plot and Path(arguments.plot).suffix.lower() not in FIGURES:
         problems.append(f"--plot: found {arguments.plot}, expected a name that ends in {', '.join(FIGURES)}.")
     needed = {"matplotlib": arguments.plot, "pandas": arguments.format != "json" or arguments.preset}

@@ -149,6 +149,7 @@ def test_the_preset_is_the_other_tools(failing, capsys):
         (["--plot", "figure.gif"], "ends in .png"),
         (["--output", "no/such/folder/out.csv"], "no folder"),
         (["--output", "."], "the folder ."),
+        (["--output", "network.npz"], "it would be overwritten"),
         (["--layer", "fc.weight"], "no --plot"),
         (["--scale", "much"], "--scale: found 'much'"),
         (["--tail-share", "2"], "tail_share"),
