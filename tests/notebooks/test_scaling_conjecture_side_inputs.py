@@ -15,12 +15,11 @@ FAST = {
     "train_steps": 20,
 }
 VARIANTS = {
-    "another scale": {"exponents": [0.3]},
-    "several depths and one layer": {"depths": [1, 3]},
-    "two units and two layers": {"units": 2, "layers": 2},
-    "one layer to train": {"train_layers": 1, "train_steps": 1, "seed": 5},
-    "no bias to speak of": {"bias_layers": 1, "samples": 2},
-}
+    "several depths and scales": {"depths": [1, 3], "exponents": [0, 0.3]},
+    "the smallest of everything": {
+        "units": 2, "layers": 2, "bias_layers": 2, "samples": 2, "train_layers": 1, "train_steps": 1, "seed": 5,
+    },
+}  # fmt: skip
 CHECKS = {
     "P2.10": [
         "share_law", "vanishes", "ignored", "learns", "trained_gap", "capacity_law", "power_law", "trains_undivided",
@@ -54,7 +53,7 @@ def test_its_figures_are_drawn(drawn):
         ("units: found 1, expected a whole number of at least 2", {"units": 1}),
         ("layers: found 1, expected a whole number of at least 2", {"layers": 1}),
         ("samples: found 1, expected a whole number of at least 2", {"samples": 1}),
-        ("bias_layers: found 0", {"bias_layers": 0}),
+        ("bias_layers: found 1, expected a whole number of at least 2", {"bias_layers": 1}),
         ("train_layers: found 0", {"train_layers": 0}),
         ("train_steps: found 0", {"train_steps": 0}),
         ("seed: found -1", {"seed": -1}),
