@@ -34,13 +34,16 @@ class Comparison:
     Attributes
     ----------
     at_origin : label → capacity of the output's own position, as text. points, lines : label → (positions, capacities).
-    gap : of the deepest network from Eq. 3 at the origin, relative.
+    gap, shallow_gap : of the deepest and of the shallowest network from Eq. 3 at the origin, relative.
+    from_jumps : of the deepest network from the law of jumps at the origin, relative, without sign.
     """
 
     at_origin: Mapping[str, str]
     points: Mapping[str, Curve]
     lines: Mapping[str, Curve]
     gap: float
+    shallow_gap: float
+    from_jumps: float
 
 
 def comparison(diffusion: float, depths: Sequence[int], very_deep: int) -> Comparison:
@@ -69,6 +72,8 @@ def comparison(diffusion: float, depths: Sequence[int], very_deep: int) -> Compa
         {f"{shallow:,} layers": (x, few), "many layers": (x, jumps)},
         {"heat kernel, Eq. 3": (fine, heat_law(rates, fine))},
         float(many[here] / heat[here] - 1),
+        float(few[here] / heat[here] - 1),
+        float(abs(many[here] / jumps[here] - 1)),
     )
 
 

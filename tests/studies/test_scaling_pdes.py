@@ -1,5 +1,7 @@
 """Layers, the lattice law and the heat equation: orders, published values, and the law of large N by brute force."""
 
+from math import comb
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -72,6 +74,16 @@ def test_a_shallow_network_is_the_first_that_can_carry_the_rates():
     assert "16" in shown.at_origin["shallowest network"]
     assert float(shown.at_origin["law of jumps, closed form"]) == pytest.approx(0.1434317819, abs=1e-10)
     assert shown.gap == pytest.approx(1 / 64, rel=0.1)  # 1/(16 D)
+    heat, kept = 1 / np.sqrt(16 * np.pi), 1 - 8 / 15  # of a layer; 15 layers jump k times to the left and to the right
+    ways = sum(comb(15, k) * comb(15 - k, k) * (4 / 15) ** (2 * k) * kept ** (15 - 2 * k) for k in range(8))
+    assert shown.shallow_gap == pytest.approx(ways / heat - 1, rel=1e-9)
+    assert shown.from_jumps == pytest.approx(abs((1 + shown.gap) * heat / 0.1434317819 - 1), abs=1e-8)
+
+
+def test_more_layers_come_to_the_law_of_jumps_and_not_to_the_heat_kernel():
+    few, many = (compare.comparison(1.0, [8], depth) for depth in (1_001, 10_001))
+    assert few.from_jumps / many.from_jumps == pytest.approx(10, rel=0.01)  # of first order in 1/N
+    assert many.gap == pytest.approx(0.0936, abs=1e-3)  # 0.3085083226 over 0.2820947918
 
 
 def test_the_variance_is_that_of_the_kernel_at_every_depth():
