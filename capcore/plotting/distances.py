@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,14 +20,16 @@ def plot_distances(
     lines: Mapping[str, np.ndarray],
     ax: Axes,
     xlabel: str,
-    level: tuple[float, str] | None = None,
+    level: tuple[float | np.ndarray, str] | None = None,
     ticks: Sequence[float] = (),
 ) -> Axes:
     """Distances (m,), or medians and ranges over networks of (m, n_networks), against m settings on a logarithmic axis.
 
     Parameters
     ----------
-    lines : label → distances. level : height and name of a dashed line. ticks : plain numbers on the horizontal axis.
+    lines : label → distances.
+    level : height of a dashed line, one for all settings or (m,), and its name.
+    ticks : plain numbers on the horizontal axis.
     """
     for i, (label, values) in enumerate(lines.items()):
         array = np.atleast_2d(np.asarray(values, dtype=float).T).T
@@ -35,7 +38,12 @@ def plot_distances(
         if array.shape[1] > 1:
             ax.fill_between(settings, array.min(axis=1), array.max(axis=1), color=colour, alpha=0.15, linewidth=0)
     if level is not None:
-        ax.axhline(level[0], color="0.3", linestyle="--", linewidth=0.9, label=level[1])
+        height, name = level
+        style: dict[str, Any] = {"color": "0.3", "linestyle": "--", "linewidth": 0.9, "label": name}
+        if np.ndim(height):
+            ax.plot(settings, height, **style)
+        else:
+            ax.axhline(float(height), **style)
     ax.set_xscale("log")
     if len(ticks):
         ax.xaxis.set_major_locator(FixedLocator(list(ticks)))

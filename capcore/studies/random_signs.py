@@ -102,6 +102,22 @@ def by_depth(
     return found
 
 
+def chance_by_depth(
+    width: int, depths: Sequence[int], n_networks: int, n_samples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(n_depths, n_networks) distances from the law that ``n_samples`` draws of random signs leave by chance.
+
+    The law is true of their mean, so that this is what :func:`by_depth` finds where it holds.
+    """
+    found = np.empty((len(depths), positive_integer(n_networks, "n_networks")))
+    for i, depth in enumerate(depths):
+        for j in range(n_networks):
+            weights = dense_layers(width, depth, rng)
+            mean = squared_gradients(weights, 0, n_samples, rng).mean(axis=0)
+            found[i, j] = distances(mean[None], law(weights))[0]
+    return found
+
+
 def by_frequency(
     weights: Sequence[np.ndarray], frequencies: Sequence[float], n_samples: int, rng: np.random.Generator
 ) -> np.ndarray:

@@ -32,6 +32,13 @@ def test_distances_are_medians_with_ranges(ax):
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "10"]
 
 
+def test_the_dashed_line_may_have_a_height_for_every_setting(ax):
+    distances.plot_distances([1, 10], {"one": np.array([0.1, 0.2])}, ax, "setting", (np.array([0.05, 0.1]), "limit"))
+    dashed = {line.get_label(): line for line in ax.lines}["limit"]
+    assert dashed.get_linestyle() == "--"
+    assert list(dashed.get_xdata()) == [1, 10] and list(dashed.get_ydata()) == [0.05, 0.1]
+
+
 @pytest.mark.parametrize("function", [random_signs.plot_distance_histograms])
 def test_axes_come_back(ax, function):
     assert function({"a": np.array([0.5])}, ax) is ax

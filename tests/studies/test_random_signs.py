@@ -64,5 +64,12 @@ def test_depth_and_frequency():
     assert fast < 0.05 < slow
 
 
+def test_what_chance_leaves_grows_with_depth_and_falls_with_draws():
+    few, many = (study.chance_by_depth(8, [2, 16], 8, n, np.random.default_rng(3)) for n in (200, 3_200))
+    assert few.shape == (2, 8)
+    assert np.median(few[1]) > 1.5 * np.median(few[0])  # heavy tails: each layer multiplies
+    assert np.median(few[0]) == pytest.approx(4 * np.median(many[0]), rel=0.5)  # 1/√draws; medians of 8
+
+
 def test_a_network_without_gradient_is_as_far_as_can_be():
     assert study.distances(np.zeros((2, 3)), np.ones(3)).tolist() == [1, 1]
