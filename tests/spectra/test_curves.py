@@ -50,13 +50,13 @@ def test_the_tail_has_the_share_of_its_eigenvalues(density, x_max):
 @pytest.mark.parametrize("divide_by", ["larger side", "nothing"])
 def test_the_bulk_has_the_share_of_what_is_no_spike(rng, divide_by):
     weights = rng.normal(size=(60, 300))
-    weights[:, :2] *= 40
+    weights[:, :12] *= 40
     density = density_of(weights, divide_by=divide_by)
     curves = density_curves(density)
     fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
-    assert fit.n_spikes == 2
+    assert fit.n_spikes == 12
     inside = np.trapezoid(curves.bulk_density, curves.bulk)
-    assert inside == pytest.approx(58 / 60, abs=0.02)  # from the smallest eigenvalue on
+    assert inside == pytest.approx(48 / 60, abs=0.04)  # from the smallest eigenvalue on
     assert fit.lower * 0.99 <= curves.bulk[0] and curves.bulk[-1] <= fit.upper
 
 
