@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ PACKAGES = ("capcore", "numpy", "scipy")
 
 
 def analyse_spectra(
-    source: Checkpoint | str | os.PathLike[str] | Mapping[str, Any] | np.ndarray,
+    source: Checkpoint | str | Path | Mapping[str, Any] | np.ndarray,
     options: SpectraOptions | None = None,
     *,
     progress: bool | None = False,

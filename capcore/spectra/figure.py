@@ -14,14 +14,14 @@ from capcore.spectra.report import SpectraReport
 from capcore.spectra.tensors import Checkpoint
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import matplotlib.figure
 
 NULL_LABELS = {"shuffled": "shuffled weights", "gaussian": "Gaussian weights", None: "null"}
 
 
 def report_figure(
     reports: Sequence[SpectraReport], *, spectrum: str | None = None, checkpoint: Checkpoint | None = None
-) -> Figure:
+) -> matplotlib.figure.Figure:
     """A figure with α per layer of each network and, below it for a single one, a density and its Hill plot.
 
     Parameters

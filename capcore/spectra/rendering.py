@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from capcore.spectra.report import SpectraReport, compare_spectra
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas
 
 COLUMNS: Mapping[str, str] = {
     "name": "layer",
@@ -98,7 +98,7 @@ def _comparison(reports: Sequence[SpectraReport]) -> str:
     return "Network\n" + "".join(f"  {name:{width}}  {_number(value)}\n" for name, value in metrics.items())
 
 
-def lined_up(frame: pd.DataFrame) -> str:
+def lined_up(frame: pandas.DataFrame) -> str:
     """A table for a terminal, numbers to four digits."""
     return str(frame.to_string(index=False, float_format=_number, na_rep="–"))
 

@@ -15,7 +15,7 @@ from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import ModelMetrics
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas
 
 FORMAT = "capcore spectra 1"
 TYPES: Mapping[Any, str] = {"float": "float64", "int": "Int64", "int | None": "Int64"}
@@ -79,7 +79,7 @@ class SpectraReport:
             found.append({**head, **empty, **told})
         return found
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> pandas.DataFrame:
         """:meth:`rows` as a pandas ``DataFrame``, with :meth:`provenance` in its ``attrs``. Needs pandas."""
         import pandas as pd
 
@@ -129,7 +129,7 @@ class SpectraReport:
         return cls.from_dict(json.loads(text))
 
 
-def compare_spectra(reports: Sequence[SpectraReport]) -> pd.DataFrame:
+def compare_spectra(reports: Sequence[SpectraReport]) -> pandas.DataFrame:
     """One row of :class:`~capcore.spectra.models.ModelMetrics` per network, with the provenances in ``attrs``.
 
     Needs pandas. Raises ``ValueError`` for reports with different options.
