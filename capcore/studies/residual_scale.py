@@ -148,7 +148,9 @@ class Untrained:
 
 
 def untrained(deepest: int, width: int, n_draws: int, seed: int) -> Untrained:
-    """All of :class:`Untrained`, up to a depth that is a power of two; half as many draws for correlations.
+    """All of :class:`Untrained`, up to a depth that is a power of two.
+
+    Correlations take half as many draws, those of tanh blocks, which serve comparison, an eighth.
 
     Raises ``ValueError`` for other depths, below 128, where the claims compare nothing, and for a single draw.
     """
@@ -159,11 +161,11 @@ def untrained(deepest: int, width: int, n_draws: int, seed: int) -> Untrained:
     arcs = {
         kind: {
             depth: gradient_correlation(
-                kind, depth, EXPONENTS, width=width, n_draws=max(2, n_draws // 2), rng=np.random.default_rng(seed)
+                kind, depth, EXPONENTS, width=width, n_draws=max(2, n_draws // share), rng=np.random.default_rng(seed)
             )
             for depth in depths
         }
-        for kind in ("two-layer", "tanh")
+        for kind, share in (("two-layer", 2), ("tanh", 8))
     }
     return Untrained(
         depths,
