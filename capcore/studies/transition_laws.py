@@ -19,9 +19,10 @@ def fresh_log_gain(n_steps: int, exponent: float) -> float:
 
 
 def shared_log_gain(n_steps: int, exponent: float) -> float:
-    """Log of the mean gain with one dense A in the limit of many units: Σ_j C(N, j)² N^−2aj, near I₀(2N^{1−a}).
+    """Log of the mean gain with one dense A in the limit of many units: Σ_j C(N, j)² N^−2aj.
 
     The binomial expansion of (1 + N^−a A)^N, and tr A^j (Aᵀ)^k/n → δ_jk for entries of variance 1/n.
+    As N grows the sum tends to I₀(2N^{1−a}) for a > ½, and to 1/e of that at a = ½.
 
     >>> round(float(np.exp(shared_log_gain(4096, 1.0))), 3)  # I₀(2)
     2.279

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
-from scipy.special import iv
+from scipy.special import iv, ive
 
 from capcore.studies import transition_laws as laws
 from capcore.studies import transitions as study
@@ -78,6 +78,12 @@ def test_one_dense_matrix_tends_to_a_bessel_function():
     for exponent, tolerance in ((1.0, 1e-3), (0.9, 2e-2)):
         argument = 2 * 8192 ** (1 - exponent)
         assert laws.shared_log_gain(8192, exponent) == pytest.approx(np.log(iv(0, argument)), rel=tolerance)
+
+
+def test_at_one_over_root_n_it_is_the_bessel_function_over_e():
+    N = 10**5
+    log_bessel = np.log(ive(0, 2 * np.sqrt(N))) + 2 * np.sqrt(N)
+    assert laws.shared_log_gain(N, 0.5) == pytest.approx(log_bessel - 1, abs=0.01)
 
 
 def test_one_antisymmetric_matrix_grows_as_its_law_says():
