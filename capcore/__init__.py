@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from capcore.riemannian.fit import LargeFit, fit_large
     from capcore.scale.allocation import LargeAllocation, allocate_large
     from capcore.sketch import CapacityEstimate, estimate_capacity
+    from capcore.spectra import analyse_spectra, compare_spectra, fit_power_law, read_checkpoint
     from capcore.tangent_space import TangentSpace
     from capcore.time_series import estimate_process, load_series
 
@@ -113,6 +114,10 @@ _HOME = {
     "propagate_equal": "propagation",
     "evolve": "propagation",
     "scaling_relations": "propagation",
+    "read_checkpoint": "spectra",
+    "analyse_spectra": "spectra",
+    "compare_spectra": "spectra",
+    "fit_power_law": "spectra",
     "allocate_function": "own_model",
     "linearised_jax": "own_model",
     "linearised_torch": "own_model",
@@ -197,7 +202,9 @@ __all__ = [
     "allocate",
     "allocate_function",
     "allocate_large",
+    "analyse_spectra",
     "chain",
+    "compare_spectra",
     "estimate_capacity",
     "estimate_process",
     "evolve",
@@ -205,6 +212,7 @@ __all__ = [
     "fit",
     "fit_large",
     "fit_octaves",
+    "fit_power_law",
     "is_redundant",
     "join",
     "linearised_jax",
@@ -218,6 +226,7 @@ __all__ = [
     "octave_capacities",
     "propagate",
     "propagate_equal",
+    "read_checkpoint",
     "redundant_layer_sets",
     "scaling_relations",
 ]
