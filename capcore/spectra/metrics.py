@@ -29,16 +29,18 @@ class SpectrumMetrics:
 
     Attributes
     ----------
-    name, layer, kind, tap, rows, columns, n_matrices, n_zeros : as :class:`~capcore.spectra.densities.Density` has
-        them. n : eigenvalues.
+    name, layer, kind, tap : as :class:`~capcore.spectra.densities.Density` has them.
+    rows, columns : of each matrix. n : eigenvalues.
+    n_matrices, n_zeros : that were pooled; eigenvalues that are exactly zero.
     status : ``ok``, or ``failed`` where no power law could be fitted. reason : why.
     alpha, sigma, x_min, distance, n_tail : of the :class:`~capcore.spectra.power_law.PowerLawFit`.
     alpha_low, alpha_high : ends of the bootstrap interval. p_value : of the goodness of fit.
     alpha_hat : α log₁₀ λ_max, the term of Eq. 3. log_alpha_norm : log₁₀ Σ λ^α.
-    lambda_max, log_spectral, log_frobenius, stable_rank, log_stable_rank, entropy, rank : see
-        :class:`~capcore.spectra.norms.Norms`.
-    bulk_edge, soft_rank, n_spikes, bulk_distance : of the :class:`~capcore.spectra.bulk.BulkFit`. bulk_note : why
-        there is none.
+    lambda_max, log_spectral, log_frobenius : see :class:`~capcore.spectra.norms.Norms`.
+    stable_rank, log_stable_rank : the same.
+    entropy, rank : the same.
+    bulk_edge, soft_rank, n_spikes : of the :class:`~capcore.spectra.bulk.BulkFit`.
+    bulk_distance : the same. bulk_note : why there is none.
     best_alternative : of the other laws, the likeliest. likelihood_ratio : the power law's log-likelihood minus its.
         ratio_p_value : of the test between the two. favoured : ``power law``, the other, or ``neither``.
     null_low, null_median, null_high : least, median and largest α of the null's draws. n_null : draws that had one.

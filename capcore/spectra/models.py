@@ -30,7 +30,8 @@ class ModelMetrics:
     mean_alpha_hat : mean of α log λ_max over fitted spectra, as WeightWatcher means it. sum_alpha_hat : the sum,
         Eq. 3. layer_mean_alpha_hat : the sum divided by the number of layers that have an exponent, as the average in
         the equation after Eq. 5.
-    log_product_frobenius, log_product_spectral : Σ log ‖W‖²_F and Σ log λ_max over spectra, Eq. 5 (of squared norms).
+    log_product_frobenius : Σ log ‖W‖²_F over spectra, Eq. 5 (of squared norms).
+    log_product_spectral : Σ log λ_max over spectra, likewise.
     mean_log_frobenius, mean_log_spectral : the means. mean_log_alpha_norm : of log Σ λ^α, over fitted spectra.
     mean_stable_rank, mean_entropy : over spectra. mean_soft_rank : over those with a bulk. mean_distance : over fitted
         spectra.
