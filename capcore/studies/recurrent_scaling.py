@@ -9,7 +9,8 @@ import numpy as np
 
 from capcore.studies.state_memory import far_half, mean_memory, memory_law, sampled_memory
 from capcore.studies.transition_laws import fresh_log_gain, shared_log_gain
-from capcore.studies.transitions import Transitions, gains, log_mean, log_mean_interval
+from capcore.studies.transitions import Transitions, gains, log_mean, log_mean_interval, random_matrix
+from capcore.validation import positive_integer
 
 ALLOWED = {
     "dense, 1/N": Transitions("dense", 1.0),
@@ -82,6 +83,33 @@ def growth_laws(exponents: Sequence[float], lengths: Sequence[int], shared: bool
     """Exponent → logarithm of the mean gain by its closed form: exact for fresh matrices, else for many dense units."""
     law = shared_log_gain if shared else fresh_log_gain
     return {a: [law(N, a) for N in lengths] for a in exponents}
+
+
+def signed_growth(lengths: Sequence[int], n: int, n_draws: int, seed: int, *, self_weights: bool = False) -> float:
+    """Mean gain at the second of two lengths over that at the first: one matrix, random signs at all steps.
+
+    The transition is S_t (1 + A/√N) with the same dense A at every step and independent diagonal signs S_t, the
+    pseudo-random case of paper 2, Eq. 2. Over the signs the mean of ‖P‖²_F/n is exactly the sum over (W∘W)^N, over n.
+
+    Parameters
+    ----------
+    self_weights : leave the diagonal of A as it is drawn, of order one. Otherwise it is zero: only weights between
+        units depart from 1 by the order of 1/√N, so that squared weights depart by 1/N, as the paper has it.
+
+    >>> round(signed_growth((64, 1024), 16, 10, 0), 1)
+    1.0
+    """
+    means = []
+    for N in lengths:
+        rng, total = np.random.default_rng(seed), 0.0
+        for _ in range(positive_integer(n_draws, "n_draws")):
+            A = random_matrix("dense", n, rng)
+            if not self_weights:
+                np.fill_diagonal(A, 0)
+            W = np.eye(n) + A / np.sqrt(N)
+            total += np.linalg.matrix_power(W * W, N).sum() / n
+        means.append(total)
+    return float(means[1] / means[0])
 
 
 def far_ratio(transitions: Transitions, n_steps: int, n: int, n_draws: int, seed: int = 0, alpha: float = 1.0) -> float:

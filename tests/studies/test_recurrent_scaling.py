@@ -1,11 +1,13 @@
 """Tables of growth and memory against the functions they list, and the order in which scales must stand."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from capcore.studies import recurrent_scaling as study
 from capcore.studies.state_memory import far_half, memory_law, probe_memory
-from capcore.studies.transitions import Transitions, gains, growth, log_mean
+from capcore.studies.transitions import Transitions, gains, growth, log_mean, random_matrix
 
 
 def test_a_curve_is_the_gain_at_every_length():
@@ -58,3 +60,27 @@ def test_tanh_forgets_sooner_the_larger_its_inputs():
 def test_lengths_that_cannot_be_compared_are_refused(compared):
     with pytest.raises(ValueError, match=r"compared: found .*expected two of"):
         study.compared_lengths(compared, [16, 64, 256])
+
+
+def test_random_signs_make_one_matrix_as_good_as_fresh_ones() -> None:
+    """Squares add when signs are drawn at every step, but for the units' own weights, which no sign parts from."""
+    assert study.signed_growth((64, 1024), 32, 20, 0) == pytest.approx(1, abs=0.05)  # discrete time, of order 1/N
+    assert study.signed_growth((64, 1024), 32, 20, 0, self_weights=True) > 10
+
+
+def test_the_mean_over_signs_is_the_power_of_squared_weights() -> None:
+    """Against a sum over all signs: n = 3 units, two steps, 64 sign patterns."""
+    sums = []
+    for N in (1, 2):
+        A = random_matrix("dense", 3, np.random.default_rng(4))
+        np.fill_diagonal(A, 0)
+        W = np.eye(3) + A / np.sqrt(N)
+        patterns = np.array(list(product([-1.0, 1.0], repeat=3 * N))).reshape(-1, N, 3)
+        total = 0.0
+        for signs in patterns:
+            P = np.eye(3)
+            for step in signs:
+                P = step[:, None] * (W @ P)
+            total += (P**2).sum() / 3
+        sums.append(total / len(patterns))
+    assert study.signed_growth((1, 2), 3, 1, 4) == pytest.approx(sums[1] / sums[0], rel=1e-12)
