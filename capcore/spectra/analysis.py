@@ -13,7 +13,7 @@ from tqdm import tqdm
 from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.checkpoints import read_checkpoint
 from capcore.spectra.densities import Density, layer_densities
-from capcore.spectra.layers import Skipped, find_layers
+from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.report import Source, SpectraReport
@@ -46,13 +46,7 @@ def analyse_spectra(
     """
     options = options or SpectraOptions()
     checkpoint = source if isinstance(source, Checkpoint) else read_checkpoint(source)
-    layers = find_layers(
-        checkpoint,
-        kinds=options.kinds,
-        groups=options.groups,
-        transposed=options.transposed,
-        layout=options.layout,
-    )
+    layers = options.layers(checkpoint)
     densities: list[Density] = []
     skipped: list[Skipped] = []
     spectra: list[SpectrumMetrics] = []

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from capcore.spectra.alternatives import ALTERNATIVES
-from capcore.spectra.layers import LAYOUTS
+from capcore.spectra.layers import LAYOUTS, Layers, find_layers
 from capcore.spectra.nulls import NULLS
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import check_ends
+from capcore.spectra.tensors import Checkpoint
 from capcore.spectra.tracy_widom import QUANTILES
 from capcore.validation import finite_number, one_of, positive_integer
 
@@ -82,6 +83,12 @@ class SpectraOptions:
                 f"null: found {self.null!r} and density.null = {self.density.null!r}, expected one of the two: "
                 "the first compares the layers with a null, the second analyses a null in their place."
             )
+
+    def layers(self, checkpoint: Checkpoint) -> Layers:
+        """The layers of a checkpoint, told apart as the options say."""
+        return find_layers(
+            checkpoint, kinds=self.kinds, groups=self.groups, transposed=self.transposed, layout=self.layout
+        )
 
     def null_density(self, draw: int) -> DensityOptions:
         """Options of the densities of one draw of the null."""

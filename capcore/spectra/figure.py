@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from capcore.spectra.curves import density_curves, null_eigenvalues
 from capcore.spectra.hill import hill_table
-from capcore.spectra.layers import find_layers
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.report import SpectraReport
 from capcore.spectra.tensors import Checkpoint
@@ -80,14 +79,7 @@ def _detail(
     (density,) = (density for density in report.densities if density.name == row.name)
     options, null = report.options, None
     if options.null and checkpoint is not None:
-        found = find_layers(
-            checkpoint,
-            kinds=options.kinds,
-            groups=options.groups,
-            transposed=options.transposed,
-            layout=options.layout,
-        )
-        (layer,) = (layer for layer in found.layers if layer.name == row.layer)
+        (layer,) = (layer for layer in options.layers(checkpoint).layers if layer.name == row.layer)
         settings = replace(options.density, null=options.null, seed=options.seed)
         null = null_eigenvalues(layer, settings, row.tap, options.n_null)
     (fit,) = fit_tails([density.eigenvalues], options)
