@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
 
+from capcore.studies.intervals import student_interval
 from capcore.studies.random_residual_law import KINDS, expected_deviation, tanh_square
 from capcore.studies.scaling import fit_power
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
@@ -148,8 +148,8 @@ def interval(samples: object, level: float = 0.95) -> Interval:
     values = finite_array(samples, "samples", 1)
     if values.size < 2:
         raise ValueError(f"samples: found {values.size}, expected at least 2 for an interval.")
-    spread = values.std(ddof=1) / np.sqrt(values.size)
-    return Interval(float(values.mean()), float(student.ppf((1 + level) / 2, values.size - 1) * spread))
+    mean, half_width = student_interval(values, level)
+    return Interval(float(mean), float(half_width))
 
 
 def exponent_interval(depths: Sequence[int], found: np.ndarray) -> Interval:

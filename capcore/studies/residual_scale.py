@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 
+from capcore.studies.intervals import student_interval
 from capcore.studies.residual_signals import gradient_correlation, layer_time, signals
 from capcore.validation import finite_number, positive_integer
 
@@ -65,9 +65,8 @@ def interval(losses: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     """
     if len(losses) < 2 or not np.isfinite(losses).all():
         return np.nan, np.nan
-    values = np.log(losses)
-    half = t.ppf(0.5 + finite_number(level, "level") / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return float(np.exp(values.mean() - half)), float(np.exp(values.mean() + half))
+    mean, half = student_interval(np.log(losses), finite_number(level, "level"))
+    return float(np.exp(mean - half)), float(np.exp(mean + half))
 
 
 def band(runs: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -76,8 +75,7 @@ def band(runs: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray,
     >>> [part.round(2).tolist() for part in band(np.array([[0.0], [1.0], [2.0]]))]
     [[1.0], [-1.48], [3.48]]
     """
-    half = t.ppf(0.5 + level / 2, len(runs) - 1) * runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
-    mean = runs.mean(axis=0)
+    mean, half = student_interval(runs, level)
     return mean, mean - half, mean + half
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
+
+from capcore.studies.intervals import student_interval
 
 NAMES = {
     "dense shared 0": "one dense, scale 1",
@@ -60,8 +61,8 @@ def interval(losses: Sequence[float]) -> tuple[float, float]:
     logs = np.log(losses)
     if not np.isfinite(logs).all():
         return 0.0, np.inf
-    half = stats.t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs))
-    return float(np.exp(logs.mean() - half)), float(np.exp(logs.mean() + half))
+    mean, half = student_interval(logs)
+    return float(np.exp(mean - half)), float(np.exp(mean + half))
 
 
 def learning_rates(content: Mapping[str, Any]) -> dict[str, dict[str, str]]:
