@@ -135,6 +135,7 @@ _SUBMODULES = {
     "allocation",
     "architectures",
     "claims",
+    "complexity",
     "constraints",
     "deep",
     "feature_process",
