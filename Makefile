@@ -4,7 +4,7 @@ PY := .venv/bin/python
 # Tests that need the built site are run by .ci/run: `make test MARKERS=` includes them.
 MARKERS ?= not site
 # The optional extras that requirements.lock holds; torch, and the peers of the benchmarks, are left to those who want them.
-LOCKED := --extra book --extra test --extra autodiff --extra deep --extra spectra
+LOCKED := --extra book --extra test --extra autodiff --extra deep --extra spectra --extra checkpoints
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
 
 # Two BLAS threads on a busy machine spin against each other and are slower than one.
