@@ -3,3 +3,11 @@
 A network is a list of weights and biases, or any object with ``coefs_`` and ``intercepts_``
 (:mod:`capcore.complexity.network`).
 """
+
+from capcore.complexity.network import Network, as_network, random_network
+
+__all__ = [
+    "Network",
+    "as_network",
+    "random_network",
+]

@@ -1,0 +1,85 @@
+"""Activation functions by name, with their slopes and, where they are piecewise linear, their kinks and pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from capcore.validation import finite_number, one_of
+
+
+@dataclass(frozen=True, eq=False)
+class Activation:
+    """A function applied unit by unit.
+
+    Attributes
+    ----------
+    name : as in :data:`ACTIVATIONS`.
+    value : array → array of the same shape.
+    derivative : array → its slopes; at a kink the slope on the left.
+    kinks : pre-activations at which the slope jumps, ascending; empty for a function without kinks.
+    pieces : (slope, intercept) of the pieces from left to right, one more than kinks; empty unless piecewise linear.
+    """
+
+    name: str
+    value: Callable[[np.ndarray], np.ndarray]
+    derivative: Callable[[np.ndarray], np.ndarray]
+    kinks: tuple[float, ...] = ()
+    pieces: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def piecewise_linear(self) -> bool:
+        """Whether a network with this activation is piecewise linear: then it has linear regions."""
+        return bool(self.pieces)
+
+    def piece(self, pre_activations: np.ndarray) -> np.ndarray:
+        """The index of the piece that each pre-activation lies in, on a kink that on the left; same shape."""
+        if not self.pieces:
+            raise ValueError(f"activation: found {self.name!r}, expected a piecewise linear one. It has no regions.")
+        return np.searchsorted(self.kinks, pre_activations, side="left")
+
+
+def _pieced(name: str, kinks: tuple[float, ...], pieces: tuple[tuple[float, float], ...]) -> Activation:
+    slopes, intercepts = np.array(pieces).T
+    at = np.array(kinks)
+
+    def value(z: np.ndarray) -> np.ndarray:
+        k = np.searchsorted(at, z)
+        return slopes[k] * z + intercepts[k]
+
+    def derivative(z: np.ndarray) -> np.ndarray:
+        return slopes[np.searchsorted(at, z)]
+
+    return Activation(name, value, derivative, kinks, pieces)
+
+
+ACTIVATIONS = ("hard_tanh", "identity", "leaky_relu", "logistic", "relu", "sigmoid", "tanh")
+"""Names that :func:`activation` knows; "logistic" and "sigmoid" are the same function."""
+
+
+def activation(name: str, slope: float = 0.01) -> Activation:
+    """The activation of that name; ``slope`` is what "leaky_relu" has below zero, and unused by the others.
+
+    Raises ``ValueError`` for an unknown name, or a leaky slope outside [0, 1).
+
+    >>> activation("hard_tanh").value(np.array([-3.0, 0.5, 2.0])).tolist()
+    [-1.0, 0.5, 1.0]
+    """
+    name = one_of(name, "activation", ACTIVATIONS)
+    if name == "tanh":
+        return Activation(name, np.tanh, lambda z: 1 - np.tanh(z) ** 2)
+    if name in ("logistic", "sigmoid"):
+        return Activation(name, expit, lambda z: expit(z) * expit(-z))
+    if name == "identity":
+        return _pieced(name, (), ((1.0, 0.0),))
+    if name == "hard_tanh":
+        return _pieced(name, (-1.0, 1.0), ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0)))
+    low = 0.0
+    if name == "leaky_relu":
+        low = finite_number(slope, "slope")
+        if not 0 <= low < 1:
+            raise ValueError(f"slope: found {low:g}, expected at least 0 and less than 1, the slope above zero.")
+    return _pieced(name, (0.0,), ((low, 0.0), (1.0, 0.0)))

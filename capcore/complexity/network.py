@@ -1,0 +1,183 @@
+"""Fully connected networks as weights and biases: forward pass, input Jacobian, and random networks to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from capcore.complexity.activations import Activation, activation
+from capcore.validation import finite_array, finite_number, positive_integer
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network x → φ(… φ(x W₁ + b₁) …) W_L + b_L: affine layers, an activation after all of them but the last.
+
+    What comes out are the logits: no softmax is applied.
+
+    Attributes
+    ----------
+    weights : L matrices (fan_in, fan_out), lowest first; ``fan_out`` of each is ``fan_in`` of the next.
+    biases : L vectors (fan_out,).
+    activation : "relu", "leaky_relu", "hard_tanh", "tanh", "logistic" (or "sigmoid"), "identity".
+    slope : of "leaky_relu" below zero.
+
+    Raises ``ValueError`` for shapes that do not chain, NaN or infinite weights, and an unknown activation.
+
+    >>> Network([[[1.0], [2.0]]], [[0.5]])([[1.0, 1.0]]).tolist()
+    [[3.5]]
+    """
+
+    weights: tuple[np.ndarray, ...]
+    biases: tuple[np.ndarray, ...]
+    activation: str = "relu"
+    slope: float = 0.01
+
+    def __post_init__(self) -> None:
+        weights = tuple(finite_array(w, f"weights[{i}]", 2) for i, w in enumerate(self.weights))
+        biases = tuple(finite_array(b, f"biases[{i}]", 1) for i, b in enumerate(self.biases))
+        if not weights or len(weights) != len(biases):
+            raise ValueError(
+                f"biases: found {len(biases)} vectors for {len(weights)} weight matrices, expected one for each layer, "
+                "and at least one layer. A layer without bias has a vector of zeros."
+            )
+        for i, (w, b) in enumerate(zip(weights, biases, strict=True)):
+            if b.shape != w.shape[1:]:
+                raise ValueError(
+                    f"biases[{i}]: found shape {b.shape}, expected {w.shape[1:]}: weights[{i}] has shape {w.shape}, "
+                    "(fan_in, fan_out). Transpose weights that are stored as (fan_out, fan_in)."
+                )
+            if i and w.shape[0] != weights[i - 1].shape[1]:
+                raise ValueError(
+                    f"weights[{i}]: found shape {w.shape}, expected ({weights[i - 1].shape[1]}, fan_out), as the layer "
+                    f"below has {weights[i - 1].shape[1]} outputs. Check the order of the layers, and transposes."
+                )
+        activation(self.activation, self.slope)
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "biases", biases)
+
+    @property
+    def phi(self) -> Activation:
+        """The activation's values, slopes and kinks."""
+        return activation(self.activation, self.slope)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """(L + 1,) numbers of inputs, of units in every hidden layer, and of outputs."""
+        return (self.weights[0].shape[0], *(w.shape[1] for w in self.weights))
+
+    @property
+    def n_hidden(self) -> int:
+        """The number of hidden units of all layers, M on the slides."""
+        return sum(self.widths[1:-1])
+
+    @property
+    def n_params(self) -> int:
+        """The number of weights and biases."""
+        return sum(w.size + b.size for w, b in zip(self.weights, self.biases, strict=True))
+
+    def pre_activations(self, inputs: object) -> list[np.ndarray]:
+        """L arrays (n, fan_out), what every layer computes before its activation; the last one holds the logits.
+
+        Parameters
+        ----------
+        inputs : (n, d), one point a row.
+        """
+        below = self.check_inputs(inputs)
+        found: list[np.ndarray] = []
+        for w, b in zip(self.weights, self.biases, strict=True):
+            found.append((self.phi.value(found[-1]) if found else below) @ w + b)
+        return found
+
+    def __call__(self, inputs: object) -> np.ndarray:
+        """(n, n_outputs) logits at inputs (n, d)."""
+        return self.pre_activations(inputs)[-1]
+
+    def jacobian(self, inputs: object) -> np.ndarray:
+        """(n, n_outputs, d) derivatives of the logits with respect to the inputs, at inputs (n, d).
+
+        At a kink of the activation the slope on its left is taken.
+
+        >>> Network([[[1.0]], [[2.0]]], [[0.0], [0.0]]).jacobian([[3.0], [-3.0]]).ravel().tolist()
+        [2.0, 0.0]
+        """
+        levels = self.pre_activations(inputs)
+        found = np.repeat(self.weights[-1].T[None], len(levels[0]), axis=0)
+        for w, z in zip(self.weights[-2::-1], levels[-2::-1], strict=True):
+            found = (found * self.phi.derivative(z)[:, None, :]) @ w.T
+        return found
+
+    def check_inputs(self, inputs: object) -> np.ndarray:
+        """``inputs`` as finite floats (n, d), or an error that says which shape the network reads."""
+        points = finite_array(inputs, "inputs", 2)
+        if points.shape[1] != self.widths[0]:
+            raise ValueError(
+                f"inputs: found shape {points.shape}, expected (n, {self.widths[0]}), one point a row, as the lowest "
+                "layer reads."
+            )
+        return points
+
+
+def as_network(source: object, activation: str | None = None, slope: float = 0.01) -> Network:
+    """The network in ``source``: a list of (W, b), lowest layer first, or an object with ``coefs_`` and so on.
+
+    Parameters
+    ----------
+    source : pairs of weights (fan_in, fan_out) and biases (fan_out,); or a fitted scikit-learn ``MLPClassifier`` or
+        ``MLPRegressor``, or what looks like one; or a :class:`Network`, returned as it is. What scikit-learn applies
+        to the outputs (``out_activation_``) is left out: the outputs are logits.
+    activation : by default the object's own, and "relu" for a list.
+
+    Raises ``ValueError`` for anything else, an estimator that is not fitted included.
+
+    >>> as_network([([[1.0]], [0.0]), ([[2.0]], [1.0])])([[-1.0], [1.0]]).ravel().tolist()
+    [1.0, 3.0]
+    """
+    if isinstance(source, Network):
+        return source
+    if hasattr(source, "coefs_") and hasattr(source, "intercepts_"):
+        name = activation or str(getattr(source, "activation", "relu"))
+        return Network(tuple(source.coefs_), tuple(source.intercepts_), name, slope)
+    if isinstance(source, Sequence) and source and all(isinstance(p, Sequence) and len(p) == 2 for p in source):
+        return Network(tuple(w for w, _ in source), tuple(b for _, b in source), activation or "relu", slope)
+    raise ValueError(
+        f"network: found {type(source).__name__}, expected a list of (weights, biases) or an object with coefs_ and "
+        "intercepts_. A scikit-learn network has those after fit(…)."
+    )
+
+
+def random_network(
+    widths: Sequence[int],
+    rng: np.random.Generator,
+    weight_scale: float = 2**0.5,
+    bias_scale: float = 0.0,
+    activation: str = "relu",
+    slope: float = 0.01,
+) -> Network:
+    """A network of independent normal weights, of standard deviation ``weight_scale``/√fan_in, and normal biases.
+
+    The biases' standard deviation is ``bias_scale``. The default weight scale, √2, is He's initialisation, which keeps
+    the mean square of ReLU units from layer to layer.
+
+    Parameters
+    ----------
+    widths : numbers of inputs, of units in every hidden layer, and of outputs.
+
+    >>> random_network([3, 8, 8, 1], np.random.default_rng(0)).n_hidden
+    16
+    """
+    sizes = [positive_integer(width, f"widths[{i}]") for i, width in enumerate(widths)]
+    if len(sizes) < 2:
+        raise ValueError(f"widths: found {len(sizes)} number(s), expected at least 2: inputs, hidden layers, outputs.")
+    scales = {"weight_scale": weight_scale, "bias_scale": bias_scale}
+    for name, value in scales.items():
+        if finite_number(value, name) < 0:
+            raise ValueError(f"{name}: found {value:g}, expected at least 0, a standard deviation.")
+    weights, biases = [], []
+    for fan_in, fan_out in pairwise(sizes):
+        weights.append(rng.normal(size=(fan_in, fan_out)) * (weight_scale / fan_in**0.5))
+        biases.append(rng.normal(size=fan_out) * bias_scale)
+    return Network(tuple(weights), tuple(biases), activation, slope)
