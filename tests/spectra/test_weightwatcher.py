@@ -14,6 +14,7 @@ from capcore.spectra.power_law import fit_power_law
 from capcore.spectra.weightwatcher import (
     fit_as_weightwatcher,
     fit_noise,
+    fits_as_weightwatcher,
     layer_matrices,
     weightwatcher_details,
     weightwatcher_summary,
@@ -122,6 +123,16 @@ def test_below_twenty_the_formula_is_another():
     assert fit_as_weightwatcher(np.exp(np.arange(1.0, 21.0))).alpha == pytest.approx(
         fit_power_law(np.exp(np.arange(1.0, 21.0))).alpha
     )
+
+
+def test_many_at_once_are_the_same_as_one_by_one():
+    """Digit for digit: small, large, failed and tied spectra in one list, whose scans must not mix."""
+    rng = np.random.default_rng(3)
+    spectra = [rng.pareto(1.5, size) + 1 for size in (5, 19, 20, 300, 21)]
+    spectra[2:2] = [np.zeros(30), np.ones(40), 1e-9 * spectra[3]]
+    for together, alone in zip(fits_as_weightwatcher(spectra), map(fit_as_weightwatcher, spectra), strict=True):
+        np.testing.assert_equal(vars(together), vars(alone))
+    assert fits_as_weightwatcher([]) == []
 
 
 def test_the_threshold_does_not_follow_the_scale():

@@ -14,13 +14,14 @@ in the tests.
 from capcore.spectra.weightwatcher.details import weightwatcher_details, weightwatcher_summary
 from capcore.spectra.weightwatcher.matrices import LayerMatrices, layer_matrices
 from capcore.spectra.weightwatcher.noise import NoiseFit, fit_noise
-from capcore.spectra.weightwatcher.tail import WeightWatcherFit, fit_as_weightwatcher
+from capcore.spectra.weightwatcher.tail import WeightWatcherFit, fit_as_weightwatcher, fits_as_weightwatcher
 
 __all__ = [
     "LayerMatrices",
     "NoiseFit",
     "WeightWatcherFit",
     "fit_as_weightwatcher",
+    "fits_as_weightwatcher",
     "fit_noise",
     "layer_matrices",
     "weightwatcher_details",

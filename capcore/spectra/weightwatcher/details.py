@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from capcore.spectra.tensors import Checkpoint
 from capcore.spectra.weightwatcher.matrices import LayerMatrices, layer_matrices, singular_values
 from capcore.spectra.weightwatcher.noise import fit_noise
-from capcore.spectra.weightwatcher.tail import fit_as_weightwatcher
+from capcore.spectra.weightwatcher.tail import WeightWatcherFit, fits_as_weightwatcher
 
 if TYPE_CHECKING:
     import pandas
@@ -42,8 +42,9 @@ def weightwatcher_details(
     """
     import pandas as pd
 
-    rows = [row for name, weights in _weights(checkpoint) for row in _rows(name, weights, pool, mp_fit)]
-    return pd.DataFrame(rows)
+    spectra = [entry for name, weights in _weights(checkpoint) for entry in _spectra(name, weights, pool)]
+    fits = fits_as_weightwatcher([spectrum.evals for spectrum in spectra])
+    return pd.DataFrame([{**each.head, **_metrics(each, fit, mp_fit)} for each, fit in zip(spectra, fits, strict=True)])
 
 
 def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
@@ -63,7 +64,17 @@ def _weights(checkpoint: Checkpoint | Mapping[str, np.ndarray]) -> Iterator[tupl
             yield name.removesuffix(".weight"), tensor if isinstance(tensor, np.ndarray) else tensor.read()
 
 
-def _rows(name: str, weights: np.ndarray, pool: bool, mp_fit: bool) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True)
+class _Spectrum:
+    """A row's first columns; its layer; singular values (k, n) of k matrices; their squares (kn,), ascending."""
+
+    head: dict[str, Any]
+    layer: LayerMatrices
+    values: np.ndarray
+    evals: np.ndarray
+
+
+def _spectra(name: str, weights: np.ndarray, pool: bool) -> Iterator[_Spectrum]:
     layer = layer_matrices(weights, pool=pool)
     if layer is None:
         return
@@ -72,15 +83,14 @@ def _rows(name: str, weights: np.ndarray, pool: bool, mp_fit: bool) -> Iterator[
     parts = [values] if pool else values[:, None, :]
     for i, part in enumerate(parts):
         slice_id = {} if pool else {"slice_id": i}
-        yield {**head, "Q": layer.N / layer.M, **slice_id, **_metrics(layer, part, mp_fit)}
+        yield _Spectrum({**head, "Q": layer.N / layer.M, **slice_id}, layer, part, np.sort(part**2, axis=None))
 
 
-def _metrics(layer: LayerMatrices, values: np.ndarray, mp_fit: bool) -> dict[str, Any]:
-    """Columns for the singular values (k, n) of k matrices."""
-    evals = np.sort(np.concatenate(values**2))
+def _metrics(spectrum: _Spectrum, found: WeightWatcherFit, mp_fit: bool) -> dict[str, Any]:
+    layer, values, evals = spectrum.layer, spectrum.values, spectrum.evals
     rank_tolerance = values.max(axis=1, keepdims=True) * layer.N * np.finfo(float).eps
-    fit = asdict(fit_as_weightwatcher(evals))
-    noise = asdict(fit_noise(evals, layer.N, layer.M)) if mp_fit else {}
+    fit = vars(found)
+    noise = vars(fit_noise(evals, layer.N, layer.M)) if mp_fit else {}
     roots = np.sqrt(evals)
     rank = np.count_nonzero(roots > roots.max() * layer.N * np.finfo(float).eps)
     norm, largest = float(np.sum(evals)), float(evals[-1])

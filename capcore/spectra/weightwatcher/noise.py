@@ -66,14 +66,14 @@ def _fit_sigma(values: np.ndarray, ratio: float, largest: float) -> float:
 
     def misfit(sigma: np.ndarray) -> float:
         if ratio == 1:
-            model = np.nan_to_num(1 / (np.pi * sigma * sigma) * np.sqrt(4 - grid**2))
+            model = np.fmax(1 / (np.pi * sigma * sigma) * np.sqrt(4 - grid**2), 0.0)
         else:
             high = np.power(sigma * (1 + np.sqrt(1 / ratio)), 2)
             low = np.power(sigma * (1 - np.sqrt(1 / ratio)), 2)
             if high < mode or high > grid.max() or low > mode:
                 return REFUSED**2 * len(grid)
             root = np.sqrt((high - grid) * (grid - low))
-            model = np.nan_to_num(1 / (2 * np.pi * sigma * sigma * grid / ratio) * root)
+            model = np.fmax(1 / (2 * np.pi * sigma * sigma * grid / ratio) * root, 0.0)
         return float(np.sum((model - density) ** 2))
 
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

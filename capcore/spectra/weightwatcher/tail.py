@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,25 +49,52 @@ def fit_as_weightwatcher(eigenvalues: object) -> WeightWatcherFit:
     >>> round(fit.alpha, 3), fit.num_pl_spikes, fit.warning
     (2.25, 8, '')
     """
-    values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
-    kept = values[values > THRESHOLD]
+    return fits_as_weightwatcher([eigenvalues])[0]
+
+
+def fits_as_weightwatcher(spectra: Sequence[object]) -> list[WeightWatcherFit]:
+    """One :class:`~capcore.spectra.weightwatcher.tail.WeightWatcherFit` per layer's eigenvalues, each (M,), as
+    :func:`~capcore.spectra.weightwatcher.tail.fit_as_weightwatcher` finds it; all share the overhead of one scan.
+
+    >>> [fit.status for fit in fits_as_weightwatcher([np.ones(4), [0.0, 1.0]])]
+    ['success', 'failed']
+    """
+    values = [np.sort(finite_array(spectrum, "eigenvalues", 1)) for spectrum in spectra]
+    kept = [each[each > THRESHOLD] for each in values]
+    starts = _standard_starts(kept)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return [_fit(*each) for each in zip(values, kept, starts, strict=True)]
+
+
+def _standard_starts(kept: Sequence[np.ndarray]) -> list[list[int]]:
+    """The few tails of each spectrum that the pruned scan leaves, by where they start; none for small samples."""
+    chosen = [i for i, each in enumerate(kept) if len(each) >= SMALL]
+    result: list[list[int]] = [[] for _ in kept]
+    if chosen:
+        packed = pack([np.log(kept[i]) for i in chosen])
+        allowed = np.ones(len(packed.logs), dtype=bool)
+        allowed[packed.begins + packed.lengths - 1] = False
+        found = finalists(packed, allowed)
+        for which, start in zip(found.which.tolist(), found.start.tolist(), strict=True):
+            result[chosen[which]].append(start)
+    return result
+
+
+def _fit(values: np.ndarray, kept: np.ndarray, starts: list[int]) -> WeightWatcherFit:
     if len(kept) < 2:
         return WeightWatcherFit(-1.0, -1.0, np.nan, -1.0, -1.0, -1, "failed", "over-trained")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        start, alpha, distance, sigma = (_small if len(kept) < SMALL else _standard)(kept)
+    start, alpha, distance, sigma = _small(kept) if len(kept) < SMALL else _standard(kept, starts)
     xmin = float(kept[start])
     warning = "over-trained" if alpha < OVER_TRAINED else "under-trained" if alpha > UNDER_TRAINED else ""
     spikes = int(np.count_nonzero(values >= xmin))
     return WeightWatcherFit(alpha, xmin, float(kept[-1]), distance, sigma, spikes, "success", warning)
 
 
-def _standard(kept: np.ndarray) -> tuple[int, float, float, float]:
-    """Start, α, D and σ; the tool's own arithmetic for the few tails that the pruned scan leaves."""
+def _standard(kept: np.ndarray, starts: list[int]) -> tuple[int, float, float, float]:
+    """Start, α, D and σ; the tool's own arithmetic for the tails from ``starts``."""
     logs = np.log(kept)
-    allowed = np.ones(len(kept), dtype=bool)
-    allowed[-1] = False
     best = (0, 0.0, np.inf)
-    for i in finalists(pack([logs]), allowed).start.tolist():
+    for i in starts:
         number = float(len(kept) - i)
         alpha = 1 + number / (np.sum(logs[i:]) - number * logs[i])
         distance = _distance(kept[i:], alpha) if alpha > 1 else 1.0
