@@ -5,9 +5,12 @@ A network is a list of weights and biases, or any object with ``coefs_`` and ``i
 """
 
 from capcore.complexity.network import Network, as_network, random_network
+from capcore.complexity.training import TrainingRun, train
 
 __all__ = [
     "Network",
     "as_network",
     "random_network",
+    "train",
+    "TrainingRun",
 ]
