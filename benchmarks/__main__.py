@@ -10,7 +10,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import fitting, fitting_at_scale, lengths, octaves, propagation, ranks, scale, tangent
+from benchmarks import fitting, fitting_at_scale, lengths, octaves, propagation, ranks, scale, spectra, tangent
 from benchmarks.measure import Row, Skipped, environment, forget_peak_memory, peak_memory_gb
 from benchmarks.store import save
 
@@ -23,6 +23,7 @@ SUITES = {
     "tangent": tangent.rows,
     "ranks": ranks.rows,
     "propagation": propagation.rows,
+    "spectra": spectra.rows,
 }
 
 

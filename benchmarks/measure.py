@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+U = TypeVar("U")
 PACKAGES = ("numpy", "scipy", "python-flint", "sympy", "teneva", "py-pde")
 
 
@@ -42,16 +43,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A row whose peer is not installed."""
+    """A row whose peer is not installed; or that lacks something else, which ``reason`` says."""
 
     work: str
-    package: str
+    package: str = ""
+    install: str = "uv pip install 'capcore[benchmarks]'"
+    reason: str = ""
 
     def __str__(self) -> str:
-        return (
-            f"skipped: {self.work}. Found no package {self.package}, expected it as a peer: "
-            "uv pip install 'capcore[benchmarks]'"
-        )
+        reason = self.reason or f"Found no package {self.package}, expected it as a peer: {self.install}"
+        return f"skipped: {self.work}. {reason}"
 
 
 def peer(module: str) -> Any:
@@ -67,6 +68,16 @@ def best_of(function: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
         result = function()
         times.append(perf_counter() - start)
     return min(times), result
+
+
+def best_of_each(
+    ours: Callable[[], T], theirs: Callable[[], U], repeats: int
+) -> tuple[tuple[float, T], tuple[float, U]]:
+    """:func:`best_of` for two sides that take turns, so that a busy moment of the machine meets both."""
+    (first, found), (second, expected) = best_of(ours), best_of(theirs)
+    for _ in range(repeats - 1):
+        first, second = min(first, best_of(ours)[0]), min(second, best_of(theirs)[0])
+    return (first, found), (second, expected)
 
 
 def forget_peak_memory() -> None:

@@ -26,6 +26,7 @@ TITLES = {
     "tangent": "Basis of the tangent space",
     "ranks": "Exact ranks",
     "propagation": "Capacity through deep layers",
+    "spectra": "Weight spectra",
 }
 """Suite → heading, in order."""
 
