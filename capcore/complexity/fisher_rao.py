@@ -1,0 +1,172 @@
+"""The Fisher–Rao norm of a network, ⟨θ, I(θ)θ⟩ (slides, Liang et al. 2019): three routes, and two meanings of I.
+
+It is a *squared* length. I(θ) is the mean of ∇ℓ ∇ℓᵀ over points x and outcomes y; "model" draws y from the network's
+own prediction, "empirical" takes the labels. For cross-entropy the two part company once the labels are fitted: the
+empirical one goes to zero with the loss.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import softmax
+
+from capcore.complexity.gradients import check_targets, output_errors, point_gradients
+from capcore.complexity.network import Network, as_network
+from capcore.validation import finite_array, one_of
+
+FISHERS = ("model", "empirical")
+"""Where outcomes come from: drawn from the model's own prediction, or the labels of the data."""
+
+HOMOGENEOUS = ("relu", "leaky_relu", "identity")
+
+
+def logits_along_parameters(network: object, inputs: object) -> np.ndarray:
+    """(n, n_outputs) derivative of the logits along the parameters themselves, d f((1 + t)θ)/dt at t = 0.
+
+    One pass forward that carries values and their derivatives; biases are part of θ.
+
+    >>> logits_along_parameters([([[2.0]], [0.0]), ([[3.0]], [0.0])], [[1.0]]).tolist()  # twice 6: two layers
+    [[12.0]]
+    """
+    net = as_network(network)
+    value = net.check_inputs(inputs)
+    along = np.zeros_like(value)
+    levels = net.pre_activations(inputs)
+    for i, (w, b, z) in enumerate(zip(net.weights, net.biases, levels, strict=True)):
+        along = along @ w + value @ w + b
+        if i < len(levels) - 1:
+            value, along = net.phi.value(z), net.phi.derivative(z) * along
+    return along
+
+
+def fisher_rao(
+    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+) -> float:
+    """⟨θ, I(θ)θ⟩ over the points, a squared norm, by one forward pass along the parameters.
+
+    Parameters
+    ----------
+    network : as :func:`~capcore.complexity.network.as_network` takes it.
+    inputs : (n, d)
+    targets : labels (n,) or values (n, n_outputs), for the empirical Fisher; the model's needs none.
+    fisher : "model" or "empirical".
+    loss : "cross_entropy", or "squared" (half the squared error: normal outcomes of variance one).
+
+    Raises ``ValueError`` for an empirical Fisher without targets, or targets that do not fit.
+
+    >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
+    >>> round(fisher_rao(net, [[0.0], [1.0]]), 3)
+    0.21
+    """
+    net = as_network(network)
+    return _mean_square(net, inputs, logits_along_parameters(net, inputs), targets, fisher, loss)
+
+
+def closed_form_fisher_rao(
+    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+) -> float:
+    """(L + 1)² E⟨∂ℓ/∂f, f⟩² for L hidden layers (Liang et al. 2019); parameters as :func:`fisher_rao`.
+
+    Without biases a network of ReLUs is homogeneous of degree L + 1 in θ, so that f along θ is (L + 1) f.
+
+    Raises ``ValueError`` where that is not so: for a network with biases, or with another activation.
+    """
+    net = as_network(network)
+    if net.activation not in HOMOGENEOUS and net.n_hidden:
+        raise ValueError(
+            f"network: found activation {net.activation!r}, expected one of {', '.join(map(repr, HOMOGENEOUS))}: the "
+            "closed form needs a homogeneous network. Use fisher_rao, which does not."
+        )
+    if any(np.any(b) for b in net.biases):
+        raise ValueError(
+            "network: found biases that are not zero, expected none: the closed form needs a homogeneous network. Use "
+            "fisher_rao, which takes biases."
+        )
+    return homogeneous_form(net, inputs, targets, fisher, loss)
+
+
+def homogeneous_form(
+    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+) -> float:
+    """The closed form for any network, also where it does not hold: for measuring by how much."""
+    net = as_network(network)
+    return _mean_square(net, inputs, len(net.weights) * net(inputs), targets, fisher, loss)
+
+
+def fisher_matrix(
+    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+) -> np.ndarray:
+    """(n_params, n_params) Fisher information, written out: for small networks, and for checking the other routes.
+
+    Parameters in the order of :func:`~capcore.complexity.gradients.point_gradients`; the rest as :func:`fisher_rao`.
+    """
+    net = as_network(network)
+    logits = net(inputs)
+    if _is_empirical(fisher):
+        errors = output_errors(logits, _targets(targets, logits, loss), loss)[1]
+        rows = point_gradients(net, inputs, errors)
+        return rows.T @ rows / len(rows)
+    one_of(loss, "loss", ("cross_entropy", "squared"))
+    found = np.zeros((net.n_params, net.n_params))
+    for k, chances in enumerate(softmax(logits, axis=1).T):
+        if loss == "cross_entropy":  # outcome k, with its probability at every point
+            errors, weight = output_errors(logits, np.full(len(logits), k), loss)[1], chances
+        else:  # E[e eᵀ] is the identity for normal outcomes: one output at a time
+            errors, weight = np.eye(logits.shape[1])[np.full(len(logits), k)], np.ones(len(logits))
+        rows = point_gradients(net, inputs, errors)
+        found += rows.T @ (weight[:, None] * rows) / len(rows)
+    return found
+
+
+def parameter_vector(network: object) -> np.ndarray:
+    """(n_params,) θ in the order of :func:`fisher_matrix`: layer by layer, weights row by row, then biases."""
+    net = as_network(network)
+    return np.concatenate([part.ravel() for pair in zip(net.weights, net.biases, strict=True) for part in pair])
+
+
+def rescaled_units(network: object, factors: list[np.ndarray]) -> Network:
+    """The same function in other parameters: weights into hidden units times ``factors``, weights out divided by them.
+
+    Parameters
+    ----------
+    factors : one positive array (width,) for every hidden layer; biases go with the weights into the unit.
+
+    Raises ``ValueError`` for factors that do not fit or are not positive, and for activations that are not homogeneous.
+    """
+    net = as_network(network)
+    scales = [finite_array(factor, f"factors[{i}]", 1) for i, factor in enumerate(factors)]
+    found = [scale.shape for scale in scales]
+    if found != [(m,) for m in net.widths[1:-1]] or any(np.any(scale <= 0) for scale in scales):
+        raise ValueError(
+            f"factors: found shapes {found}, expected positive numbers, one per unit of {net.widths[1:-1]}."
+        )
+    if net.activation not in HOMOGENEOUS:
+        raise ValueError(f"network: found activation {net.activation!r}, expected a homogeneous one, such as 'relu'.")
+    ends = [np.ones(net.widths[0]), *scales, np.ones(net.widths[-1])]
+    weights = [w * above / below[:, None] for w, (below, above) in zip(net.weights, pairwise(ends), strict=True)]
+    biases = [b * above for b, above in zip(net.biases, ends[1:], strict=True)]
+    return Network(tuple(weights), tuple(biases), net.activation, net.slope)
+
+
+def _mean_square(net: Network, inputs: object, along: np.ndarray, targets: object, fisher: str, loss: str) -> float:
+    """E⟨∂ℓ/∂f, along⟩² over points and outcomes."""
+    logits = net(inputs)
+    if _is_empirical(fisher):
+        errors = output_errors(logits, _targets(targets, logits, loss), loss)[1]
+        return float(np.mean((errors * along).sum(axis=1) ** 2))
+    if one_of(loss, "loss", ("cross_entropy", "squared")) == "squared":
+        return float(np.mean((along**2).sum(axis=1)))
+    p = softmax(logits, axis=1)
+    return float(np.mean((p * (along - (p * along).sum(axis=1, keepdims=True)) ** 2).sum(axis=1)))
+
+
+def _is_empirical(fisher: str) -> bool:
+    return one_of(fisher, "fisher", FISHERS) == "empirical"
+
+
+def _targets(targets: object, logits: np.ndarray, loss: str) -> np.ndarray:
+    if targets is None:
+        raise ValueError("targets: found none, expected the labels of the points: the empirical Fisher needs them.")
+    return check_targets(targets, logits.shape, loss)

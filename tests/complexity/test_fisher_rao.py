@@ -1,0 +1,99 @@
+"""The Fisher–Rao norm: three routes, invariance, sampled outcomes, and where the closed form must not be used."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import softmax
+
+from capcore.complexity import Network, random_network
+from capcore.complexity import fisher_rao as fr
+from capcore.complexity.gradients import output_errors, point_gradients
+from tests.strategies import seeds
+
+options = st.tuples(st.sampled_from(["model", "empirical"]), st.sampled_from(["cross_entropy", "squared"]))
+
+
+def case(seed, loss="cross_entropy", activation="relu", bias_scale=0.0):
+    rng = np.random.default_rng(seed)
+    network = random_network([3, 5, 4, 3], rng, bias_scale=bias_scale, activation=activation)
+    targets = rng.integers(0, 3, 6) if loss == "cross_entropy" else rng.normal(size=(6, 3))
+    return network, rng.normal(size=(6, 3)), targets
+
+
+def explicit(network, inputs, *rest):
+    theta = fr.parameter_vector(network)
+    return theta @ fr.fisher_matrix(network, inputs, *rest) @ theta
+
+
+@given(seeds, options, st.sampled_from(["relu", "tanh", "logistic"]), st.sampled_from([0.0, 0.5]))
+def test_one_pass_is_the_explicit_matrix(seed, option, activation, bias_scale):
+    args = (*case(seed, option[1], activation, bias_scale), *option)
+    assert fr.fisher_rao(*args) == pytest.approx(explicit(*args), rel=1e-10, abs=1e-14)
+
+
+@given(seeds, options, st.sampled_from(["relu", "leaky_relu", "identity"]))
+def test_the_closed_form_without_biases(seed, option, activation):
+    args = (*case(seed, option[1], activation), *option)
+    assert fr.closed_form_fisher_rao(*args) == pytest.approx(fr.fisher_rao(*args), rel=1e-10, abs=1e-14)
+
+
+def test_the_closed_form_is_wrong_with_biases_and_refused():
+    network, inputs, _ = case(0, bias_scale=0.5)
+    assert abs(fr.homogeneous_form(network, inputs) / fr.fisher_rao(network, inputs) - 1) > 0.05
+    with pytest.raises(ValueError, match=r"biases that are not zero, expected none.*Use fisher_rao"):
+        fr.closed_form_fisher_rao(network, inputs)
+    with pytest.raises(ValueError, match=r"activation 'tanh'.*Use fisher_rao"):
+        fr.closed_form_fisher_rao(*case(0, activation="tanh")[:2])
+
+
+@given(seeds, options, st.sampled_from([0.0, 0.5]))
+def test_rescaling_units_changes_nothing(seed, option, bias_scale):
+    network, inputs, targets = case(seed, option[1], bias_scale=bias_scale)
+    rng = np.random.default_rng(seed)
+    other = fr.rescaled_units(network, [rng.uniform(0.1, 10, m) for m in network.widths[1:-1]])
+    np.testing.assert_allclose(other(inputs), network(inputs), atol=1e-12)
+    rest = (inputs, targets, *option)
+    assert fr.fisher_rao(other, *rest) == pytest.approx(fr.fisher_rao(network, *rest), rel=1e-9, abs=1e-14)
+    assert np.linalg.norm(fr.parameter_vector(other)) != pytest.approx(np.linalg.norm(fr.parameter_vector(network)))
+
+
+def test_the_model_fisher_is_the_mean_over_drawn_labels():
+    network, inputs, _ = case(3, bias_scale=0.5)
+    rng = np.random.default_rng(0)
+    theta, p = fr.parameter_vector(network), softmax(network(inputs), axis=1)
+    draws = []
+    for _ in range(4_000):
+        labels = (rng.random((len(p), 1)) > p.cumsum(axis=1)).sum(axis=1)
+        rows = point_gradients(network, inputs, output_errors(network(inputs), labels, "cross_entropy")[1])
+        draws.append(np.mean((rows @ theta) ** 2))
+    error = np.std(draws) / np.sqrt(len(draws))
+    assert fr.fisher_rao(network, inputs) == pytest.approx(np.mean(draws), abs=4 * error)
+    assert error < 0.05 * np.mean(draws)
+
+
+def test_along_the_parameters_is_a_slope():
+    network, inputs, _ = case(1, activation="tanh", bias_scale=0.5)
+    scaled = [
+        Network([w * s for w in network.weights], [b * s for b in network.biases], "tanh") for s in (1.0001, 0.9999)
+    ]
+    slope = (scaled[0](inputs) - scaled[1](inputs)) / 0.0002
+    np.testing.assert_allclose(fr.logits_along_parameters(network, inputs), slope, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("message", "make"),
+    [
+        ("targets: found none", lambda: fr.fisher_rao(*case(0)[:2], fisher="empirical")),
+        ("fisher: found 'models'.*Did you mean 'model'", lambda: fr.fisher_rao(*case(0), "models")),
+        ("loss: found 'mse'", lambda: fr.fisher_rao(*case(0), "model", "mse")),
+        ("loss: found 'mse'", lambda: fr.fisher_matrix(*case(0), "empirical", "mse")),
+        (r"targets: found shape \(5,\)", lambda: fr.fisher_rao(*case(0)[:2], [0] * 5, "empirical")),
+        (r"factors: found shapes \[\(5,\)\]", lambda: fr.rescaled_units(case(0)[0], [np.ones(5)])),
+        ("expected positive", lambda: fr.rescaled_units(case(0)[0], [np.ones(5), -np.ones(4)])),
+        ("activation 'tanh'", lambda: fr.rescaled_units(case(0, activation="tanh")[0], [np.ones(5), np.ones(4)])),
+    ],
+)
+def test_bad_input_is_refused(message, make):
+    with pytest.raises(ValueError, match=message):
+        make()
