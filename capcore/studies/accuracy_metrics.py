@@ -1,0 +1,195 @@
+"""What goes with test accuracy among the stored networks: metrics of their weights, within families and at fixed norms.
+
+A family is an architecture. Correlations are Spearman's within each family, and then the mean over families; intervals
+resample the networks of each family, the same for all metrics, so that differences between metrics have one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from capcore.studies.trained_networks import Training
+from capcore.studies.trained_spectra import measure, trainings
+from capcore.validation import one_of, positive_integer
+
+NORMS = ("log_frobenius", "log_spectral")
+LABELS = {
+    "alpha_hat": "α̂",
+    "alpha": "α",
+    "log_frobenius": "log ‖W‖²_F",
+    "log_spectral": "log λ_max",
+    "stable_rank": "stable rank",
+    "shuffled_alpha_hat": "α̂, shuffled weights",
+    "alpha_hat_undivided": "α̂ without 1/N",
+    "train": "training accuracy",
+}
+"""Metrics of a network, means over its layers, and training accuracy as a baseline."""
+HALVES = {"without": "without weight decay", "with": "with weight decay"}
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """A number with its resamples: ``value``, ``draws`` (B,)."""
+
+    value: float
+    draws: np.ndarray
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % percentile interval."""
+        return float(np.percentile(self.draws, 2.5))
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+        return float(np.percentile(self.draws, 97.5))
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        """The difference of two estimates from the same resamples."""
+        return Estimate(self.value - other.value, self.draws - other.draws)
+
+    def __abs__(self) -> Estimate:
+        """The size of the number, and of each resample's."""
+        return Estimate(abs(self.value), np.abs(self.draws))
+
+    def __str__(self) -> str:
+        """The number with its interval, two decimals."""
+        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+def lesser(first: Estimate, second: Estimate) -> Estimate:
+    """The smaller of two numbers, also in every resample."""
+    return Estimate(min(first.value, second.value), np.minimum(first.draws, second.draws))
+
+
+def network_table(content: Mapping[str, Any]) -> pd.DataFrame:
+    """One row per stored network: its training, accuracies and metrics, which are means over its layers.
+
+    content : ``stored("trained_spectra")``. ``alpha_hat`` is the mean of α log₁₀ λ_max with eigenvalues of WᵀW/N;
+    ``alpha_hat_undivided`` that of WᵀW; ``shuffled_alpha_hat`` and ``shuffled_alpha`` are of shuffled weights.
+    """
+    columns = content["values"]
+    return pd.DataFrame(
+        _row(training, {name: column[i] for name, column in columns.items()})
+        for i, training in enumerate(trainings(content["settings"]))
+    )
+
+
+def trained_again(content: Mapping[str, Any], numbers: Sequence[int]) -> pd.DataFrame:
+    """The rows ``numbers`` of :func:`network_table`, from networks that are trained and measured now."""
+    settings, planned = content["settings"], trainings(content["settings"])
+    found = [_row(planned[i], measure(planned[i], settings, draw_from=i * settings["n_null"])) for i in numbers]
+    return pd.DataFrame(found, index=list(numbers))
+
+
+def _row(training: Training, values: Mapping[str, Any]) -> dict[str, Any]:
+    layer = {name: np.array(column) for name, column in values.items() if name not in ("train", "test")}
+    longer = np.array([max(64, training.width), *[training.width] * (training.depth - 1)])
+    log_undivided = layer["log_spectral"] + np.log10(longer)
+    return {
+        **{name: getattr(training, name) for name in ("width", "depth", "decay", "rate", "noise", "seed")},
+        "family": f"{training.depth} × {training.width}",
+        "half": "with" if training.decay else "without",
+        "train": values["train"],
+        "test": values["test"],
+        "gap": values["train"] - values["test"],
+        **{name: float(layer[name].mean()) for name in ("alpha", *NORMS, "stable_rank")},
+        "alpha_hat": float((layer["alpha"] * layer["log_spectral"]).mean()),
+        "alpha_hat_undivided": float((layer["alpha"] * log_undivided).mean()),
+        "shuffled_alpha": float(layer["null_alpha"].mean()),
+        "shuffled_alpha_hat": float(layer["null_alpha_hat"].mean()),
+        "n_params": int(64 * training.width + (training.depth - 1) * training.width**2 + 10 * training.width),
+    }
+
+
+def within(
+    table: pd.DataFrame,
+    metric: str,
+    outcome: str = "test",
+    *,
+    given: Sequence[str] = (),
+    by: Sequence[str] = ("family",),
+    n_resamples: int = 2_000,
+    seed: int = 0,
+) -> Estimate:
+    """Mean over groups of the rank correlation of a metric with an outcome, at fixed ``given`` columns.
+
+    The rows of a group are resampled with replacement, in the same way for the same table, groups and seed. Resamples
+    in which a column is constant count as zero. ``by`` : columns whose values make the groups.
+
+    >>> table = pd.DataFrame({"family": list("aaabbb"), "test": [1, 2, 3, 1, 2, 3], "alpha": [3, 2, 1, 3, 2, 1]})
+    >>> round(within(table, "alpha", n_resamples=10).value, 6)
+    -1.0
+    """
+    for name in (metric, outcome, *given, *by):
+        one_of(name, "column", table.columns)
+    rng = np.random.default_rng(seed)
+    n_resamples = positive_integer(n_resamples, "n_resamples")
+    found = []
+    for _, group in table.groupby(list(by), sort=True):
+        values = group[[metric, outcome, *given]].to_numpy(float).T
+        chosen = rng.integers(len(group), size=(n_resamples, len(group)))
+        rows = np.vstack([np.arange(len(group)), chosen])
+        found.append(_correlations(np.moveaxis(values[:, rows], 1, 0)))
+    mean = np.mean(found, axis=0)
+    return Estimate(float(mean[0]), mean[1:])
+
+
+def _correlations(samples: np.ndarray) -> np.ndarray:
+    """(B,) correlation of the ranks of the first two columns at fixed others, of samples (B, columns, n)."""
+    ranks = rankdata(samples, axis=-1)
+    ranks -= ranks.mean(axis=-1, keepdims=True)
+    scale = np.sqrt((ranks**2).sum(axis=-1, keepdims=True))
+    ranks = np.divide(ranks, scale, out=np.zeros_like(ranks), where=scale > 0)
+    matrix = ranks @ ranks.swapaxes(-1, -2)
+    if matrix.shape[-1] == 2:
+        return np.clip(matrix[:, 0, 1], -1, 1)
+    fixed = np.linalg.pinv(matrix[:, 2:, 2:], rcond=1e-10, hermitian=True)
+    left = matrix[:, :2, :2] - matrix[:, :2, 2:] @ fixed @ matrix[:, 2:, :2]
+    size = left[:, 0, 0] * left[:, 1, 1]
+    good = np.minimum(left[:, 0, 0], left[:, 1, 1]) > 1e-10
+    return np.where(good, np.clip(left[:, 0, 1] / np.sqrt(np.where(good, size, 1.0)), -1, 1), 0.0)
+
+
+def halves(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The networks trained without and with weight decay."""
+    return {name: table[table["half"] == name] for name in HALVES}
+
+
+def metric_estimates(table: pd.DataFrame, outcome: str = "test", **options: Any) -> dict[str, dict[str, Estimate]]:
+    """Half → metric of ``LABELS`` → its correlation within families; ``options`` as for :func:`within`."""
+    return {
+        half: {metric: within(part, metric, outcome, **options) for metric in LABELS}
+        for half, part in halves(table).items()
+    }
+
+
+def registered_checks(table: pd.DataFrame, **options: Any) -> dict[str, float]:
+    """The numbers that claim P3.08 is judged by; ``options`` as for :func:`within`."""
+    plain = metric_estimates(table, **options)
+    partial = {half: within(part, "alpha_hat", given=NORMS, **options) for half, part in halves(table).items()}
+    norms = {half: lesser(found["log_frobenius"], found["log_spectral"]) for half, found in plain.items()}
+    works = {half: {name: found[name].high < 0 for name in ("alpha_hat", *NORMS)} for half, found in plain.items()}
+    return {
+        "without_decay": plain["without"]["alpha_hat"].high,
+        "with_decay": plain["with"]["alpha_hat"].high,
+        "norms_fail": min((norms[half] - plain[half]["alpha_hat"]).low for half in plain),
+        "given_norms": max(found.high for found in partial.values()),
+        "shuffled": min((found["shuffled_alpha_hat"] - found["alpha_hat"]).low for found in plain.values()),
+        "labels_fixed": within(table, "alpha_hat", by=("family", "noise"), **options).high,
+        "baseline": min((abs(found["alpha_hat"]) - abs(found["train"])).low for found in plain.values()),
+        "unregularised": partial["without"].high,
+        "norm_instead": float(sum(any(w[n] for n in NORMS) and not w["alpha_hat"] for w in works.values())),
+    }
+
+
+def largest_gap(table: pd.DataFrame, again: pd.DataFrame, columns: Sequence[str] = ("test", *LABELS)) -> float:
+    """Largest relative difference between stored networks and those of :func:`trained_again`, over all columns."""
+    stored, now = (part[list(columns)].to_numpy(float) for part in (table.loc[again.index], again))
+    return float((np.abs(now - stored) / np.abs(stored)).max())

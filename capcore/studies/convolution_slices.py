@@ -1,0 +1,134 @@
+"""What slices of a convolution say of the map that it applies: kernels that differ though their slices do not.
+
+Paper 3 takes one matrix per tap of a kernel. Here the map itself is written out entry by entry, for kernels and grids
+so small that it fits, and pairs of kernels are made whose slices have equal spectra.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from capcore.spectra.checkpoints import read_checkpoint
+from capcore.spectra.densities import layer_densities
+from capcore.spectra.layers import Layer, find_layers
+from capcore.spectra.norms import spectrum_norms
+from capcore.spectra.operator import operator_spectra
+from capcore.spectra.options import DensityOptions
+from capcore.spectra.power_law import fit_power_law
+from capcore.validation import finite_array, positive_integer
+
+SLACK = 1e-12
+NAMES = {"slices": "one slice", "pooled": "all slices", "unfolded": "unfolded", "operator": "the map itself"}
+
+
+def circular_matrix(kernel: np.ndarray, grid: int) -> np.ndarray:
+    """(out·grid², in·grid²) matrix of a circular convolution in two dimensions, entry by entry.
+
+    kernel : (out, in, k, k). Output position p reads input position p + τ through the tap τ.
+
+    >>> circular_matrix(np.arange(1.0, 3.0).reshape(1, 1, 1, 2), 2)[0].tolist()
+    [1.0, 2.0, 0.0, 0.0]
+    """
+    finite_array(kernel, "kernel", 4)
+    n_out, n_in, *lengths = kernel.shape
+    matrix = np.zeros((n_out, grid, grid, n_in, grid, grid))
+    for row, column in product(range(positive_integer(grid, "grid")), repeat=2):
+        for i, j in product(*map(range, lengths)):
+            matrix[:, row, column, :, (row + i) % grid, (column + j) % grid] += kernel[:, :, i, j]
+    return matrix.reshape(n_out * grid**2, n_in * grid**2)
+
+
+def equal_taps(matrix: np.ndarray, length: int = 3) -> np.ndarray:
+    """(out, in, length, length) kernel with ``matrix`` at every tap: it sums over its window."""
+    return np.repeat(matrix, length**2, axis=1).reshape(*matrix.shape, length, length)
+
+
+def rotated_taps(matrix: np.ndarray, rng: np.random.Generator, length: int = 3) -> np.ndarray:
+    """(out, in, length, length) kernel with ``matrix`` times a rotation of the inputs at each tap, another at each.
+
+    Every slice has the singular values of ``matrix``, and so has W Wᵀ of the unfolded kernel up to a factor.
+    """
+    rotations = np.linalg.qr(rng.normal(size=(length**2, matrix.shape[1], matrix.shape[1])))[0]
+    return np.moveaxis(matrix @ rotations, 0, -1).reshape(*matrix.shape, length, length)
+
+
+def eigenvalues(kernel: np.ndarray, arrangement: str = "slices", grid: int = 8) -> list[np.ndarray]:
+    """Descending eigenvalues of WᵀW of a kernel (out, in, k, k), nothing divided by N: one array per matrix analysed.
+
+    ``arrangement`` : as :class:`~capcore.spectra.options.DensityOptions` has it. ``grid`` : for ``operator``.
+    """
+    sizes = grid if arrangement == "operator" else None
+    options = DensityOptions(arrangement=arrangement, divide_by="nothing", grid=sizes, minimum=1)
+    return [density.eigenvalues for density in layer_densities(_layer(kernel), options).densities]
+
+
+def gap(found: np.ndarray, expected: np.ndarray) -> float:
+    """Largest difference between two spectra, each in any order, as a share of the largest value expected.
+
+    >>> gap([1.0, 2.0], [2.0, 1.5])
+    0.25
+    """
+    first, second = (np.sort(finite_array(values, "values", 1)) for values in (found, expected))
+    if len(first) != len(second):
+        raise ValueError(f"found: found {len(first)} values, expected {len(second)} as in the other spectrum.")
+    return float(np.abs(first - second).max() / np.abs(second).max())
+
+
+def svd_gap(matrix: np.ndarray, found: np.ndarray) -> float:
+    """:func:`gap` of eigenvalues of WᵀW/N, N the longer side, to the squared singular values of a matrix."""
+    return gap(found, np.linalg.svd(matrix, compute_uv=False) ** 2 / max(matrix.shape))
+
+
+def norm_kept(kernel: np.ndarray, grid: int = 8) -> float:
+    """Relative gap between Σλ over the slices and Σλ of the operator per position of the grid (Parseval)."""
+    whole = operator_spectra(kernel[None], grid).eigenvalues.sum() / grid**2
+    return float(abs(sum(part.sum() for part in eigenvalues(kernel)) / whole - 1))
+
+
+def norm_bounds(kernel: np.ndarray, grid: int = 8) -> tuple[float, float, float]:
+    """Largest singular value of a slice, of the operator, and the sum of the slices' largest: never descending.
+
+    The first two agree for a single tap, the last two for equal taps.
+    """
+    largest = [float(np.sqrt(part[0])) for part in eigenvalues(kernel)]
+    return max(largest), float(np.sqrt(operator_spectra(kernel[None], grid).eigenvalues[0])), sum(largest)
+
+
+def bounds_hold(n_kernels: int, rng: np.random.Generator, grid: int = 8) -> bool:
+    """Whether :func:`norm_bounds` are in order for random kernels of random shapes, some with taps that are alike."""
+    good = []
+    for _ in range(positive_integer(n_kernels, "n_kernels")):
+        n_out, n_in, length = rng.integers(1, 7), rng.integers(1, 7), rng.integers(1, 4)
+        common = equal_taps(rng.normal(size=(n_out, n_in)), int(length))
+        kernel = common + rng.choice([0.0, 0.1, 1.0, 10.0]) * rng.normal(size=common.shape)
+        low, middle, high = norm_bounds(kernel, grid)
+        good.append(low <= middle * (1 + SLACK) and middle <= high * (1 + SLACK))
+    return all(good)
+
+
+def arrangement_table(kernels: dict[str, np.ndarray], grid: int = 8) -> pd.DataFrame:
+    """What four ways to make matrices of a kernel give, as text: one row per kernel and arrangement.
+
+    Of slices the first is shown. Nothing is divided by N.
+    """
+    rows = {}
+    for label, kernel in kernels.items():
+        for arrangement, name in NAMES.items():
+            values = eigenvalues(kernel, arrangement, grid)[0]
+            found = spectrum_norms(values)
+            rows[label, name] = {
+                "eigenvalues": f"{len(values):,}",
+                "λ_max": f"{found.lambda_max:.0f}",
+                "stable rank": f"{found.stable_rank:.1f}",
+                "α": f"{fit_power_law(values).alpha:.2f}",
+            }
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    table.index = pd.MultiIndex.from_tuples(rows, names=["kernel", "matrices"])
+    return table
+
+
+def _layer(kernel: np.ndarray) -> Layer:
+    return find_layers(read_checkpoint({"kernel": finite_array(kernel, "kernel", 4)})).layers[0]
