@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.report import SpectraReport
 from capcore.spectra.usable import usable
-from capcore.studies.trained_networks import Training, training_path
+from capcore.studies.trained_networks import Snapshot
 from capcore.validation import positive_integer
 
 MINIMUM = 32
@@ -116,10 +116,10 @@ def trust_table(reports: Mapping[str, SpectraReport]) -> pd.DataFrame:
     return table
 
 
-def path_exponents(training: Training, epochs: Sequence[int]) -> pd.DataFrame:
-    """A network on its way: one row per epoch and layer, with α, λ_max, spikes, and the network's accuracies."""
+def path_exponents(snapshots: Iterable[Snapshot]) -> pd.DataFrame:
+    """A network on its way: one row per snapshot and layer, with α, λ_max, spikes, and the network's accuracies."""
     rows = []
-    for snapshot in training_path(training, list(epochs)):
+    for snapshot in snapshots:
         accuracies = {"train": snapshot.train_accuracy, "test": snapshot.test_accuracy}
         for row in analysed(snapshot.weights, alternatives=()).spectra:
             found = {name: getattr(row, name) for name in ("alpha", "lambda_max", "n_spikes", "bulk_distance")}
