@@ -10,10 +10,20 @@ from capcore.complexity.boundaries import (
     crofton_factor,
     expected_boundary_density,
 )
+from capcore.complexity.curve_activations import (
+    TangentNetwork,
+    segment_pieces,
+    tangent_network,
+    uniform_tangents,
+)
 from capcore.complexity.curves import Curves, circle_through, ellipse, polyline, segments
+from capcore.complexity.fisher_rao import closed_form_fisher_rao, fisher_rao
 from capcore.complexity.network import Network, as_network, random_network
+from capcore.complexity.region_bounds import curve_complexity, one_layer_regions, tighter_complexity
 from capcore.complexity.regions import CurveRegions, curve_regions
+from capcore.complexity.sensitivity import sensitivity
 from capcore.complexity.slices import SlicePartition, partition_slice
+from capcore.complexity.tangents import tangent_activation
 from capcore.complexity.trace import Trace, trace_curves
 from capcore.complexity.training import TrainingRun, train
 from capcore.complexity.trajectories import (
@@ -29,23 +39,34 @@ __all__ = [
     "Curves",
     "Network",
     "SlicePartition",
+    "TangentNetwork",
     "Trace",
     "TrainingRun",
     "as_network",
     "boundary_density",
     "circle_through",
+    "closed_form_fisher_rao",
     "crofton_factor",
+    "curve_complexity",
     "curve_regions",
     "ellipse",
     "expected_boundary_density",
     "expected_length_gain",
+    "fisher_rao",
     "layer_lengths",
     "layer_transitions",
+    "one_layer_regions",
     "partition_slice",
     "polyline",
     "random_network",
+    "segment_pieces",
     "segments",
+    "sensitivity",
     "spherical_lengths",
+    "tangent_activation",
+    "tangent_network",
+    "tighter_complexity",
     "trace_curves",
     "train",
+    "uniform_tangents",
 ]
