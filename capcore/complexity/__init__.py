@@ -17,11 +17,11 @@ from capcore.complexity.curve_activations import (
     uniform_tangents,
 )
 from capcore.complexity.curves import Curves, circle_through, ellipse, polyline, segments
-from capcore.complexity.fisher_rao import closed_form_fisher_rao, fisher_rao
+from capcore.complexity.fisher_norm import closed_form_fisher_rao, fisher_rao
+from capcore.complexity.input_jacobian import sensitivity
 from capcore.complexity.network import Network, as_network, random_network
 from capcore.complexity.region_bounds import curve_complexity, one_layer_regions, tighter_complexity
 from capcore.complexity.regions import CurveRegions, curve_regions
-from capcore.complexity.sensitivity import sensitivity
 from capcore.complexity.slices import SlicePartition, partition_slice
 from capcore.complexity.tangents import tangent_activation
 from capcore.complexity.trace import Trace, trace_curves

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from capcore.complexity import random_network
-from capcore.complexity.sensitivity import (
+from capcore.complexity.input_jacobian import (
     forward_sensitivity,
     midpoints,
     probability_jacobian,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from capcore.complexity import Network, random_network
-from capcore.complexity import fisher_rao as fr
+from capcore.complexity import fisher_norm as fr
 from capcore.complexity.gradients import output_errors, point_gradients
 from tests.strategies import seeds
 
