@@ -1,0 +1,121 @@
+"""Exponents of the shipped ResNets beside those of shuffled and of Gaussian weights, and how many lie in [2, 5]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from capcore.spectra.densities import Density
+from capcore.spectra.eigenvalues import gram_spectra
+from capcore.spectra.models import RANGE
+from capcore.spectra.options import DensityOptions
+from capcore.spectra.power_law import fit_power_laws
+from capcore.studies.stored_network import StoredNetwork
+from capcore.validation import positive_integer
+
+
+@dataclass(frozen=True)
+class Exponents:
+    """Exponents of spectra and of their nulls.
+
+    Attributes
+    ----------
+    table : a row for each spectrum with an exponent: ``network``, ``layer``, ``name``, ``rows``, ``columns``,
+        ``matrices``, ``alpha``, ``n_tail``, ``span`` (λ_max / x_min).
+    shuffled : (n_spectra, n_null) exponents of the same weights shuffled, NaN without a fit.
+    gaussian : (n_spectra, n_draws) of Gaussian weights of the same shape.
+    """
+
+    table: pd.DataFrame
+    shuffled: np.ndarray
+    gaussian: np.ndarray
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """(n_spectra,) exponents of the networks."""
+        return self.table["alpha"].to_numpy(float)
+
+    def groups(self) -> dict[str, np.ndarray]:
+        """Label → exponents: of the networks, shuffled and Gaussian."""
+        return {"trained": self.alpha, "shuffled": self.shuffled.ravel(), "Gaussian": self.gaussian.ravel()}
+
+    def of(self, keep: np.ndarray) -> Exponents:
+        """Those of some spectra. keep : (n_spectra,) of bool."""
+        return Exponents(self.table[keep], self.shuffled[keep], self.gaussian[keep])
+
+    def outside_null(self) -> tuple[float, float]:
+        """Shares of spectra whose exponent lies below, and above, every shuffle's of its own layer."""
+        low, high = np.nanmin(self.shuffled, axis=1), np.nanmax(self.shuffled, axis=1)
+        return float(np.mean(self.alpha < low)), float(np.mean(self.alpha > high))
+
+
+def exponents(
+    networks: Mapping[str, StoredNetwork],
+    keys: Iterable[str],
+    arrangement: str,
+    rng: np.random.Generator,
+    n_gaussian: int = 1,
+) -> Exponents:
+    """The :class:`~capcore.studies.resnet_exponents.Exponents` of some networks, slices or layers, by default options.
+
+    rng : of the Gaussian draws. n_gaussian : draws for each spectrum.
+    """
+    rows, shuffled, shapes = [], [], []
+    for key in keys:
+        found = networks[key].densities(options=DensityOptions(arrangement))
+        nulls = networks[key].null_alphas(arrangement)
+        fits = fit_power_laws([density.eigenvalues for density in found])
+        for density, fit in zip(found, fits, strict=True):
+            if fit.ok:
+                place = (key, density.layer, density.name, *density.shape, density.n_matrices)
+                rows.append((*place, fit.alpha, fit.n_tail, float(density.eigenvalues[0] / fit.x_min)))
+                shuffled.append(nulls[density.name])
+                shapes.append(density)
+    names = ("network", "layer", "name", "rows", "columns", "matrices", "alpha", "n_tail", "span")
+    gaussian = np.array([_gaussian(density, rng) for _ in range(n_gaussian) for density in shapes])
+    gaussian = gaussian.reshape(positive_integer(n_gaussian, "n_gaussian"), -1).T
+    return Exponents(pd.DataFrame(rows, columns=list(names)), np.array(shuffled), gaussian)
+
+
+def in_range(alphas: np.ndarray) -> float:
+    """Share of exponents in [2, 5], among those that there are.
+
+    >>> in_range(np.array([1.5, 2.0, 5.0, np.nan]))
+    0.6666666666666666
+    """
+    there = alphas[np.isfinite(alphas)]
+    return float(np.mean((there >= RANGE[0]) & (there <= RANGE[1])))
+
+
+def gaussian_exponents(
+    rows: int, columns: int, n_draws: int, rng: np.random.Generator, matrices: int = 1
+) -> np.ndarray:
+    """(n_draws,) exponents of Gaussian weights, each fitted to the eigenvalues of so many matrices together.
+
+    >>> len(gaussian_exponents(16, 16, 3, np.random.default_rng(0)))
+    3
+    """
+    drawn = rng.normal(size=(n_draws, matrices, rows, columns))
+    spectra = gram_spectra(drawn).eigenvalues.reshape(n_draws, -1)
+    return np.array([fit.alpha for fit in fit_power_laws(list(spectra))])
+
+
+def range_table(found: Exponents) -> pd.DataFrame:
+    """By shape of the matrices: number of spectra, and shares of exponents in [2, 5] as text."""
+    shapes = list(dict.fromkeys(zip(found.table["rows"], found.table["columns"], strict=True)))
+    lines = {}
+    for rows, columns in sorted(shapes, key=lambda shape: (min(shape), max(shape))):
+        part = found.of(((found.table["rows"] == rows) & (found.table["columns"] == columns)).to_numpy())
+        lines[f"{rows} × {columns}"] = {
+            "spectra": len(part.table),
+            **{label: f"{100 * in_range(values):.0f} %" for label, values in part.groups().items()},
+        }
+    table = pd.DataFrame(lines).T
+    return table.rename_axis("shape")
+
+
+def _gaussian(density: Density, rng: np.random.Generator) -> float:
+    return float(gaussian_exponents(*density.shape, 1, rng, density.n_matrices)[0])

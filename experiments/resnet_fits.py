@@ -1,0 +1,22 @@
+"""How good the power laws of the shipped spectra are: ``python -m experiments.resnet_fits``.
+
+Takes about three minutes on one core, needs no weights, and writes ``notebooks/results/resnet_fits.json``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from capcore import results
+from capcore.studies.resnet_fits import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.stored_runs import stored
+from capcore.studies.stored_spectra import stored_networks
+
+TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "resnet_fits.json"
+
+if __name__ == "__main__":
+    settings = {**SETTINGS, "spectra": stored("resnet_spectra")["values"]["arrays_sha256"]}
+    with threadpool_limits(1):
+        results.save(TARGET, COMMAND, MODULES, settings, lambda: run(stored_networks()))
