@@ -1,0 +1,83 @@
+"""Figures of linear regions: the polygons of a slice, and counts against a quantity that they should follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+
+from capcore.complexity import SlicePartition
+from capcore.plotting.style import CYCLE
+
+MARKERS = "osD^vP*"
+LINES = ("-", "--", "-.", ":")
+
+
+def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.ndarray]) -> Axes:
+    """The polygons of a slice, shaded by the class of the largest logit in the middle, with named points on it.
+
+    Parameters
+    ----------
+    points : label → (u, v), such as the three images that span the slice.
+    """
+    middles = np.array([polygon.mean(axis=0) for polygon in partition.polygons])
+    logits = partition.maps[:, 0] + np.einsum("ra,rao->ro", middles, partition.maps[:, 1:])
+    winner = logits.argmax(axis=1)
+    colours = np.array(["#DCE9F5", "#F7E0D0", "#D5EEE3", "#F3DDEB", "#F9EBC8", "#DDF0FA", "#E4E4E4", "#FFFFFF", "#CFCFEA", "#E9D9C6"])  # fmt: skip
+    cells = PolyCollection(partition.polygons, facecolors=colours[winner % 10], edgecolors="0.25", linewidths=0.35)
+    ax.add_collection(cells)
+    for label, (u, v) in points.items():
+        ax.plot(u, v, "o", color=CYCLE[1], markersize=5, markeredgecolor="white", zorder=3)
+        ax.annotate(label, (u, v), (4, 4), textcoords="offset points", fontsize=9, fontweight="bold", zorder=4)
+    ax.set(aspect="equal", xlim=_span(partition.outline[:, 0]), ylim=_span(partition.outline[:, 1]))
+    ax.set(xticks=[], yticks=[])
+    ax.grid(False)
+    return ax
+
+
+def _span(values: np.ndarray) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def plot_counts(
+    x: Sequence[float],
+    groups: Mapping[str, np.ndarray],
+    ax: Axes,
+    xlabel: str,
+    ylabel: str,
+    references: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+) -> Axes:
+    """Means over networks against x, both on logarithmic axes, with 95 % of the scatter of the mean as bars.
+
+    Parameters
+    ----------
+    groups : label → (n_x, n_networks).
+    references : label → (x, y) of lines to compare with, drawn thin.
+    """
+    for i, (label, values) in enumerate(groups.items()):
+        error = 2 * values.std(axis=1, ddof=1) / values.shape[1] ** 0.5
+        style = LINES[i % 4] + MARKERS[i % 7]
+        ax.errorbar(x, values.mean(axis=1), error, fmt=style, color=CYCLE[i], linewidth=1.3, label=label)
+    for i, (label, (at, line)) in enumerate((references or {}).items()):
+        ax.plot(at, line, color="0.35", linewidth=1, linestyle=(":", "--")[i % 2], label=label)
+    ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    ax.set_xticks(list(x), [f"{value:g}" for value in x])
+    ax.minorticks_off()
+    return ax
+
+
+def plot_training(epochs: Sequence[int], groups: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
+    """Means with 95 % intervals (2, n_epochs) over epochs, one line per group, from the start on a broken axis.
+
+    Parameters
+    ----------
+    groups : label → (mean, half-width of the interval), each (n_epochs,).
+    """
+    at = np.arange(len(epochs))
+    for i, (label, (mean, half)) in enumerate(groups.items()):
+        ax.errorbar(at, mean, half, fmt=LINES[i] + MARKERS[i], color=CYCLE[i], linewidth=1.3, label=label)
+    ax.set_xticks(at, [str(epoch) for epoch in epochs])
+    ax.set(xlabel="epochs of training", ylabel=ylabel, ylim=(0, None))
+    return ax

@@ -1,0 +1,95 @@
+"""Lengths and transitions of a circle's images in random networks, against the slides' bound and the exact law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from capcore.complexity import (
+    ellipse,
+    expected_length_gain,
+    layer_lengths,
+    layer_transitions,
+    random_network,
+    trace_curves,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """A circle's images in random networks, layer by layer.
+
+    Attributes
+    ----------
+    start : (n_networks,) lengths of the circles.
+    lengths : (n_networks, n_layers) lengths of their images in the hidden layers.
+    transitions : (n_networks, n_layers) how often the layers' units switch around them.
+    """
+
+    start: np.ndarray
+    lengths: np.ndarray
+    transitions: np.ndarray
+
+    @property
+    def gains(self) -> np.ndarray:
+        """(n_networks, n_layers) lengths over those of the circles."""
+        return self.lengths / self.start[:, None]
+
+
+def circle_growth(
+    weight_scale: float,
+    width: int,
+    n_layers: int,
+    n_networks: int,
+    seed: int,
+    bias_scale: float = 0.0,
+    activation: str = "relu",
+) -> Growth:
+    """A circle of radius √width about a standard normal point through ``n_networks`` random networks.
+
+    The circles and the networks' random numbers depend on the seed alone, not on the scales: the same weights, larger.
+    """
+    start, lengths, transitions = [], [], []
+    for child in np.random.default_rng(seed).spawn(n_networks):
+        vectors = child.normal(size=(3, width))
+        plane = np.linalg.qr(vectors[1:].T)[0].T * width**0.5
+        network = random_network([width] * (n_layers + 1) + [1], child, weight_scale, bias_scale, activation)
+        course = trace_curves(network, ellipse(vectors[0], *plane))
+        found = layer_lengths(course)[:, 0]
+        start.append(found[0])
+        lengths.append(found[1:-1])
+        transitions.append(layer_transitions(course)[:, 0])
+    return Growth(np.array(start), np.array(lengths), np.array(transitions))
+
+
+def expected_gains(weight_scale: float, width: int, n_layers: int) -> np.ndarray:
+    """(n_layers,) expected lengths over that of the curve: powers of the gain of one layer, exact.
+
+    >>> expected_gains(2**0.5, 32, 2).round(3).tolist()
+    [0.98, 0.96]
+    """
+    return expected_length_gain(width, weight_scale) ** np.arange(1, n_layers + 1)
+
+
+def bounds(weight_scale: float, width: int, n_layers: int) -> dict[str, np.ndarray]:
+    """Readings of the slides' lower bound with constant 1, each (n_layers,).
+
+    The roots are lost in the text of the slides: "root over m" and "both roots" are (σ√m/(m+1))^i and (σ√m/√(m+1))^i.
+
+    >>> [round(float(bound[0]), 3) for bound in bounds(2.0, 4, 1).values()]
+    [0.8, 1.789]
+    """
+    layers, m = np.arange(1, n_layers + 1), width
+    bases = {"root over m": weight_scale * m**0.5 / (m + 1), "both roots": weight_scale * (m / (m + 1)) ** 0.5}
+    return {name: base**layers for name, base in bases.items()}
+
+
+def largest_error(found: Sequence[Growth], laws: Sequence[np.ndarray]) -> float:
+    """The largest distance of mean gains from their laws over all layers and scales, in standard errors."""
+    scores = [
+        np.abs(growth.gains.mean(axis=0) - law) / (growth.gains.std(axis=0, ddof=1) / len(growth.start) ** 0.5)
+        for growth, law in zip(found, laws, strict=True)
+    ]
+    return float(np.max(scores))

@@ -1,0 +1,19 @@
+"""Linear regions of networks that learn digits: ``python -m experiments.linear_regions``.
+
+Takes about a minute on one core and writes ``notebooks/results/linear_regions.json``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from capcore import results
+from capcore.studies.region_training import COMMAND, MODULES, PACKAGES, SETTINGS, run
+
+TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "linear_regions.json"
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        results.save(TARGET, COMMAND, MODULES, SETTINGS, run, packages=PACKAGES)
