@@ -1,0 +1,169 @@
+"""Effective model complexity of a training procedure: the largest sample that it still fits (Nakkiran et al., 2020).
+
+EMC_{D,ε}(T) = max { n : E_{S ∼ Dⁿ} [Error_S(T(S))] ≤ ε }, Definition 1 there, and the last measure in the slides'
+list. It belongs to a procedure T and a distribution D together: to model, optimiser, its steps, labels and criterion.
+
+The mean error is measured by drawing samples, at few sizes: some on a coarse grid, which would show that it does not
+grow with n, and those of a bisection between the last of them that passes and the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.stats import t as student
+from tqdm import tqdm
+
+from capcore.complexity.samples import Procedure, Sample, training_error
+from capcore.validation import finite_array, finite_number, positive_integer
+
+
+@dataclass(frozen=True, eq=False)
+class ModelComplexity:
+    """The largest sample size with a mean training error of at most ``epsilon``, and what it was read off.
+
+    Attributes
+    ----------
+    value : that size; one below the least size tried if none passes.
+    low, high : its interval: the same threshold for the upper and for the lower end of Student's interval of every mean
+        error. Where all trials agree, the interval of a mean has no width, and rare failures go unseen; with few trials
+        of unequal errors it is wide.
+    epsilon, confidence : as given.
+    sizes : (K,) tried, ascending. errors : (K, n_trials) training errors there.
+    means, half_widths : (K,) of Student's intervals.
+    exceptions : sizes below ``value`` whose mean error exceeds ``epsilon``. The definition takes the maximum all the
+        same, which then separates nothing.
+    censored : whether the largest size tried passes, so that ``value`` is only a lower bound.
+    """
+
+    value: int
+    low: int
+    high: int
+    epsilon: float
+    confidence: float
+    sizes: np.ndarray = field(repr=False)
+    errors: np.ndarray = field(repr=False)
+    means: np.ndarray = field(repr=False)
+    half_widths: np.ndarray = field(repr=False)
+    exceptions: tuple[int, ...]
+    censored: bool
+
+    @property
+    def monotone(self) -> bool:
+        """Whether every size tried below the value passes, as it does where the error grows with the sample."""
+        return not self.exceptions
+
+
+def model_complexity(
+    procedure: Procedure,
+    sample: Sample,
+    rng: np.random.Generator,
+    *,
+    epsilon: float,
+    maximum: int,
+    minimum: int = 1,
+    error: str = "squared",
+    n_trials: int = 10,
+    n_probes: int = 8,
+    confidence: float = 0.95,
+    progress: bool | None = False,
+) -> ModelComplexity:
+    """The :class:`~capcore.complexity.model_complexity.ModelComplexity` of a training procedure.
+
+    Parameters
+    ----------
+    procedure : of inputs (n, …), labels (n, …) and a generator; returns the training error, or a function from
+        inputs to predictions, of which ``error`` is then taken.
+    sample : of n and a generator; returns n inputs and their labels, such as
+        :func:`~capcore.complexity.samples.subsets` of a data set.
+    epsilon : largest mean error that counts as a fit. error : ``squared``, the square summed over outputs and
+        averaged over the sample, or ``zero-one``, the share of labels that are not the prediction.
+    minimum, maximum : sizes tried, from and to. n_trials : samples drawn at every size.
+    n_probes : sizes of the coarse grid, in equal ratios.
+    confidence : of the interval. progress : a bar on standard error; None shows it on a terminal only.
+
+    Raises ``ValueError`` for settings out of range, and for errors that are negative or not finite.
+
+    >>> from capcore.complexity.samples import least_squares, noise
+    >>> found = model_complexity(least_squares, noise(3), np.random.default_rng(0), epsilon=1e-9, maximum=50)
+    >>> found.value, found.monotone
+    (3, True)
+    """
+    first, last = positive_integer(minimum, "minimum"), positive_integer(maximum, "maximum", 2)
+    if first >= last:
+        raise ValueError(f"minimum, maximum: found {first} and {last}, expected minimum below maximum.")
+    n_trials, n_probes = positive_integer(n_trials, "n_trials", 2), positive_integer(n_probes, "n_probes", 2)
+    _check(epsilon, confidence)
+    root = int(rng.integers(2**63))
+    errors: dict[int, list[float]] = {}
+    with tqdm(desc="sizes", disable=None if progress is None else not progress, leave=False) as bar:
+
+        def measure(n: int) -> None:
+            """Errors of size n, each from a generator of its own: they do not depend on what else is tried."""
+            generators = [np.random.default_rng([root, n, trial]) for trial in range(n_trials)]
+            errors[n] = [training_error(procedure, sample, n, each, error) for each in generators]
+            bar.update()
+
+        for n in sorted(set(np.rint(np.geomspace(first, last, n_probes)).astype(int).tolist())):
+            measure(n)
+        found = complexity_of_errors(errors, epsilon=epsilon, confidence=confidence)
+        for end in ("value", "low", "high"):
+            while (middle := _between(found, end)) is not None:
+                measure(middle)
+                found = complexity_of_errors(errors, epsilon=epsilon, confidence=confidence)
+    return found
+
+
+def _between(found: ModelComplexity, end: str) -> int | None:
+    """The size halfway between the threshold so far and the next that was tried; None once they are neighbours."""
+    value = getattr(found, end)
+    above = found.sizes[found.sizes > value]
+    return None if len(above) == 0 or above[0] - value <= 1 or value < found.sizes[0] else int(value + above[0]) // 2
+
+
+def complexity_of_errors(errors: Mapping[int, object], *, epsilon: float, confidence: float = 0.95) -> ModelComplexity:
+    """The same from errors that were measured elsewhere: n → errors of the trials (n_trials,), two or more.
+
+    The value is one of the sizes given, so that it is no better than their spacing.
+
+    >>> complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, epsilon=0.1).value
+    20
+    """
+    epsilon, confidence = _check(epsilon, confidence)
+    sizes = np.array(sorted(positive_integer(n, "size") for n in errors))
+    values = finite_array([errors[n] for n in sizes.tolist()], "errors", 2)
+    if values.shape[1] < 2:
+        raise ValueError("errors: found one trial per size, expected at least 2: an interval needs a spread.")
+    means = values.mean(axis=1)
+    spread = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
+    half_widths = student.ppf((1 + confidence) / 2, values.shape[1] - 1) * spread
+
+    def largest(bounds: np.ndarray) -> int:
+        passing = sizes[bounds <= epsilon]
+        return int(passing[-1]) if len(passing) else int(sizes[0]) - 1
+
+    value = largest(means)
+    return ModelComplexity(
+        value,
+        largest(means + half_widths),
+        largest(means - half_widths),
+        epsilon,
+        confidence,
+        sizes,
+        values,
+        means,
+        half_widths,
+        tuple(int(n) for n in sizes[(sizes < value) & (means > epsilon)]),
+        value == int(sizes[-1]),
+    )
+
+
+def _check(epsilon: float, confidence: float) -> tuple[float, float]:
+    epsilon, confidence = finite_number(epsilon, "epsilon"), finite_number(confidence, "confidence")
+    if epsilon < 0:
+        raise ValueError(f"epsilon: found {epsilon!r}, expected zero or more: errors are never below zero.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence: found {confidence!r}, expected a number between 0 and 1.")
+    return epsilon, confidence
