@@ -53,16 +53,27 @@ def average_correlations(found: Sequence[RankCorrelation], p_value: float, level
     if not found:
         raise ValueError("found: no correlation to average, expected at least one.")
     rho = np.array([one.rho for one in found])
-    weights = family_weights(found)
-    mean = float(weights @ rho)
+    mean, low, high = weighted_interval(rho, family_weights(found), level)
     if len(found) == 1:
         low, high = found[0].low, found[0].high
-    else:
-        variance = len(rho) / (len(rho) - 1) * float((weights**2) @ (rho - mean) ** 2)
-        half = float(stats.t.ppf((1 + level) / 2, len(rho) - 1) * np.sqrt(variance))
-        low, high = max(-1.0, mean - half), min(1.0, mean + half)
-    n = sum(one.n for one in found)
-    return AveragedCorrelation(mean, low, high, p_value, len(found), n, int((rho > 0).sum()), level)
+    n, n_positive = sum(one.n for one in found), int((rho > 0).sum())
+    return AveragedCorrelation(mean, max(-1.0, low), min(1.0, high), p_value, len(found), n, n_positive, level)
+
+
+def weighted_interval(values: np.ndarray, weights: np.ndarray, level: float = 0.95) -> tuple[float, float, float]:
+    """Mean of ``values`` (k,) with ``weights`` (k,) that sum to one, and the ends of Student's interval.
+
+    From how much the values differ; with equal weights it is the usual interval of a mean. Infinite for one value.
+
+    >>> [round(number, 2) for number in weighted_interval(np.array([1.0, 2.0, 3.0]), np.full(3, 1 / 3))]
+    [2.0, -0.48, 4.48]
+    """
+    mean, count = float(weights @ values), len(values)
+    if count == 1:
+        return mean, -np.inf, np.inf
+    error = np.sqrt(count / (count - 1) * ((weights**2) @ (values - mean) ** 2))
+    half = float(stats.t.ppf((1 + level) / 2, count - 1) * error)
+    return mean, mean - half, mean + half
 
 
 def family_weights(found: Sequence[RankCorrelation]) -> np.ndarray:

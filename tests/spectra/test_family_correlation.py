@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
-from capcore.spectra.averaged_correlation import average_correlations
+from capcore.spectra.averaged_correlation import average_correlations, weighted_interval
 from capcore.spectra.correlation import rank_correlation
 from capcore.spectra.family_correlation import family_correlations
 from tests.strategies import seeds
@@ -106,3 +107,10 @@ def test_kendall_too():
     x, y, names = families(2, [4, 5, 6])
     found = family_correlations(x, y, names, np.random.default_rng(0), kind="kendall", n_shuffles=199)
     assert found.within.rho > 0.3 and found.within.p_value < 0.05
+
+
+def test_equal_weights_give_students_interval():
+    values = np.random.default_rng(0).normal(size=7)
+    expected = stats.t.interval(0.9, 6, values.mean(), values.std(ddof=1) / np.sqrt(7))
+    assert weighted_interval(values, np.full(7, 1 / 7), 0.9)[1:] == pytest.approx(expected, rel=1e-12)
+    assert weighted_interval(values[:1], np.ones(1)) == (values[0], -np.inf, np.inf)
