@@ -17,11 +17,14 @@ from capcore.complexity.curve_activations import (
     uniform_tangents,
 )
 from capcore.complexity.curves import Curves, circle_through, ellipse, polyline, segments
+from capcore.complexity.effective import ModelComplexity, complexity_of_errors, model_complexity
 from capcore.complexity.fisher_norm import closed_form_fisher_rao, fisher_rao
 from capcore.complexity.input_jacobian import sensitivity
 from capcore.complexity.network import Network, as_network, random_network
 from capcore.complexity.region_bounds import curve_complexity, one_layer_regions, tighter_complexity
 from capcore.complexity.regions import CurveRegions, curve_regions
+from capcore.complexity.samples import subsets
+from capcore.complexity.separability import separable, separable_complexity, separable_probability
 from capcore.complexity.slices import SlicePartition, partition_slice
 from capcore.complexity.tangents import tangent_activation
 from capcore.complexity.trace import Trace, trace_curves
@@ -37,6 +40,7 @@ __all__ = [
     "BoundaryDensity",
     "CurveRegions",
     "Curves",
+    "ModelComplexity",
     "Network",
     "SlicePartition",
     "TangentNetwork",
@@ -46,6 +50,7 @@ __all__ = [
     "boundary_density",
     "circle_through",
     "closed_form_fisher_rao",
+    "complexity_of_errors",
     "crofton_factor",
     "curve_complexity",
     "curve_regions",
@@ -55,6 +60,7 @@ __all__ = [
     "fisher_rao",
     "layer_lengths",
     "layer_transitions",
+    "model_complexity",
     "one_layer_regions",
     "partition_slice",
     "polyline",
@@ -62,7 +68,11 @@ __all__ = [
     "segment_pieces",
     "segments",
     "sensitivity",
+    "separable",
+    "separable_complexity",
+    "separable_probability",
     "spherical_lengths",
+    "subsets",
     "tangent_activation",
     "tangent_network",
     "tighter_complexity",

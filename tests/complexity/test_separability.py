@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity.model_complexity import model_complexity
+from capcore.complexity.effective import model_complexity
 from capcore.complexity.separability import (
     not_separable,
     random_dichotomies,

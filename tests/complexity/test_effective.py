@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity.model_complexity import complexity_of_errors, model_complexity
+from capcore.complexity.effective import complexity_of_errors, model_complexity
 from capcore.complexity.samples import least_squares, noise, subsets, training_error
 from tests.strategies import seeds
 

@@ -70,7 +70,7 @@ def model_complexity(
     confidence: float = 0.95,
     progress: bool | None = False,
 ) -> ModelComplexity:
-    """The :class:`~capcore.complexity.model_complexity.ModelComplexity` of a training procedure.
+    """The :class:`~capcore.complexity.effective.ModelComplexity` of a training procedure.
 
     Parameters
     ----------
