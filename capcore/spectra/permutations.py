@@ -41,7 +41,16 @@ def rank_statistics(x: np.ndarray, y: np.ndarray, kind: str = "spearman") -> np.
 def permutation_statistics(x: np.ndarray, y: np.ndarray, kind: str = "spearman") -> np.ndarray:
     """(n!,) rank correlation of x (n,) with every permutation of y (n,), for n of at most eight."""
     orders = _orders(len(y))
-    return rank_statistics(np.broadcast_to(x, orders.shape), y[orders], kind)
+    if one_of(kind, "kind", KINDS) == "kendall":
+        first, second = np.triu_indices(len(x), 1)
+        a, signs = np.sign(x[first] - x[second]), np.sign(y[:, None] - y[None, :])
+        products = signs[orders[:, first], orders[:, second]] @ a
+        scale = np.sqrt((a @ a) * (signs**2).sum() / 2)
+    else:
+        a, b = stats.rankdata(x), stats.rankdata(y)
+        a, b = a - a.mean(), b - b.mean()
+        products, scale = b[orders] @ a, np.sqrt((a @ a) * (b @ b))
+    return np.asarray(products / scale if scale > 0 else np.full(len(orders), np.nan))
 
 
 @lru_cache(maxsize=EXACT_UP_TO)

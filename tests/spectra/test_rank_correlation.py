@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from capcore.spectra.correlation import rank_correlation, rank_scores
-from capcore.spectra.permutations import permutation_p_value, rank_statistics, smallest_p_value
+from capcore.spectra.permutations import (
+    permutation_p_value,
+    permutation_statistics,
+    rank_statistics,
+    smallest_p_value,
+)
 from capcore.spectra.rank_intervals import copula_interval, fisher_interval, population_correlation
 from capcore.studies.rank_correlation import partial_spearman
 from tests.strategies import seeds
@@ -58,6 +63,15 @@ def test_p_values_count_all_permutations(seed, n, kind, alternative, ties):
     side = {"two-sided": abs, "greater": lambda value: value, "less": lambda value: -value}[alternative]
     expected = np.mean(side(all_rho) >= side(rho) - 1e-9)
     assert permutation_p_value(x, y, kind, alternative) == (pytest.approx(expected, abs=1e-12), True)
+
+
+@given(seeds, st.integers(2, 6), kinds, st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_every_permutation_has_its_own_statistic(seed, n, kind, ties):
+    x, y = sample(seed, n, ties)
+    orders = np.array(list(permutations(range(n))))
+    expected = rank_statistics(np.tile(x, (len(orders), 1)), y[orders], kind)
+    np.testing.assert_allclose(permutation_statistics(x, y, kind), expected, atol=1e-12)
 
 
 def test_the_smallest_p_value_is_that_of_a_perfect_order():
