@@ -20,7 +20,7 @@ ALPHA_TICKS = (1, 1.5, 2, 3, 5, 10, 20)
 
 
 def plot_tail_scan(scan: TailScan, ax: Axes, x_mins: np.ndarray | None = None) -> Axes:
-    """Distance of every possible tail from its power law, over x_min; the chosen one as a cross.
+    """Distance of the tails from their power laws, over the upper part of all x_min; the chosen one as a cross.
 
     x_mins : (B,) choices of a bootstrap's resamples, as strokes at the bottom.
     """
@@ -32,19 +32,21 @@ def plot_tail_scan(scan: TailScan, ax: Axes, x_mins: np.ndarray | None = None) -
         (strokes,) = ax.plot(chosen, np.full(len(chosen), 0.04), "|", transform=ax.get_xaxis_transform())
         strokes.set(color=CYCLE[2], markersize=8, markeredgewidth=0.5, alpha=0.5, label="taken in resamples")
     ax.set(xscale="log", xlabel="lower end x_min of the tail", ylabel="distance", ylim=(0, None))
+    ax.set_xlim(*_upper_part(scan))
     ax.legend(loc="upper left", bbox_to_anchor=(0, -0.28), frameon=False)
     return ax
 
 
 def plot_tail_exponents(scan: TailScan, ax: Axes, interval: tuple[float, float] | None = None) -> Axes:
     """The exponent that every x_min would give; the chosen one as a cross, with its interval as a bar."""
-    shade_range(ax)
+    mark_range(ax)
     ax.plot(scan.x_min, scan.alpha, color=CYCLE[0], linewidth=1.2, label="α of the tail from x_min on")
     best = scan.best
     if interval is not None:
         ax.vlines(scan.x_min[best], *interval, color=CYCLE[1], linewidth=2, label="bootstrap interval")
     ax.plot(scan.x_min[best], scan.alpha[best], "X", color=CYCLE[1], ms=9)
     ax.set(xscale="log", xlabel="lower end x_min of the tail")
+    ax.set_xlim(*_upper_part(scan))
     _exponent_axis(ax, max(10.0, interval[1] if interval else 0.0))
     ax.legend(loc="upper left", bbox_to_anchor=(0, -0.28), frameon=False)
     return ax
@@ -60,7 +62,7 @@ def plot_chance(
     chance : shape → (B,) exponents: a bar from 2.5 to 97.5 per cent, and the median as a white line.
     trained : label → (shape, α) of its layers.
     """
-    shade_range(ax)
+    mark_range(ax)
     shapes = list(chance)
     for place, shape in enumerate(shapes):
         low, middle, high = np.percentile(chance[shape], [2.5, 50, 97.5])
@@ -81,8 +83,7 @@ def plot_chance(
 def plot_path(paths: Mapping[str, pd.DataFrame], layer: str, band: tuple[float, float], ax: Axes) -> Axes:
     """α of one layer over the epochs, one line per network; the grey band is where chance lies."""
     ax.axhspan(*band, color="0.82", zorder=0, label="Gaussian matrices, 95 %")
-    for line in RANGE:
-        ax.axhline(line, color="0.35", linewidth=0.8, linestyle=":", zorder=1)
+    mark_range(ax)
     for i, (label, path) in enumerate(paths.items()):
         part = path[path["layer"] == layer]
         marker = MARKERS[i % len(MARKERS)]
@@ -94,11 +95,16 @@ def plot_path(paths: Mapping[str, pd.DataFrame], layer: str, band: tuple[float, 
     ax.set_xticks(ticks, [str(tick) for tick in ticks])
     ax.xaxis.set_minor_formatter("")
     ax.set(xlabel="epoch", title=layer)
-    _exponent_axis(ax, band[1])
+    _exponent_axis(ax, max(band[1], *(float(path["alpha"].max()) for path in paths.values())))
     return ax
 
 
-def shade_range(ax: Axes) -> None:
+def _upper_part(scan: TailScan) -> tuple[float, float]:
+    """Ends of the axis: smaller x_min are far from any law, and reach over decades."""
+    return float(np.quantile(scan.x_min, 0.4)), float(1.05 * scan.x_min[-1])
+
+
+def mark_range(ax: Axes) -> None:
     """Two thin lines at 2 and 5, the ends of the range that paper 3 calls universal."""
     for line in RANGE:
         ax.axhline(line, color="0.35", linewidth=0.8, linestyle=":", zorder=1)
@@ -109,3 +115,13 @@ def _exponent_axis(ax: Axes, highest: float) -> None:
     ax.set_yticks(ALPHA_TICKS, [f"{tick:g}" for tick in ALPHA_TICKS])
     ax.yaxis.set_minor_formatter("")
     ax.set_ylim(1, 1.25 * highest)
+
+
+def plot_ordered(spectra: Mapping[str, np.ndarray], ax: Axes) -> Axes:
+    """Eigenvalues in descending order against the share of them that is larger, one line per label."""
+    for i, (label, values) in enumerate(spectra.items()):
+        style = ("-", "--", ":")[i % 3]
+        share = (np.arange(len(values)) + 0.5) / len(values)
+        ax.plot(share, values, style, color=CYCLE[i % len(CYCLE)], linewidth=2, label=label)
+    ax.set(yscale="log", xlabel="share of eigenvalues that are larger", ylabel="eigenvalue λ of WᵀW", xlim=(0, 1))
+    return ax

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,37 @@ from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.report import SpectraReport
 from capcore.spectra.usable import usable
-from capcore.studies.trained_networks import Snapshot
+from capcore.studies.trained_networks import Snapshot, Training
 from capcore.validation import positive_integer
 
 MINIMUM = 32
 """Fewest eigenvalues of a layer that is analysed: the output layers of the book's networks have ten."""
+
+
+def networks(width: int, epochs: int, decay: float, rate: float, seed: int = 0) -> dict[str, Training]:
+    """The chapter's networks: one to compare with, and others that differ from it in one thing each.
+
+    width, epochs : of the first. decay, rate : of the ones that differ in these. Raises ``ValueError`` for fewer than
+    128 units, of which a quarter would leave too few eigenvalues.
+    """
+    base = Training(positive_integer(width, "width", 4 * MINIMUM), 2, epochs=epochs, seed=seed)
+    return {
+        "right labels": base,
+        "fast": replace(base, rate=rate),
+        "shuffled labels": replace(base, noise=1.0),
+        "weight decay": replace(base, decay=decay),
+        "half as wide": replace(base, width=width // 2),
+        "a quarter as wide": replace(base, width=width // 4),
+    }
+
+
+def epochs_shown(epochs: int) -> list[int]:
+    """The start, the end, and epochs between them at growing distances.
+
+    >>> epochs_shown(10)
+    [0, 1, 2, 3, 5, 8, 10]
+    """
+    return [epoch for epoch in (0, 1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 100, 150) if epoch < epochs] + [epochs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +153,17 @@ def path_exponents(snapshots: Iterable[Snapshot]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def first_outside(path: pd.DataFrame, layer: str, low: float) -> int | None:
-    """The first epoch from which on a layer's α stays below ``low``; none if it does not."""
-    part = path[path["layer"] == layer]
-    over = np.flatnonzero(part["alpha"].to_numpy() >= low)
-    first = int(over[-1]) + 1 if over.size else 0
-    return int(part["epoch"].iloc[first]) if first < len(part) else None
+def layer_exponents(reports: Mapping[str, SpectraReport]) -> dict[str, list[tuple[tuple[int, int], float]]]:
+    """Label → shape and α of each layer of a report."""
+    return {
+        label: [((row.rows, row.columns), row.alpha) for row in report.spectra] for label, report in reports.items()
+    }
+
+
+def below_chance(reports: Mapping[str, SpectraReport], chance: Mapping[tuple[int, int], np.ndarray]) -> tuple[int, int]:
+    """How many trained layers have a smaller α than 97.5 % of random matrices of their shape, and of how many."""
+    pairs = [pair for pairs in layer_exponents(reports).values() for pair in pairs]
+    return sum(bool(alpha < np.percentile(chance[shape], 2.5)) for shape, alpha in pairs), len(pairs)
 
 
 def _law(row: SpectrumMetrics) -> str:
