@@ -20,13 +20,19 @@ from capcore.complexity.curves import Curves, circle_through, ellipse, polyline,
 from capcore.complexity.effective import ModelComplexity, complexity_of_errors, model_complexity
 from capcore.complexity.fisher_norm import closed_form_fisher_rao, fisher_rao
 from capcore.complexity.input_jacobian import sensitivity
+from capcore.complexity.memorisation import MemorisationCurve, TargetFit, fit_target, memorisation_curve
+from capcore.complexity.model_axes import ModelAxes, axes_table
 from capcore.complexity.network import Network, as_network, random_network
+from capcore.complexity.orbits import closed_under_exchange, orbit_ceiling, orbit_indices
+from capcore.complexity.parameter_rank import ParameterRank, parameter_jacobian, parameter_rank, rank_bound
 from capcore.complexity.region_bounds import curve_complexity, one_layer_regions, tighter_complexity
 from capcore.complexity.regions import CurveRegions, curve_regions
 from capcore.complexity.samples import subsets
 from capcore.complexity.separability import separable, separable_complexity, separable_probability
+from capcore.complexity.set_networks import SetNetwork
 from capcore.complexity.slices import SlicePartition, partition_slice
 from capcore.complexity.tangents import tangent_activation
+from capcore.complexity.targets import TARGETS, Target
 from capcore.complexity.trace import Trace, trace_curves
 from capcore.complexity.training import TrainingRun, train
 from capcore.complexity.trajectories import (
@@ -40,16 +46,25 @@ __all__ = [
     "BoundaryDensity",
     "CurveRegions",
     "Curves",
+    "MemorisationCurve",
+    "ModelAxes",
     "ModelComplexity",
     "Network",
+    "ParameterRank",
+    "SetNetwork",
     "SlicePartition",
+    "TARGETS",
     "TangentNetwork",
+    "Target",
+    "TargetFit",
     "Trace",
     "TrainingRun",
     "as_network",
+    "axes_table",
     "boundary_density",
     "circle_through",
     "closed_form_fisher_rao",
+    "closed_under_exchange",
     "complexity_of_errors",
     "crofton_factor",
     "curve_complexity",
@@ -58,13 +73,20 @@ __all__ = [
     "expected_boundary_density",
     "expected_length_gain",
     "fisher_rao",
+    "fit_target",
     "layer_lengths",
     "layer_transitions",
+    "memorisation_curve",
     "model_complexity",
     "one_layer_regions",
+    "orbit_ceiling",
+    "orbit_indices",
+    "parameter_jacobian",
+    "parameter_rank",
     "partition_slice",
     "polyline",
     "random_network",
+    "rank_bound",
     "segment_pieces",
     "segments",
     "sensitivity",
