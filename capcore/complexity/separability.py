@@ -1,4 +1,4 @@
-"""Linear separability of dichotomies: by a linear programme, and in probability by Cover's function counting.
+"""Linear separability of dichotomies: of one, exactly; and in probability, by Cover's function counting.
 
 Twice as many points as dimensions is where a random dichotomy becomes unlikely to be separable (Cover, 1965): the
 second complexity that is known in closed form, for a criterion of zero and one.
@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import nnls
 from scipy.stats import binom
 
 from capcore.complexity.samples import Sample
@@ -20,7 +20,9 @@ from capcore.validation import finite_array, finite_number, positive_integer
 def separable(inputs: object, labels: object) -> bool:
     """Whether a hyperplane through the origin has all points of one label on one side, none on the plane itself.
 
-    Inputs (n, d), labels (n,) of which those above zero are one class. Decided by a linear programme: y_i⟨w, x_i⟩ ≥ 1.
+    Inputs (n, d), labels (n,) of which those above zero are one class. Either some w has y_i⟨w, x_i⟩ > 0 for all i, or
+    some convex combination of the y_i x_i is zero (Gordan's theorem). Non-negative least squares finds the shortest
+    convex combination, up to its length; where there is one, it is such a w, which is then checked.
 
     >>> separable([[1.0], [2.0]], [1, 1]), separable([[1.0], [2.0]], [1, -1])
     (True, False)
@@ -29,10 +31,9 @@ def separable(inputs: object, labels: object) -> bool:
     if len(x) != len(y):
         raise ValueError(f"labels: found {len(y)}, expected {len(x)}, one for each input.")
     signed = np.where(y > 0, 1.0, -1.0)[:, None] * x
-    found = linprog(np.zeros(x.shape[1]), -signed, -np.ones(len(x)), bounds=(None, None), method="highs")
-    if found.status not in (0, 2):
-        raise RuntimeError(f"separable: the linear programme stopped ({found.message}). Scale the inputs.")
-    return bool(found.status == 0)
+    signed /= max(float(np.abs(signed).max()), np.finfo(float).tiny)
+    shares, _ = nnls(np.vstack([signed.T, np.ones(len(x))]), np.r_[np.zeros(x.shape[1]), 1.0])
+    return bool((signed @ (shares @ signed) > 0).all())
 
 
 def not_separable(inputs: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float:

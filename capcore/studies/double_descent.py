@@ -101,36 +101,43 @@ def least_norm_path(
 
 
 def feature_curves(
-    counts: Sequence[int], n: int, kind: str, n_seeds: int, seed: int, share: float = 0.2
-) -> FeatureCurves:
-    """:class:`FeatureCurves` of least squares on random features of digits, one split and one draw for every seed.
+    counts: Sequence[int], n: int, kinds: Sequence[str], n_seeds: int, seed: int, share: float = 0.2
+) -> dict[str, FeatureCurves]:
+    """Kind of labels → :class:`FeatureCurves` of least squares on random features of digits.
 
-    ``kind`` and ``share`` of wrong labels : as for :func:`~capcore.studies.noisy_digits.relabelled`. ``counts`` :
-    numbers of features, ascending.
+    Every seed draws training images and features, the same for all ``kinds`` of
+    :func:`~capcore.studies.noisy_digits.relabelled`, which ``share`` of wrong labels is for. ``counts`` : numbers of
+    features.
     """
-    found: dict[str, np.ndarray] = {name: np.empty((len(counts), n_seeds)) for name in ERRORS}
-    most_missed = -1
+    found = {kind: {name: np.empty((len(counts), n_seeds)) for name in ERRORS} for kind in kinds}
+    missed = dict.fromkeys(kinds, -1)
     for j in range(positive_integer(n_seeds, "n_seeds", 2)):
         rng = np.random.default_rng([seed, j])
-        data, draw = split(n, kind, rng, share), RandomFeatures(max(counts), rng)
+        data, draw = split(n, "right", rng), RandomFeatures(max(counts), rng)
+        labels = {kind: relabelled(data.digits, kind, rng, share) for kind in kinds}
         train, test = draw(data.inputs), draw(data.test_inputs)
-        targets = one_hot(data.digits)
+        targets = np.hstack([one_hot(each) for each in labels.values()])
         for i, count in enumerate(counts):
-            fitted, predicted, ridge, ridge_test = least_norm_path(
-                train[:, :count], targets, test[:, :count], PENALTIES
-            )
-            by_penalty = [squared_error(each, data.test_digits) for each in ridge_test]
-            best = int(np.argmin(by_penalty))
-            found["train"][i, j] = squared_error(fitted, data.digits)
-            found["train_wrong"][i, j] = wrong_share(fitted, data.digits)
-            found["test"][i, j] = squared_error(predicted, data.test_digits)
-            found["test_wrong"][i, j] = wrong_share(predicted, data.test_digits)
-            found["ridge"][i, j] = by_penalty[best]
-            found["ridge_train"][i, j] = squared_error(ridge[best], data.digits)
-            if count == n:
-                missed = int(np.count_nonzero(np.sum((fitted - targets) ** 2, axis=1) > 1e-6))
-                most_missed = max(most_missed, missed)
-    return FeatureCurves(np.array(counts), n, found, most_missed)
+            path = least_norm_path(train[:, :count], targets, test[:, :count], PENALTIES)
+            for k, kind in enumerate(kinds):
+                mine = slice(10 * k, 10 * k + 10)
+                fitted, predicted = path[0][:, mine], path[1][:, mine]
+                by_penalty = [squared_error(each[:, mine], data.test_digits) for each in path[3]]
+                best = int(np.argmin(by_penalty))
+                values = {
+                    "train": squared_error(fitted, labels[kind]),
+                    "train_wrong": wrong_share(fitted, labels[kind]),
+                    "test": squared_error(predicted, data.test_digits),
+                    "test_wrong": wrong_share(predicted, data.test_digits),
+                    "ridge": by_penalty[best],
+                    "ridge_train": squared_error(path[2][best][:, mine], labels[kind]),
+                }
+                for name, value in values.items():
+                    found[kind][name][i, j] = value
+                if count == n:
+                    distances = np.sum((fitted - targets[:, mine]) ** 2, axis=1)
+                    missed[kind] = max(missed[kind], int(np.count_nonzero(distances > 1e-6)))
+    return {kind: FeatureCurves(np.array(counts), n, found[kind], missed[kind]) for kind in kinds}
 
 
 def feature_sample(n_features: int, kind: str, rng: np.random.Generator, share: float = 0.2) -> Sample:

@@ -1,4 +1,4 @@
-"""Cover's count against all dichotomies, the linear programme against hyperplanes, and twice the dimensions."""
+"""Cover's count against all dichotomies, separability against a linear programme, and twice the dimensions."""
 
 from itertools import product
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from capcore.complexity.effective import model_complexity
 from capcore.complexity.separability import (
@@ -20,7 +21,7 @@ from tests.strategies import seeds
 
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (4, 1), (5, 2), (6, 3), (4, 4), (7, 2)])
 def test_all_dichotomies_of_points_in_general_position(n, d):
-    """Cover's theorem, by asking the linear programme about every one of them: a whole number, no tolerance."""
+    """Cover's theorem, by asking about every one of them: a whole number, no tolerance."""
     x = np.random.default_rng(n).standard_normal((n, d))
     found = sum(separable(x, labels) for labels in product([-1, 1], repeat=n))
     assert found == round(float(separable_probability(n, d)) * 2**n)
@@ -41,9 +42,19 @@ def test_labels_of_a_hyperplane_are_separable_and_stay_so(seed, n, d):
     assert separable(x, labels) and separable(x, -labels) and separable(1e3 * x[: n // 2 + 1], labels[: n // 2 + 1])
 
 
+@given(seeds, st.integers(1, 40), st.integers(1, 12))
+def test_a_linear_programme_says_the_same(seed, n, d):
+    """y_i⟨w, x_i⟩ ≥ 1 for all i has a solution, or has none."""
+    rng = np.random.default_rng(seed)
+    x, labels = random_dichotomies(d)(n, rng)
+    programme = linprog(np.zeros(d), -labels[:, None] * x, -np.ones(n), bounds=(None, None), method="highs")
+    assert programme.status in (0, 2) and separable(x, labels) == (programme.status == 0)
+
+
 def test_a_contradiction_is_not():
     assert not separable([[1.0, 0.0], [1.0, 0.0]], [1, -1])
     assert not separable([[1.0], [-1.0]], [1, 1])  # through the origin
+    assert not separable([[0.0, 0.0], [1.0, 0.0]], [1, 1])  # a point on every such plane
 
 
 def test_measured_complexity_contains_twice_the_dimensions():
