@@ -20,10 +20,8 @@ def plot_layer_values(
     networks : label → layer → value. layers : layer → short name, in the order of the horizontal axis.
     """
     for i, (label, values) in enumerate(networks.items()):
-        places = [k for k, name in enumerate(layers) if name in values]
-        heights = [values[name] for name in layers if name in values]
-        style = {"color": CYCLE[i], "linestyle": ("-", "--", ":")[i % 3]}
-        ax.plot(places, heights, marker=MARKERS[i], ms=4, label=label, **style)  # type: ignore[arg-type]
+        heights = [values.get(name, np.nan) for name in layers]  # a gap where there is none
+        ax.plot(heights, marker=MARKERS[i], ms=4, label=label, color=CYCLE[i], linestyle=("-", "--", ":")[i % 3])
         missing = [k for k, name in enumerate(layers) if name not in values]
         height = 0.03 + 0.045 * i
         ax.plot(missing, [height] * len(missing), "x", color=CYCLE[i], ms=5, transform=ax.get_xaxis_transform())

@@ -1,0 +1,28 @@
+"""The chapter on the counterexample of paper 3 with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "spectra_counterexample"
+
+
+def test_it_runs_with_other_parameters(run, recorded):
+    values = recorded(run(NAME, n_resamples=99, seed=3))
+    assert len(values) == 21 and {name.split(".")[1] for name in values} == {"07a", "07b", "07c", "07d"}
+    assert values["P3.07b.expectation"] == pytest.approx(-0.3)
+    assert values["P3.07a.raised"] == 8 and values["P3.07d.as_computed"] == pytest.approx(0.268, abs=0.001)
+
+
+def test_the_figures_are_drawn(drawn):
+    drawn(NAME, n_resamples=99)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("n_resamples: found 50, expected a whole number of at least 99", {"n_resamples": 50}),
+        ("seed: found -1", {"seed": -1}),
+        ("n_resample: not a parameter.*Did you mean 'n_resamples'", {"n_resample": 500}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
