@@ -39,7 +39,7 @@ def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
 
     inputs, labels = load_digits(return_X_y=True)
     parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
-    model = MLPClassifier((positive_integer(width, "width", 10),), max_iter=400, random_state=seed)
+    model = MLPClassifier((positive_integer(width, "width", 10),), max_iter=1000, random_state=seed)
     model.fit(parts[0], parts[2])
     weights = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
     accuracy = float(model.score(parts[1], parts[3]))

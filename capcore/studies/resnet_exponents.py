@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
+from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.densities import Density
 from capcore.spectra.eigenvalues import gram_spectra
+from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import RANGE
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import fit_power_laws
@@ -103,18 +105,69 @@ def gaussian_exponents(
     return np.array([fit.alpha for fit in fit_power_laws(list(spectra))])
 
 
-def range_table(found: Exponents) -> pd.DataFrame:
-    """By shape of the matrices: number of spectra, and shares of exponents in [2, 5] as text."""
+def range_table(found: Exponents, fewest: int = 1) -> pd.DataFrame:
+    """By shape of the matrices: number of spectra, and shares of exponents in [2, 5] as text.
+
+    fewest : spectra that a shape must have.
+    """
     shapes = list(dict.fromkeys(zip(found.table["rows"], found.table["columns"], strict=True)))
     lines = {}
     for rows, columns in sorted(shapes, key=lambda shape: (min(shape), max(shape))):
         part = found.of(((found.table["rows"] == rows) & (found.table["columns"] == columns)).to_numpy())
+        if len(part.table) < fewest:
+            continue
         lines[f"{rows} × {columns}"] = {
             "spectra": len(part.table),
             **{label: f"{100 * in_range(values):.0f} %" for label, values in part.groups().items()},
         }
     table = pd.DataFrame(lines).T
     return table.rename_axis("shape")
+
+
+def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
+    """A row for each network: family, repository, test error in percent, layers, weights, slices with a density."""
+    lines = {}
+    for key, network in networks.items():
+        sizes = [network.tensors[name].size for name in network.deviations]
+        lines[key] = {
+            "family": network.source.family,
+            "from": network.source.repository.split("/")[0],
+            "top-1 error": f"{network.error:.2f} %",
+            "layers": len(sizes),
+            "weights": f"{sum(sizes):,}",
+            "slices": len(network.densities()),
+        }
+    return pd.DataFrame(lines).T.rename_axis("network")
+
+
+def layer_rows(network: StoredNetwork, arrangement: str, n_resamples: int, seed: int) -> list[SpectrumMetrics]:
+    """Rows of a report with bootstrap intervals, and the range of the stored shuffles as their null.
+
+    A layer without a spectrum has a row without numbers, so that rows of different arrangements stand side by side.
+    """
+    options = SpectraOptions(DensityOptions(arrangement), n_resamples=n_resamples, seed=seed, alternatives=())
+    draws = network.null_alphas(arrangement)
+    found = network.report(options).spectra
+    nan, rows = float("nan"), []
+    for layer in network.deviations:
+        own = [row for row in found if row.layer == layer]
+        for row in own:
+            low, high = float(np.nanmin(draws[row.name])), float(np.nanmax(draws[row.name]))
+            rows.append(replace(row, null_low=low, null_high=high))
+        if not own:
+            empty = replace(found[0], name=layer, layer=layer, tap=None, status="failed", reason="no spectrum")
+            rows.append(replace(empty, alpha=nan, alpha_low=nan, alpha_high=nan))
+    return rows
+
+
+def last_convolutions(found: Exponents) -> pd.DataFrame:
+    """By network: mean and share below all shuffles of the last convolution's exponents, and which layer it is."""
+    lines = {}
+    for key, part in found.table.groupby("network", sort=False):
+        last = max(layer for layer in part["layer"] if layer.startswith("layer"))
+        own = found.of(((found.table["network"] == key) & (found.table["layer"] == last)).to_numpy())
+        lines[key] = {"layer": last, "mean": own.alpha.mean(), "below": own.outside_null()[0]}
+    return pd.DataFrame(lines).T
 
 
 def _gaussian(density: Density, rng: np.random.Generator) -> float:

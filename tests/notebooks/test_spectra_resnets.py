@@ -1,0 +1,39 @@
+"""The chapter on exponents of trained networks with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "spectra_resnets"
+FAST = {"n_gaussian": 200, "n_simulations": 19, "n_resamples": 20}
+VARIANTS = {
+    "the deepest": {"network": "resnet56"},
+    "layers of zeros": {"network": "layers_removed", "seed": 1},
+    "chance level": {"network": "chance_level"},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert len(values) == 19 and {name.split(".")[1] for name in values} == {"01", "02", "09"}
+    assert values["P3.09.computed"] == 11
+    assert values["P3.02.slices"] == pytest.approx(0.656, abs=0.002)  # of all networks, whichever is drawn
+    assert values["P3.02.gaussian"] == pytest.approx(0.72, abs=0.1)  # 200 draws: three standard errors
+
+
+def test_the_figures_are_drawn(drawn):
+    drawn(NAME, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("network: found 'resnet110', expected one of", {"network": "resnet110"}),
+        ("n_gaussian: found 10, expected a whole number of at least 100", {"n_gaussian": 10}),
+        ("n_simulations: found 5, expected a whole number of at least 19", {"n_simulations": 5}),
+        ("n_resamples: found 0, expected a whole number of at least 20", {"n_resamples": 0}),
+        ("n_simulation: not a parameter.*Did you mean 'n_simulations'", {"n_simulation": 99}),
+        ("seed: found -1", {"seed": -1}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
