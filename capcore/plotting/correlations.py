@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,10 +11,12 @@ from matplotlib.axes import Axes
 from capcore.plotting.profiles import MARKERS
 from capcore.plotting.style import CYCLE
 
+if TYPE_CHECKING:
+    from capcore.studies.accuracy import Estimate
+
 
 def plot_forest(
-    labels: Sequence[str],
-    rows: Sequence[tuple[float, float, float]],
+    rows: Sequence[Estimate],
     ax: Axes,
     *,
     colour: str = CYCLE[0],
@@ -27,22 +29,28 @@ def plot_forest(
 
     Parameters
     ----------
-    rows : correlation, low and high end of each.
-    offset : of the rows, downwards, so that a second set fits between.
+    rows : correlations with the ends of their intervals.
+    offset : of the rows, downwards, so that further sets fit between.
+    label : of the set, for a legend.
     strong : indices of rows drawn heavier, such as averages.
     """
-    place = np.arange(len(rows)) + offset
-    rho, low, high = np.array(rows, dtype=float).T
-    for i, y in enumerate(place):
+    for i, row in enumerate(rows):
         heavy = i in strong
-        style: dict[str, Any] = {"linewidth": 2.6 if heavy else 1.3, "markersize": 7 if heavy else 4.5}
-        error = [[max(rho[i] - low[i], 0)], [max(high[i] - rho[i], 0)]]
-        named = label if i == 0 else None
-        ax.errorbar(rho[i], y, xerr=error, fmt=marker, color=colour, elinewidth=style["linewidth"],
-                    markersize=style["markersize"], capsize=2, label=named)  # fmt: skip
+        error = [[max(row.rho - row.low, 0)], [max(row.high - row.rho, 0)]]
+        ax.errorbar(
+            row.rho,
+            i + offset,
+            xerr=error,
+            fmt=marker,
+            color=colour,
+            elinewidth=2.6 if heavy else 1.3,
+            markersize=7 if heavy else 4.5,
+            capsize=2,
+            label=label if i == 0 else None,
+        )
     ax.axvline(0, color="0.35", linewidth=0.9)
-    ax.set_yticks(range(len(labels)), labels)
-    ax.set(ylim=(len(labels) - 0.4, -0.6), xlim=(-1.05, 1.05), xlabel="rank correlation with the top-1 error")
+    ax.set_yticks(range(len(rows)), [row.label for row in rows])
+    ax.set(ylim=(len(rows) - 0.4, -0.6), xlim=(-1.05, 1.05), xlabel="ρ with the top-1 error")
     ax.grid(axis="y", visible=False)
     return ax
 

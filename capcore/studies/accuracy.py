@@ -12,19 +12,27 @@ from scipy import stats
 from capcore.studies.published_metrics import MAIN
 from capcore.studies.published_table import DEPTH, METRICS, PARAMETERS
 
-LABELS = {**METRICS, PARAMETERS: "parameters", DEPTH: "depth"}
+LABELS = {**METRICS, "logspectralnorm": r"log $\lambda_\max$", PARAMETERS: "parameters", DEPTH: "depth"}
 DATASETS = {"imagenet": "ImageNet", "cifar10": "CIFAR-10", "cifar100": "CIFAR-100", "svhn": "SVHN", "cub": "CUB-200"}
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One row of a forest plot: a name, a correlation, the ends of its interval, and the networks behind it."""
+    """One row of a forest plot: a name, a correlation, the ends of its interval, and the networks behind it.
+
+    >>> print(Estimate("α", 0.109, -0.358, 0.577, 123))
+    0.11 [−0.36, 0.58]
+    """
 
     label: str
     rho: float
     low: float
     high: float
     n: int
+
+    def __str__(self) -> str:
+        """The correlation with its interval, as it stands in the text."""
+        return f"{self.rho:.2f} [{self.low:.2f}, {self.high:.2f}]".replace("-", "−")
 
 
 def estimate(label: str, row: dict[str, Any]) -> Estimate:
@@ -55,15 +63,15 @@ def at_fixed(values: dict[str, Any], columns: Iterable[str], base: str = PARAMET
     return [estimate(LABELS[column], values["given"][f"{column} given {base}"]) for column in columns]
 
 
-def average_again(rows: Iterable[Estimate]) -> tuple[float, float, float]:
+def average_again(rows: Iterable[Estimate]) -> Estimate:
     """Average and 95 % interval from the families' own rows: weighted least squares of a constant, with a robust error.
 
     A second route to what the table was reduced to: the sandwich estimate of the error (White 1980, with the factor
     k/(k − 1)) of a regression on nothing but a constant, with weights n − 1.
 
     >>> rows = [Estimate("a", 0.2, -1, 1, 5), Estimate("b", 0.4, -1, 1, 5)]
-    >>> [round(number, 3) for number in average_again(rows)]
-    [0.3, -0.971, 1.571]
+    >>> print(average_again(rows))
+    0.30 [−0.97, 1.57]
     """
     table = list(rows)
     rho, weight = np.array([row.rho for row in table]), np.array([row.n - 1.0 for row in table])
@@ -72,7 +80,22 @@ def average_again(rows: Iterable[Estimate]) -> tuple[float, float, float]:
     mean = bread * ((design.T * weight) @ rho).item()
     meat = float(((weight * (rho - mean)) ** 2).sum()) * len(rho) / (len(rho) - 1)
     half = float(stats.t.ppf(0.975, len(rho) - 1)) * bread * np.sqrt(meat)
-    return float(mean), float(mean - half), float(mean + half)
+    return Estimate("again", float(mean), float(mean - half), float(mean + half), sum(row.n for row in table))
+
+
+def differences(values: dict[str, Any]) -> dict[str, Estimate]:
+    """By how much the average of α̂ within ImageNet families is larger, in size, than that of other columns."""
+    n = values["in_families"][MAIN]
+    found = {}
+    for name, (rho, low, high) in values["differences"].items():
+        column = name.split(" less ")[1]
+        found[column] = Estimate(f"α̂ less {LABELS[column]}", rho, low, high, n)
+    return found
+
+
+def p_values(values: dict[str, Any]) -> dict[str, float]:
+    """Metric → p-value of its average within ImageNet families, from shuffled errors."""
+    return {name: values["averages"][MAIN][name]["within"]["p_value"] for name in METRICS}
 
 
 def positive_share(values: dict[str, Any], column: str) -> float:

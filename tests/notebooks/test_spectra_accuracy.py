@@ -1,0 +1,39 @@
+"""The chapter on accuracy with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "spectra_accuracy"
+FAST = {"n_samples": 20, "n_studies": 20}
+VARIANTS = {
+    "another seed": {"seed": 1},
+    "a weak correlation": {"correlation": 0.2},
+    "a metric that knows more": {"knows": 3.0},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    """What is recorded comes from the stored statistics, whatever is simulated."""
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert len(values) == 11 and {name.split(".")[1] for name in values} == {"03", "10"}
+    assert values["P3.03.alpha_hat_families"] == 1.0
+    assert values["P3.03.families"] == pytest.approx(7 / 13, abs=1e-3)
+
+
+def test_the_figures_are_drawn(drawn):
+    drawn(NAME, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("correlation: found 1.0, expected a number strictly between -1 and 1", {"correlation": 1.0}),
+        ("n_samples: found 5, expected a whole number of at least 20", {"n_samples": 5}),
+        ("n_studies: found 1, expected a whole number of at least 20", {"n_studies": 1}),
+        ("knows: found nan", {"knows": float("nan")}),
+        ("seed: found -1", {"seed": -1}),
+        ("n_sample: not a parameter.*Did you mean 'n_samples'", {"n_sample": 5}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
