@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from capcore.spectra import fit_power_law
 from capcore.studies import alpha_hat_units as study
 from capcore.studies.log_stable_rank import log_ratio
 from capcore.studies.stored_spectra import stored_networks
@@ -32,4 +33,8 @@ def test_ratios_are_those_of_the_eigenvalues(nets):
     density = next(d for d in nets["dense"].densities() if d.name == "layer3.2.conv2.weight[0, 0]")
     expected = log_ratio(density.eigenvalues * 64, 1, 64)
     assert np.isclose(found["printed"], expected, rtol=1e-9).any()
+    values = density.eigenvalues * 64
+    x_min = fit_power_law(values).x_min
+    expected = np.log(64 * values.sum() / x_min) / np.log(values.max() / x_min)
+    assert np.isclose(found["x_min"], expected, rtol=1e-9).any()
     assert study.near(found, "alpha", 1e-12) == 1
