@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from capcore.complexity import Network, closed_form_fisher_rao, fisher_rao, random_network
-from capcore.complexity.fisher_norm import fisher_matrix, parameter_vector, rescaled_units
+from capcore.complexity.fisher_norm import fisher_matrix, homogeneous_form, parameter_vector, rescaled_units
 from capcore.validation import positive_integer
 
 KINDS = tuple(product(("model", "empirical"), ("cross_entropy", "squared")))
@@ -40,6 +40,12 @@ def closed_form_difference(n_networks: int, rng: np.random.Generator) -> float:
         for net, x, y in cases
         for fisher, loss in KINDS
     )
+
+
+def closed_form_error(n_networks: int, bias_scale: float, rng: np.random.Generator) -> float:
+    """Median relative error of the closed form for ReLU networks with biases, where it does not hold; model Fisher."""
+    cases = random_cases(n_networks, bias_scale, ("relu",), rng)
+    return float(np.median([_relative(homogeneous_form(net, x), fisher_rao(net, x)) for net, x, _ in cases]))
 
 
 def one_pass_difference(n_networks: int, rng: np.random.Generator) -> float:
