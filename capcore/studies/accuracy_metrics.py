@@ -1,78 +1,47 @@
 """What goes with test accuracy among the stored networks: metrics of their weights, within families and at fixed norms.
 
-A family is an architecture. Correlations are Spearman's within each family, and then the mean over families; intervals
-resample the networks of each family, the same for all metrics, so that differences between metrics have one too.
+A family is an architecture. Correlations are Spearman's within each family, and then the mean over families
+(:mod:`capcore.studies.family_resampling`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
+from capcore.studies.family_resampling import Estimate, lesser, within
 from capcore.studies.trained_networks import Training
 from capcore.studies.trained_spectra import measure, trainings
-from capcore.validation import one_of, positive_integer
 
 NORMS = ("log_frobenius", "log_spectral")
 LABELS = {
     "alpha_hat": "α̂",
+    "alpha_hat_undivided": "α̂ without 1/N",
     "alpha": "α",
     "log_frobenius": "log ‖W‖²_F",
     "log_spectral": "log λ_max",
     "stable_rank": "stable rank",
     "shuffled_alpha_hat": "α̂, shuffled weights",
-    "alpha_hat_undivided": "α̂ without 1/N",
     "train": "training accuracy",
 }
 """Metrics of a network, means over its layers, and training accuracy as a baseline."""
+SHUFFLED = {
+    "alpha_hat": "shuffled_alpha_hat",
+    "alpha": "shuffled_alpha",
+    "alpha_hat_undivided": "shuffled_alpha_hat_undivided",
+}
+"""Metrics with an exponent, and the same of shuffled weights."""
 HALVES = {"without": "without weight decay", "with": "with weight decay"}
-
-
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """A number with its resamples: ``value``, ``draws`` (B,)."""
-
-    value: float
-    draws: np.ndarray
-
-    @property
-    def low(self) -> float:
-        """Lower end of the 95 % percentile interval."""
-        return float(np.percentile(self.draws, 2.5))
-
-    @property
-    def high(self) -> float:
-        """Upper end."""
-        return float(np.percentile(self.draws, 97.5))
-
-    def __sub__(self, other: Estimate) -> Estimate:
-        """The difference of two estimates from the same resamples."""
-        return Estimate(self.value - other.value, self.draws - other.draws)
-
-    def __abs__(self) -> Estimate:
-        """The size of the number, and of each resample's."""
-        return Estimate(abs(self.value), np.abs(self.draws))
-
-    def __str__(self) -> str:
-        """The number with its interval, two decimals."""
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
-
-
-def lesser(first: Estimate, second: Estimate) -> Estimate:
-    """The smaller of two numbers, also in every resample."""
-    return Estimate(min(first.value, second.value), np.minimum(first.draws, second.draws))
 
 
 def network_table(content: Mapping[str, Any]) -> pd.DataFrame:
     """One row per stored network: its training, accuracies and metrics, which are means over its layers.
 
     content : ``stored("trained_spectra")``. ``alpha_hat`` is the mean of α log₁₀ λ_max with eigenvalues of WᵀW/N;
-    ``alpha_hat_undivided`` that of WᵀW; ``shuffled_alpha_hat`` and ``shuffled_alpha`` are of shuffled weights.
+    ``alpha_hat_undivided`` that of WᵀW; names that begin with ``shuffled`` are of shuffled weights.
     """
     columns = content["values"]
     return pd.DataFrame(
@@ -104,57 +73,11 @@ def _row(training: Training, values: Mapping[str, Any]) -> dict[str, Any]:
         "alpha_hat_undivided": float((layer["alpha"] * log_undivided).mean()),
         "shuffled_alpha": float(layer["null_alpha"].mean()),
         "shuffled_alpha_hat": float(layer["null_alpha_hat"].mean()),
+        "shuffled_alpha_hat_undivided": float(
+            (layer["null_alpha_hat"] + layer["null_alpha"] * np.log10(longer)).mean()
+        ),
         "n_params": int(64 * training.width + (training.depth - 1) * training.width**2 + 10 * training.width),
     }
-
-
-def within(
-    table: pd.DataFrame,
-    metric: str,
-    outcome: str = "test",
-    *,
-    given: Sequence[str] = (),
-    by: Sequence[str] = ("family",),
-    n_resamples: int = 2_000,
-    seed: int = 0,
-) -> Estimate:
-    """Mean over groups of the rank correlation of a metric with an outcome, at fixed ``given`` columns.
-
-    The rows of a group are resampled with replacement, in the same way for the same table, groups and seed. Resamples
-    in which a column is constant count as zero. ``by`` : columns whose values make the groups.
-
-    >>> table = pd.DataFrame({"family": list("aaabbb"), "test": [1, 2, 3, 1, 2, 3], "alpha": [3, 2, 1, 3, 2, 1]})
-    >>> round(within(table, "alpha", n_resamples=10).value, 6)
-    -1.0
-    """
-    for name in (metric, outcome, *given, *by):
-        one_of(name, "column", table.columns)
-    rng = np.random.default_rng(seed)
-    n_resamples = positive_integer(n_resamples, "n_resamples")
-    found = []
-    for _, group in table.groupby(list(by), sort=True):
-        values = group[[metric, outcome, *given]].to_numpy(float).T
-        chosen = rng.integers(len(group), size=(n_resamples, len(group)))
-        rows = np.vstack([np.arange(len(group)), chosen])
-        found.append(_correlations(np.moveaxis(values[:, rows], 1, 0)))
-    mean = np.mean(found, axis=0)
-    return Estimate(float(mean[0]), mean[1:])
-
-
-def _correlations(samples: np.ndarray) -> np.ndarray:
-    """(B,) correlation of the ranks of the first two columns at fixed others, of samples (B, columns, n)."""
-    ranks = rankdata(samples, axis=-1)
-    ranks -= ranks.mean(axis=-1, keepdims=True)
-    scale = np.sqrt((ranks**2).sum(axis=-1, keepdims=True))
-    ranks = np.divide(ranks, scale, out=np.zeros_like(ranks), where=scale > 0)
-    matrix = ranks @ ranks.swapaxes(-1, -2)
-    if matrix.shape[-1] == 2:
-        return np.clip(matrix[:, 0, 1], -1, 1)
-    fixed = np.linalg.pinv(matrix[:, 2:, 2:], rcond=1e-10, hermitian=True)
-    left = matrix[:, :2, :2] - matrix[:, :2, 2:] @ fixed @ matrix[:, 2:, :2]
-    size = left[:, 0, 0] * left[:, 1, 1]
-    good = np.minimum(left[:, 0, 0], left[:, 1, 1]) > 1e-10
-    return np.where(good, np.clip(left[:, 0, 1] / np.sqrt(np.where(good, size, 1.0)), -1, 1), 0.0)
 
 
 def halves(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -170,22 +93,62 @@ def metric_estimates(table: pd.DataFrame, outcome: str = "test", **options: Any)
     }
 
 
-def registered_checks(table: pd.DataFrame, **options: Any) -> dict[str, float]:
-    """The numbers that claim P3.08 is judged by; ``options`` as for :func:`within`."""
-    plain = metric_estimates(table, **options)
-    partial = {half: within(part, "alpha_hat", given=NORMS, **options) for half, part in halves(table).items()}
+def partial_estimates(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, Estimate]:
+    """Half → correlation of a metric with test accuracy at fixed norms, within families."""
+    return {half: within(part, metric, given=NORMS, **options) for half, part in halves(table).items()}
+
+
+def controlled(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, dict[str, Estimate]]:
+    """What is held fixed → half → correlation of a metric with test accuracy; also that of shuffled weights."""
+    parts = halves(table)
+    fixed: dict[str, dict[str, Any]] = {
+        "architecture": {},
+        "… and both norms": {"given": NORMS},
+        "… and labels": {"by": ("family", "noise")},
+        "… labels and rate": {"by": ("family", "noise", "rate")},
+    }
+    found = {
+        label: {half: within(part, metric, **choice, **options) for half, part in parts.items()}
+        for label, choice in fixed.items()
+    }
+    return found | {"shuffled weights": {h: within(part, SHUFFLED[metric], **options) for h, part in parts.items()}}
+
+
+def layer_exponents(content: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """α of every stored layer, without and with weight decay, and the mean of each layer's shuffled weights."""
+    decays = [training.decay for training in trainings(content["settings"])]
+    values = content["values"]
+    found = {
+        label: np.concatenate(
+            [alphas for alphas, decay in zip(values["alpha"], decays, strict=True) if bool(decay) == on]
+        )
+        for label, on in (("without weight decay", False), ("with weight decay", True))
+    }
+    return found | {"shuffled weights": np.concatenate(values["null_alpha"])}
+
+
+def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:
+    """The numbers that claim P3.08 is judged by, of α̂ or of another metric in its place.
+
+    metric : one of ``SHUFFLED``. ``options`` as for :func:`within`.
+    """
+    plain = {
+        half: {name: within(part, name, **options) for name in (metric, *NORMS, SHUFFLED[metric], "train")}
+        for half, part in halves(table).items()
+    }
+    partial = partial_estimates(table, metric, **options)
     norms = {half: lesser(found["log_frobenius"], found["log_spectral"]) for half, found in plain.items()}
-    works = {half: {name: found[name].high < 0 for name in ("alpha_hat", *NORMS)} for half, found in plain.items()}
+    works = {half: {name: found[name].high < 0 for name in (metric, *NORMS)} for half, found in plain.items()}
     return {
-        "without_decay": plain["without"]["alpha_hat"].high,
-        "with_decay": plain["with"]["alpha_hat"].high,
-        "norms_fail": min((norms[half] - plain[half]["alpha_hat"]).low for half in plain),
+        "without_decay": plain["without"][metric].high,
+        "with_decay": plain["with"][metric].high,
+        "norms_fail": min((norms[half] - plain[half][metric]).low for half in plain),
         "given_norms": max(found.high for found in partial.values()),
-        "shuffled": min((found["shuffled_alpha_hat"] - found["alpha_hat"]).low for found in plain.values()),
-        "labels_fixed": within(table, "alpha_hat", by=("family", "noise"), **options).high,
-        "baseline": min((abs(found["alpha_hat"]) - abs(found["train"])).low for found in plain.values()),
+        "shuffled": min((found[SHUFFLED[metric]] - found[metric]).low for found in plain.values()),
+        "labels_fixed": within(table, metric, by=("family", "noise"), **options).high,
+        "baseline": min((abs(found[metric]) - abs(found["train"])).low for found in plain.values()),
         "unregularised": partial["without"].high,
-        "norm_instead": float(sum(any(w[n] for n in NORMS) and not w["alpha_hat"] for w in works.values())),
+        "norm_instead": float(sum(any(w[n] for n in NORMS) and not w[metric] for w in works.values())),
     }
 
 

@@ -112,8 +112,8 @@ def bounds_hold(n_kernels: int, rng: np.random.Generator, grid: int = 8) -> bool
 def arrangement_table(kernels: dict[str, np.ndarray], grid: int = 8) -> pd.DataFrame:
     """What four ways to make matrices of a kernel give, as text: one row per kernel and arrangement.
 
-    Of slices the first is shown. Nothing is divided by N. Eigenvalues are taken to ten digits, so that rounding does not
-    split the equal ones of kernels with equal slices, on which the choice of x_min would then hang.
+    Of slices the first is shown. Nothing is divided by N. Eigenvalues are taken to ten digits: rounding would split the
+    equal ones of kernels with equal slices, and the choice of x_min would hang on it.
     """
     rows = {}
     for label, kernel in kernels.items():

@@ -1,0 +1,31 @@
+"""The chapter on trained networks with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "spectra_training"
+FAST = {"n_resamples": 100, "n_again": 1}
+
+
+@pytest.mark.parametrize("parameters", [{}, {"seed": 5, "n_resamples": 200}], ids=["few resamples", "another seed"])
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert len(values) == 9 and {name.split(".")[1] for name in values} == {"08"}
+    assert values["P3.08.norm_instead"] == 1 and values["P3.08.with_decay"] > 0.3
+
+
+def test_the_figures_are_drawn(drawn):
+    drawn(NAME, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("n_resamples: found 10, expected a whole number of at least 100", {"n_resamples": 10}),
+        ("n_again: found 400, expected at most 324", {"n_again": 400}),
+        ("n_again: found 0", {"n_again": 0}),
+        ("seed: found -1", {"seed": -1}),
+        ("n_agian: not a parameter.*Did you mean 'n_again'", {"n_agian": 2}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
