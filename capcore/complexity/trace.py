@@ -96,14 +96,15 @@ def _cut(stage: Stage, curves: Curves, network: Network, layer: int) -> Stage:
     )
     margin = TOLERANCE * curves.period
     inside = (roots > stage.start[:, None] + margin) & (roots < stage.end[:, None] - margin)
-    roots = np.sort(np.where(inside, roots, np.inf), axis=1)  # those outside go last
-    fresh = np.isfinite(roots)
-    with np.errstate(invalid="ignore"):
-        fresh[:, 1:] &= ~(np.diff(roots, axis=1) <= margin)
-    source = np.repeat(np.arange(len(roots)), 1 + fresh.sum(axis=1))
+    piece = np.nonzero(inside)[0]
+    found = roots[inside]
+    order = np.lexsort((found, piece))  # by piece, which they are already, and along each
+    found, piece = found[order], piece[order]
+    fresh = np.r_[True, (np.diff(found) > margin) | (np.diff(piece) > 0)][: len(found)]
+    source = np.repeat(np.arange(len(roots)), 1 + np.bincount(piece[fresh], minlength=len(roots)))
     first = np.r_[True, source[1:] != source[:-1]]
     start, made_by = stage.start[source], stage.layer[source]
-    start[~first], made_by[~first] = roots[fresh], layer
+    start[~first], made_by[~first] = found[fresh], layer
     end = np.r_[start[1:], 0.0]
     end[np.r_[first[1:], True]] = stage.end
     return Stage(stage.curve[source], start, end, made_by, stage.coefficients[source])
@@ -129,6 +130,8 @@ def _activate(stage: Stage, curves: Curves, network: Network) -> Stage:
     middle = curves.basis((stage.start + stage.end) / 2)
     which = network.phi.piece(np.einsum("kb,kbm->km", middle, stage.coefficients))
     slopes, intercepts = np.array(network.phi.pieces).T
-    after = stage.coefficients * slopes[which][:, None, :]
-    after[:, 0] += intercepts[which]
+    after = stage.coefficients
+    after *= slopes[which][:, None, :]  # in place: _cut has made them, and nothing else holds them
+    if intercepts.any():
+        after[:, 0] += intercepts[which]
     return Stage(stage.curve, stage.start, stage.end, stage.layer, after)

@@ -7,12 +7,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.ticker import LogLocator
 
 from capcore.complexity import SlicePartition
 from capcore.plotting.style import CYCLE
 
 MARKERS = "osD^vP*"
 LINES = ("-", "--", "-.", ":")
+PALE = (
+    "#DCE9F5", "#F7E0D0", "#D5EEE3", "#F3DDEB", "#F9EBC8", "#DDF0FA", "#E4E4E4", "#FFFFFF", "#CFCFEA", "#E9D9C6",
+)  # fmt: skip
 
 
 def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.ndarray]) -> Axes:
@@ -25,7 +29,7 @@ def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.
     middles = np.array([polygon.mean(axis=0) for polygon in partition.polygons])
     logits = partition.maps[:, 0] + np.einsum("ra,rao->ro", middles, partition.maps[:, 1:])
     winner = logits.argmax(axis=1)
-    colours = np.array(["#DCE9F5", "#F7E0D0", "#D5EEE3", "#F3DDEB", "#F9EBC8", "#DDF0FA", "#E4E4E4", "#FFFFFF", "#CFCFEA", "#E9D9C6"])  # fmt: skip
+    colours = np.array(PALE)
     cells = PolyCollection(partition.polygons, facecolors=colours[winner % 10], edgecolors="0.25", linewidths=0.35)
     ax.add_collection(cells)
     for label, (u, v) in points.items():
@@ -48,6 +52,8 @@ def plot_counts(
     xlabel: str,
     ylabel: str,
     references: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    start: int = 0,
+    joined: bool = True,
 ) -> Axes:
     """Means over networks against x, both on logarithmic axes, with 95 % of the scatter of the mean as bars.
 
@@ -55,17 +61,26 @@ def plot_counts(
     ----------
     groups : label → (n_x, n_networks).
     references : label → (x, y) of lines to compare with, drawn thin.
+    start : where the groups begin in the colours and markers, for a second call on the same axis.
+    joined : whether lines join the points; not where a law is drawn through them.
     """
-    for i, (label, values) in enumerate(groups.items()):
+    for i, (label, values) in enumerate(groups.items(), start):
         error = 2 * values.std(axis=1, ddof=1) / values.shape[1] ** 0.5
-        style = LINES[i % 4] + MARKERS[i % 7]
+        style = (LINES[i % 4] if joined else "") + MARKERS[i % 7]
         ax.errorbar(x, values.mean(axis=1), error, fmt=style, color=CYCLE[i], linewidth=1.3, label=label)
     for i, (label, (at, line)) in enumerate((references or {}).items()):
         ax.plot(at, line, color="0.35", linewidth=1, linestyle=(":", "--")[i % 2], label=label)
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
-    ax.set_xticks(list(x), [f"{value:g}" for value in x])
+    ax.set_xticks(list(x), [_tick(value) for value in x])
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.minorticks_off()
     return ax
+
+
+def _tick(value: float) -> str:
+    """A number below 1 as a fraction, which is shorter."""
+    return f"1/{1 / value:g}" if 0 < value < 1 and float(1 / value).is_integer() else f"{value:g}"
 
 
 def plot_training(epochs: Sequence[int], groups: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:

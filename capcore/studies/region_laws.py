@@ -21,6 +21,7 @@ from capcore.complexity import (
     spherical_lengths,
     trace_curves,
 )
+from capcore.complexity.regions import regions_of
 
 HE = 2**0.5
 
@@ -65,16 +66,22 @@ def isotropic_segments(length: float, centres: np.ndarray, directions: np.ndarra
 
 
 def regions_by_length(
-    networks: Sequence[Network], lengths: Sequence[float], n_segments: int, rng: np.random.Generator
-) -> np.ndarray:
-    """(n_lengths, n_networks) mean linear regions − 1 on isotropic segments, nested, about standard normal points."""
-    found = np.empty((len(lengths), len(networks)))
+    networks: Sequence[Network], lengths: Sequence[float], bias_scale: float, n_segments: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """(n_lengths, n_networks) mean linear regions − 1 on nested isotropic segments, and what angles say of them.
+
+    The centres are standard normal points. The second array is the sum over layers of width × angle over π, for the
+    angles that the layers' augmented inputs turn through in the same network (:func:`angle_gaps`).
+    """
+    found = np.empty((2, len(lengths), len(networks)))
     for j, network in enumerate(networks):
         centres, directions = rng.normal(size=(2, n_segments, network.widths[0]))
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         for i, length in enumerate(lengths):
-            found[i, j] = curve_regions(network, isotropic_segments(length, centres, directions)).linear.mean() - 1
-    return found
+            course = trace_curves(network, isotropic_segments(length, centres, directions))
+            angles = spherical_lengths(course, HE, bias_scale).mean(axis=1)
+            found[:, i, j] = regions_of(course).linear.mean() - 1, np.array(network.widths[1:-1]) @ angles / np.pi
+    return found[0], found[1]
 
 
 def exponent(x: Sequence[float], y: Sequence[float]) -> float:
@@ -145,29 +152,51 @@ def prefactor_counts(
 
 
 def densities(
-    networks: Sequence[Network], bias_scale: float, n_lines: int, rng: np.random.Generator
+    networks: Sequence[Network], bias_scale: float, n_lines: int, rng: np.random.Generator, n_points: int = 100
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(n_networks,) boundary per volume of the unit ball counted on lines, and the sum of ‖∇z‖ρ at as many points."""
+    """(n_networks,) boundary per volume of the unit ball counted on lines, and the mean over points of Σ‖∇z‖ρ."""
     dim, counted, expected = networks[0].widths[0], [], []
     for network in networks:
         counted.append(boundary_density(network, np.zeros(dim), 1.0, n_lines, rng).value)
-        points = rng.normal(size=(n_lines, dim))
-        points *= rng.random((n_lines, 1)) ** (1 / dim) / np.linalg.norm(points, axis=1, keepdims=True)
+        points = rng.normal(size=(n_points, dim))
+        points *= rng.random((n_points, 1)) ** (1 / dim) / np.linalg.norm(points, axis=1, keepdims=True)
         expected.append(expected_boundary_density(network, points, bias_scale).sum(axis=1).mean())
     return np.array(counted), np.array(expected)
 
 
 def polygons_met(partition: SlicePartition, start: np.ndarray, end: np.ndarray) -> int:
-    """How many polygons of a slice the segment from ``start`` (2,) to ``end`` (2,) passes through, by clipping."""
-    met = 0
-    for polygon in partition.polygons:
-        sides = np.roll(polygon, -1, axis=0) - polygon
-        inward = np.column_stack([-sides[:, 1], sides[:, 0]])
-        here = np.sum((start - polygon) * inward, axis=1)
-        step = inward @ (end - start)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = -here / step
-        low = np.max(t, initial=0.0, where=step > 0)
-        high = np.min(t, initial=1.0, where=step < 0)
-        met += bool(high - low > 1e-12 and not np.any((step == 0) & (here < 0)))
-    return met
+    """How many polygons of a slice the segment from ``start`` (2,) to ``end`` (2,) passes through, by clipping.
+
+    >>> square = SlicePartition([np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]])], np.ones(1), None, None, None)
+    >>> polygons_met(square, np.array([-1, 0.5]), np.array([2, 0.4])), polygons_met(square, np.zeros(2), np.ones(2) - 2)
+    (1, 0)
+    """
+    corners = np.concatenate(partition.polygons)
+    first = np.r_[0, np.cumsum([len(polygon) for polygon in partition.polygons])]
+    after = np.arange(1, len(corners) + 1)
+    after[first[1:] - 1] = first[:-1]  # the last corner of a polygon is followed by its first
+    sides = corners[after] - corners
+    inward = np.column_stack([-sides[:, 1], sides[:, 0]])
+    here, step = np.sum((start - corners) * inward, axis=1), inward @ (end - start)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = -here / step
+    first = first[:-1]
+    enters = np.maximum.reduceat(np.where(step > 0, t, np.where((step == 0) & (here < 0), np.inf, 0.0)), first)
+    leaves = np.minimum.reduceat(np.where(step < 0, t, 1.0), first)
+    return int(np.sum(np.minimum(leaves, 1) - np.maximum(enters, 0) > 1e-12))
+
+
+def chord_mismatches(
+    network: Network, partition: SlicePartition, plane: np.ndarray, n_chords: int, rng: np.random.Generator
+) -> int:
+    """Chords of a slice whose pieces, counted on the chord, are not as many as the polygons that it passes through.
+
+    Parameters
+    ----------
+    plane : (3, d) the slice's origin and directions.
+    """
+    low, high = partition.outline.min(axis=0), partition.outline.max(axis=0)
+    ends = rng.uniform(low, high, (2, n_chords, 2))
+    inputs = plane[0] + ends @ plane[1:]
+    counted = curve_regions(network, segments(*inputs)).patterns
+    return int(sum(polygons_met(partition, a, b) != n for a, b, n in zip(*ends, counted, strict=True)))

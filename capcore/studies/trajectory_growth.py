@@ -68,7 +68,7 @@ def expected_gains(weight_scale: float, width: int, n_layers: int) -> np.ndarray
     """(n_layers,) expected lengths over that of the curve: powers of the gain of one layer, exact.
 
     >>> expected_gains(2**0.5, 32, 2).round(3).tolist()
-    [0.98, 0.96]
+    [0.98, 0.961]
     """
     return expected_length_gain(width, weight_scale) ** np.arange(1, n_layers + 1)
 

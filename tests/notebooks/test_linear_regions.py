@@ -1,0 +1,48 @@
+"""The chapter on linear regions with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "linear_regions"
+FAST = {"n_networks": 4, "n_segments": 5, "n_lines": 10}
+VARIANTS = {
+    "narrow": {"width": 8},
+    "one hidden layer": {"n_layers": 1, "width": 12},
+    "large biases": {"bias_scale": 3.0, "width": 8, "seed": 1},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    claims = [name.split(".")[1] for name in values]
+    assert [claims.count(claim) for claim in ("01", "02", "03")] == [6, 10, 9]
+    assert (values["S4.01.mismatches"], values["S4.01.zaslavsky"], values["S4.01.chords"]) == (0, 211, 0)
+    assert values["S4.02.scale_free"] == 0 and values["S4.02.long_length"] < 0.5
+    laws = (
+        "S4.02.first_layer",
+        "S4.02.every_layer",
+        "S4.02.prefactor",
+        "S4.03.polygons",
+        "S4.03.law_2",
+        "S4.03.law_16",
+    )
+    assert max(values[name] for name in laws) < 12  # Student's law with 3 degrees of freedom has long tails
+
+
+def test_the_figures_are_drawn(drawn):
+    drawn(NAME, **FAST, width=6)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("width: found 0", {"width": 0}),
+        ("n_layers: found 0", {"n_layers": 0}),
+        ("n_networks: found 2, expected a whole number of at least 3", {"n_networks": 2}),
+        ("bias_scale: found 0, expected more than 0", {"bias_scale": 0.0}),
+        ("n_line: not a parameter.*Did you mean 'n_lines'", {"n_line": 5}),
+        ("seed: found -1", {"seed": -1}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)

@@ -1,0 +1,38 @@
+"""The chapter on trajectories with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "trajectories"
+FAST = {"n_networks": 6, "n_layers": 3}
+VARIANTS = {
+    "wide": {"width": 64},
+    "narrow": {"width": 8, "n_networks": 30},
+    "two layers": {"n_layers": 2, "width": 8, "seed": 1},
+}
+
+
+@pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
+def test_it_runs_with_other_parameters(run, recorded, parameters):
+    values = recorded(run(NAME, **{**FAST, **parameters}))
+    assert len(values) == 9 and {name.split(".")[1] for name in values} == {"04"}
+    assert values["S4.04.stretching"] == 0
+    assert values["S4.04.published"] < 1 < values["S4.04.as_printed"]
+    assert values["S4.04.law"] < 6  # few networks
+
+
+def test_the_figures_are_drawn(drawn):
+    drawn(NAME, **FAST, width=6)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("width: found 1, expected a whole number of at least 2", {"width": 1}),
+        ("n_layers: found 1, expected a whole number of at least 2", {"n_layers": 1}),
+        ("n_networks: found 2", {"n_networks": 2}),
+        ("widths: not a parameter.*Did you mean 'width'", {"widths": 5}),
+        ("seed: found -1", {"seed": -1}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
