@@ -13,6 +13,7 @@ from capcore.spectra.metrics import SpectrumMetrics
 from capcore.studies.stored_spectra import StoredNetwork
 
 NORMS = ("log ‖W‖²_F", "log λ_max")
+"""The two norms of a layer: squared Frobenius norm without 1/N, and squared spectral norm with it."""
 SLICES = SpectraOptions(alternatives=())
 POOLED = SpectraOptions(density=DensityOptions(arrangement="pooled"), alternatives=())
 
