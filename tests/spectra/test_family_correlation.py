@@ -76,6 +76,19 @@ def test_the_interval_over_families_covers_their_mean():
     assert 180 <= sum(one.low <= truth <= one.high for one in found) <= 199
 
 
+def test_the_pooled_interval_leaves_out_one_family_at_a_time():
+    """Tukey's jackknife of Fisher's z: pseudo-values, their mean error, Student's t."""
+    x, y, names = families(3, [4, 5, 6, 7], shift=0.3, noise=4.0)
+    found = family_correlations(x, y, names, np.random.default_rng(0), n_shuffles=19)
+    labels = np.array(names)
+    z = np.arctanh(stats.spearmanr(x, y).statistic)
+    rest = np.array([np.arctanh(stats.spearmanr(x[labels != f], y[labels != f]).statistic) for f in found.families])
+    pseudo = 4 * z - 3 * rest
+    half = stats.t.ppf(0.975, 3) * pseudo.std(ddof=1) / 2
+    assert (found.pooled.low, found.pooled.high) == pytest.approx(tuple(np.tanh([z - half, z + half])), abs=1e-9)
+    assert found.pooled.interval == "families"
+
+
 def test_at_given_quantities():
     x, y, names = families(1, [6, 7, 8], slope=0.0)
     size = x + 0.1 * y
