@@ -16,6 +16,7 @@ from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.metrics import fit_tails
 from capcore.spectra.models import RANGE
 from capcore.spectra.options import DensityOptions
+from capcore.spectra.weightwatcher.tail import fits_as_weightwatcher
 from capcore.studies.stored_network import StoredNetwork
 
 CHOICES = ("metric", "matrices", "units", "tail", "over", "ends")
@@ -112,6 +113,13 @@ def range_shares(networks: Mapping[str, StoredNetwork], keys: Iterable[str]) -> 
             alphas = np.concatenate([fits(networks[key], matrices, tail).alpha for key in keys])
             found[matrices, tail] = float(np.mean((alphas >= RANGE[0]) & (alphas <= RANGE[1])))
     return found
+
+
+def tool_alphas(network: StoredNetwork) -> np.ndarray:
+    """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
+    options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")
+    found = network.densities(options=options)
+    return np.array([fit.alpha for fit in fits_as_weightwatcher([density.eigenvalues for density in found])])
 
 
 def _combinations(matrices: str) -> list[tuple[str, str, str, str]]:

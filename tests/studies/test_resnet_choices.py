@@ -1,12 +1,16 @@
 """Metrics under combinations of choices, against reports computed with those choices."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions
+from capcore.spectra.formats import stem
 from capcore.studies import resnet_choices as study
+from capcore.studies.resnet_sources import SOURCES
 from capcore.studies.stored_spectra import stored_networks
 
 KEYS = ["resnet20", "layers_removed"]
@@ -76,3 +80,13 @@ def test_shares_in_range(networks):
     expected = networks["resnet20"].report(SpectraOptions(alternatives=())).model.share_in_range
     assert found["slices", "Clauset"] == pytest.approx(expected)
     assert ("operator", "upper half") not in found
+
+
+@pytest.mark.parametrize("key", SOURCES)
+def test_the_tools_exponents_are_those_that_it_printed(networks, key):
+    """Against the reference tool's own output for the original files, which needs no weights here."""
+    files = json.loads((Path(__file__).parents[1] / "spectra" / "goldens" / "weightwatcher.json").read_text("utf8"))
+    (case,) = [case for name, case in files["checkpoints"].items() if stem(Path(name).name) == stem(SOURCES[key].file)]
+    printed = np.array([alpha for alpha in case["pooled"]["alpha"] if alpha != -1])
+    found = study.tool_alphas(networks[key])
+    np.testing.assert_allclose(np.sort(found), np.sort(printed), rtol=1e-9)
