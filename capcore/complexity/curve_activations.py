@@ -75,7 +75,7 @@ def uniform_tangents(network: object, error: float = 0.1) -> TangentNetwork:
 def tangent_network(network: object, inputs: object, error: float) -> TangentNetwork:
     """The network of tangents whose logits are within ``error`` on average, E|g_k(x) − f_k(x)| ≤ λ over all outputs.
 
-    A unit's tolerance is τ over its mean influence |∂f_k/∂h|, and its knots are cut to the range of its pre-activations
+    A unit's tolerance is τ over its mean influence ``|∂f_k/∂h|``, and its knots are cut to the range of its pre-activations
     at the points; τ is the largest of a geometric grid that keeps the error.
 
     Parameters
@@ -157,7 +157,7 @@ def _crossings(places: np.ndarray, z: np.ndarray, activations: Sequence[Activati
 
 
 def _influence(net: Network, levels: list[np.ndarray]) -> list[np.ndarray]:
-    """For every hidden layer (m,) mean over points and outputs of |∂f_k/∂h_j|."""
+    """For every hidden layer (m,) mean over points and outputs of ``|∂f_k/∂h_j|``."""
     found, by_output = [], np.repeat(net.weights[-1].T[None], len(levels[0]), axis=0)
     for i in range(len(levels) - 1, -1, -1):
         found.append(np.abs(by_output).mean(axis=(0, 1)))

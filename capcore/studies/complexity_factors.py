@@ -36,7 +36,7 @@ class Factorial:
 
     Attributes
     ----------
-    values : measure → (2, 2, 2, 2, n_seeds), axes in the order of :data:`FACTORS`.
+    values : measure → (2, 2, 2, 2, n_seeds), axes in the order of ``FACTORS``.
     """
 
     values: Mapping[str, np.ndarray]

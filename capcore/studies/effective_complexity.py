@@ -41,7 +41,7 @@ class Images:
     ----------
     x, x_test : (n, 64) pixels; mean 0 and variance 1 over all pixels of all training images.
     y, y_test : (n,) labels 0 … 9.
-    places : for each of :data:`PLACES` points (m, 64).
+    places : for each of ``PLACES`` points (m, 64).
     starts, ends : (n_segments, 64) pairs of test images of different digits.
     """
 

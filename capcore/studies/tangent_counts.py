@@ -94,7 +94,7 @@ class Counts:
     Attributes
     ----------
     error : the largest error over its tolerance.
-    bound, one_layer, two_layers : ratios, see :func:`bound_ratios` and :func:`long_line_ratios`.
+    bound, one_layer, two_layers : as ``bound_ratios`` and ``long_line_ratios`` give them.
     plane : closed form, polygons, exp(complexity).
     """
 
