@@ -75,8 +75,8 @@ def uniform_tangents(network: object, error: float = 0.1) -> TangentNetwork:
 def tangent_network(network: object, inputs: object, error: float) -> TangentNetwork:
     """The network of tangents whose logits are within ``error`` on average, E|g_k(x) − f_k(x)| ≤ λ over all outputs.
 
-    A unit's tolerance is τ over its mean influence ``|∂f_k/∂h|``, and its knots are cut to the range of its pre-activations
-    at the points; τ is the largest of a geometric grid that keeps the error.
+    A unit's tolerance is τ over its mean influence ``|∂f_k/∂h|``, and its knots are cut to the range that its
+    pre-activations have at the points; τ is the largest of a geometric grid that keeps the error.
 
     Parameters
     ----------
