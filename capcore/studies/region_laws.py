@@ -90,6 +90,8 @@ def exponent(x: Sequence[float], y: Sequence[float]) -> float:
     >>> round(exponent([1, 2, 4], [3, 0, 48]), 12)
     2.0
     """
+    if min(y[0], y[-1]) <= 0:
+        raise ValueError(f"y: found {y[0]:g} and {y[-1]:g}, expected counts above 0. Use more networks or segments.")
     return float(np.log(y[-1] / y[0]) / np.log(x[-1] / x[0]))
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 NAME = "linear_regions"
-FAST = {"n_networks": 4, "n_segments": 5, "n_lines": 10}
+FAST = {"n_networks": 4, "n_segments": 60, "n_lines": 10}
 VARIANTS = {
     "narrow": {"width": 8},
     "one hidden layer": {"n_layers": 1, "width": 12},
-    "large biases": {"bias_scale": 3.0, "width": 8, "seed": 1},
+    "large biases": {"bias_scale": 3.0, "width": 16, "seed": 1},
 }
 
 

@@ -70,3 +70,8 @@ def test_angles_without_biases():
 
 def test_silent_boundaries_need_a_layer_above():
     assert 0.02 < study.silent_share(np.random.default_rng(0), 20) < 0.3
+
+
+def test_an_exponent_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="y: found 0 and 3, expected counts above 0"):
+        study.exponent([1, 2], [0.0, 3.0])
