@@ -9,7 +9,7 @@ the bulk that noise would leave is fitted to them (:mod:`capcore.spectra.bulk`),
 :func:`~capcore.spectra.analysis.analyse_spectra`, or ``capcore spectra FILE`` in a shell. Whatever could not be
 analysed is listed with the reason. What such metrics have to do with accuracy: rank correlations with intervals, within
 and across families (:mod:`capcore.spectra.family_correlation`), under every analysis choice
-(:mod:`capcore.spectra.multiverse`), and how many networks it would take (:mod:`capcore.spectra.rank_power`).
+(:mod:`capcore.spectra.universes`), and how many networks it would take (:mod:`capcore.spectra.rank_power`).
 """
 
 from capcore.spectra.alternatives import ALTERNATIVES, LikelihoodRatio, compare_tails
@@ -29,7 +29,6 @@ from capcore.spectra.marchenko_pastur import bulk_density, bulk_distribution, bu
 from capcore.spectra.matrices import slices, unfolded
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import ModelMetrics, model_metrics
-from capcore.spectra.multiverse import Multiverse, multiverse
 from capcore.spectra.norms import Norms, log_alpha_norm, spectrum_norms
 from capcore.spectra.nulls import layer_generator, null_weights
 from capcore.spectra.operator import operator_spectra
@@ -39,6 +38,7 @@ from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 from capcore.spectra.rank_power import correlation_power, points_needed
 from capcore.spectra.report import Source, SpectraReport, compare_spectra
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
+from capcore.spectra.universes import Multiverse, multiverse
 from capcore.spectra.weightwatcher import weightwatcher_details, weightwatcher_summary
 
 __all__ = [

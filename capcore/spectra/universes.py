@@ -83,7 +83,7 @@ def multiverse(
     min_points: int = 3,
     **options: Any,
 ) -> Multiverse:
-    """The :class:`~capcore.spectra.multiverse.Multiverse` of metrics with one outcome.
+    """The :class:`~capcore.spectra.universes.Multiverse` of metrics with one outcome.
 
     Parameters
     ----------

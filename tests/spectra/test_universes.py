@@ -5,7 +5,7 @@ import pytest
 
 from capcore.spectra.correlation import rank_correlation
 from capcore.spectra.family_correlation import family_correlations
-from capcore.spectra.multiverse import multiverse
+from capcore.spectra.universes import multiverse
 
 RNG = np.random.default_rng(0)
 OUTCOME = RNG.normal(size=12)
