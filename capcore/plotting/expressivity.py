@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,13 +13,22 @@ from capcore.complexity import MemorisationCurve
 from capcore.plotting.profiles import MARKERS
 from capcore.plotting.style import CYCLE
 
+MODELS = ("invariant", "invariant + places", "order-aware", "narrow", "linear", "small invariant", "small order-aware")
+"""The models of the chapter: each has the same colour and mark in all figures."""
+
+
+def _style(name: str) -> dict[str, Any]:
+    k = MODELS.index(name) if name in MODELS else len(MODELS)
+    return {"color": CYCLE[k % len(CYCLE)], "marker": MARKERS[k % len(MARKERS)], "label": name}
+
 
 def plot_memorisation(curves: Mapping[str, MemorisationCurve], ax: Axes) -> Axes:
     """Training accuracy on random labels against their number: medians, with the range over the trials as a band."""
-    for i, (name, curve) in enumerate(curves.items()):
-        ax.plot(curve.sizes, curve.medians, color=CYCLE[i], marker=MARKERS[i], label=name)
+    for name, curve in curves.items():
+        style = _style(name)
+        ax.plot(curve.sizes, curve.medians, **style)
         low, high = curve.accuracies.min(axis=1), curve.accuracies.max(axis=1)
-        ax.fill_between(curve.sizes, low, high, color=CYCLE[i], alpha=0.15, linewidth=0)
+        ax.fill_between(curve.sizes, low, high, color=style["color"], alpha=0.15, linewidth=0)
     ax.axhline(0.5, color="0.25", linestyle="--", linewidth=0.9)
     ax.set(xscale="log", xlabel="random labels to memorise", ylabel="training accuracy", ylim=(0.47, 1.02))
     _plain_ticks(ax, next(iter(curves.values())).sizes)
@@ -56,16 +66,16 @@ def plot_against_kappa(points: Mapping[str, tuple[float, float]], ax: Axes, slop
     span = np.array([min(k for k, _ in points.values()) / 1.5, 1.5 * max(k for k, _ in points.values())])
     for slope, style in zip(slopes, ("--", ":"), strict=False):
         ax.plot(span, slope * span, color="0.25", linestyle=style, linewidth=0.9, label=f"{slope} per κ")
-    for i, (name, (kappa, labels)) in enumerate(points.items()):
-        ax.plot(kappa, labels, MARKERS[i % len(MARKERS)], color=CYCLE[i % len(CYCLE)], linestyle="none", label=name)
+    for name, (kappa, labels) in points.items():
+        ax.plot(kappa, labels, linestyle="none", **_style(name))
     ax.set(xscale="log", yscale="log", xlabel="κ after training on random labels", ylabel="random labels memorised")
     return ax
 
 
 def plot_shares(points: Mapping[str, tuple[float, float]], ax: Axes) -> Axes:
     """Test accuracy on the order target against the share of κ that sees the order, a mark per model."""
-    for i, (name, (share, accuracy)) in enumerate(points.items()):
-        ax.plot(share, accuracy, MARKERS[i], color=CYCLE[i], linestyle="none", label=name)
+    for name, (share, accuracy) in points.items():
+        ax.plot(share, accuracy, linestyle="none", **_style(name))
     ax.axhline(0.5, color="0.25", linestyle="--", linewidth=0.9)
     ax.set(xlabel="share of κ that sees the exchange", ylabel="test accuracy, order target", ylim=(0.45, 1.02))
     ax.set_xlim(-0.03, 0.63)
@@ -75,8 +85,8 @@ def plot_shares(points: Mapping[str, tuple[float, float]], ax: Axes) -> Axes:
 def plot_ranks(counts: Sequence[int], ranks: Mapping[str, Sequence[int]], ax: Axes) -> Axes:
     """κ against the number of examples, two to an orbit; dashed, as many as examples, dotted, as orbits."""
     examples = 2 * np.asarray(counts)
-    for i, (name, values) in enumerate(ranks.items()):
-        ax.plot(examples, values, color=CYCLE[i], marker=MARKERS[i], label=name)
+    for name, values in ranks.items():
+        ax.plot(examples, values, **_style(name))
     ax.plot(examples, examples, color="0.25", linestyle="--", linewidth=0.9, label="examples")
     ax.plot(examples, examples / 2, color="0.25", linestyle=":", linewidth=1.1, label="orbits")
     ax.set(xscale="log", yscale="log", xlabel="examples, two to an orbit", ylabel="κ")

@@ -53,7 +53,7 @@ def compare(channels: int, n_examples: int, rng: np.random.Generator, n_layers: 
     params = fit(arch, process).params
     allocation = allocate(arch, params, process)
     tangents = np.hstack(list(arch.tangents(params).values()))
-    drawn = rng.multivariate_normal(np.zeros(len(tangents)), allocation.covariance, n_examples)
+    drawn = rng.multivariate_normal(np.zeros(len(tangents)), allocation.covariance, n_examples, method="cholesky")
     exact = exact_examples(allocation.covariance, n_examples, rng)
     gaps = [
         float(np.abs(ConstraintSpace.from_columns(x.T @ (x @ tangents)).per_input() - allocation.per_input).max())
@@ -68,5 +68,5 @@ def rank_by_examples(channels: int, counts: Sequence[int], rng: np.random.Genera
     params = fit(arch, process).params
     tangents = np.hstack(list(arch.tangents(params).values()))
     covariance = allocate(arch, params, process).covariance
-    drawn = rng.multivariate_normal(np.zeros(len(tangents)), covariance, max(counts))
+    drawn = rng.multivariate_normal(np.zeros(len(tangents)), covariance, max(counts), method="cholesky")
     return [ConstraintSpace.from_columns(drawn[:count] @ tangents).dimension for count in counts]

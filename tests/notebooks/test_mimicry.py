@@ -1,0 +1,34 @@
+"""The chapter on mimicry with other parameters, and with parameters that it must refuse."""
+
+import pytest
+
+NAME = "mimicry"
+FAST = {"n_seeds": 0}
+
+
+def test_it_runs_without_training(run, recorded):
+    values = recorded(run(NAME, **FAST))
+    assert len(values) == 11 and {name.split(".")[1] for name in values} == {"10"}
+    assert values["S4.10.memorises"] == 1
+
+
+@pytest.mark.slow
+def test_it_trains_another_student(run, recorded):
+    assert recorded(run(NAME, arm="shallow, 400 labels", n_segments=2))
+
+
+def test_its_figures_are_drawn(drawn):
+    drawn(NAME, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("message", "parameters"),
+    [
+        ("arm: found 'small'", {"arm": "small"}),
+        ("n_seeds: found 7, expected at most 6", {"n_seeds": 7}),
+        ("n_segments: found 0", {"n_segments": 0}),
+        ("seeds: not a parameter.*Did you mean 'n_seeds'", {"seeds": 2}),
+    ],
+)
+def test_it_refuses_in_one_line(refused, message, parameters):
+    refused(NAME, message, **parameters)
