@@ -1,7 +1,7 @@
 """Networks of curved activations made piecewise linear by tangents: linear regions of tanh and logistic networks.
 
 Every unit gets the tangents that it needs: fewer where its pre-activations keep to a small range, or where the outputs
-hardly depend on it. Slides, after Hu et al. (2020), with an allocation of our own: theirs adds tangents one by one.
+hardly depend on it. Slides, after Hu et al. (2020); the rule that allots tangents to units is our own.
 """
 
 from __future__ import annotations
