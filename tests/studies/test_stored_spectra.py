@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,11 @@ import pytest
 
 from capcore.results import StaleResultsError
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, read_checkpoint, spectral_densities
+from capcore.spectra.layers import find_layers
 from capcore.studies.checkpoint_files import find_file, weights_hash
 from capcore.studies.resnet_sources import SOURCES
 from capcore.studies.resnet_spectra import SETTINGS, network_spectra
-from capcore.studies.stored_spectra import stored_networks
+from capcore.studies.stored_spectra import _network, _spectra, stored_networks
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "checkpoints"
@@ -189,14 +189,45 @@ def test_stale_and_mixed_files_are_refused(tmp_path):
         stored_networks(tmp_path)
 
 
-def test_a_network_of_the_readers_own_shapes(networks):
-    """Too many values for the shapes would shift every spectrum after them."""
-    from capcore.spectra.layers import find_layers
-    from capcore.studies.stored_spectra import _spectra
+def toy_network():
+    """Two convolutions, one with a slice of zeros and a channel of zeros, one removed, and a linear layer."""
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(12, 11, 3, 3)), rng.normal(size=(14, 12, 1, 2))
+    first[:, :, 1, 2] = 0
+    first[3] = 0
+    return {
+        "module.b.weight": first.astype("f4"),
+        "module.a.weight": second.astype("f4"),
+        "module.gone.weight": np.zeros((12, 12, 3, 3), "f4"),
+        "module.fc.weight": rng.normal(size=(10, 14)).astype("f4"),
+        "module.fc.bias": np.ones(10, "f4"),
+        "module.steps": np.array(3),
+    }
 
-    network = networks["dense"]
-    layers = find_layers(network.checkpoint).layers
-    short = tuple(replace(layer, shape=layer.shape) for layer in layers[:-1])
-    values = np.concatenate([network.spectra["slices"][layer.name].eigenvalues.ravel() for layer in layers])
+
+@pytest.mark.parametrize("arrangement", ["slices", "pooled", "unfolded"])
+def test_storing_and_reading_gives_the_same_report(arrangement):
+    """The whole way, for a network that is at hand: zeros and names included."""
+    weights = toy_network()
+    arrays, values = network_spectra(read_checkpoint(weights), {**SETTINGS, "n_null": 2})
+    arrays = {f"toy.{name}": array for name, array in arrays.items()}
+    stored = _network("toy", {**vars(SOURCES["dense"]), **values}, arrays, SETTINGS["operator"])
+    bare = {name.removeprefix("module."): weights[name] for name in sorted(weights) if name != "module.steps"}
+    options = SpectraOptions(DensityOptions(arrangement))
+    found, expected = stored.report(options), analyse_spectra(bare, options)
+    assert found.skipped == expected.skipped and found.not_layers == expected.not_layers
+    reasons = [part.reason for part in found.skipped]
+    assert ("All weights of this slice are zero." in reasons) == (arrangement == "slices")
+    assert "All weights are zero." in reasons
+    for part, other in zip((found.model, *found.spectra), (expected.model, *expected.spectra), strict=True):
+        agree(vars(part), vars(other))
+    for density, other in zip(found.densities, expected.densities, strict=True):
+        assert density.resolution == pytest.approx(other.resolution, rel=1e-12)
+
+
+def test_arrays_that_do_not_fit_the_shapes_are_refused(networks):
+    """Too many values for the shapes would shift every spectrum after them."""
+    layers = find_layers(networks["dense"].checkpoint).layers
+    values = np.concatenate([networks["dense"].spectra["slices"][layer.name].eigenvalues.ravel() for layer in layers])
     with pytest.raises(ValueError, match="eigenvalues more than the shapes have"):
-        _spectra(short, values, np.zeros(500, int), sliced=True)
+        _spectra(layers[:-1], values, np.zeros(500, int), sliced=True)
