@@ -1,4 +1,4 @@
-"""Trained deep networks that put the scaling conjecture of paper 2 to the test.
+"""Trained networks: those that put the scaling conjecture of paper 2 to the test, models of sets, and mimicry.
 
 Optional: JAX, optax and scikit-learn, ``pip install "capcore[deep]"``. Depth is a scan over layers, and many seeds and
 learning rates train side by side (:func:`capcore.deep.training.train`).

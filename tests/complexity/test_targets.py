@@ -25,6 +25,12 @@ def test_exchange_changes_every_label(name):
     np.testing.assert_array_equal(each.label(items[:, [1, 0, 2, 3]]), -labels)
 
 
+def test_the_twofold_order_is_a_product_of_two_orders():
+    items, labels = target("order").draw(500, np.random.default_rng(3))
+    single = target("simple order").label
+    np.testing.assert_array_equal(single(items) * single(items[:, 2:]), labels)
+
+
 def test_the_twofold_order_is_uncorrelated_with_every_input():
     items, labels = target("order").draw(40_000, np.random.default_rng(2))
     assert np.abs(labels @ items.reshape(len(items), -1) / len(items)).max() < 4.5 / 200

@@ -31,6 +31,13 @@ def test_every_seed_learns_its_own_data():
     np.testing.assert_allclose(found[0], w, atol=1e-3)
 
 
+def test_the_rate_falls_linearly_to_zero():
+    """A constant slope makes every step of Adam as long as its rate: Σ (1 − t/T) = (T + 1)/2."""
+    x = np.zeros((1, 4), dtype=np.float32)
+    found = train_side_by_side(lambda key: jnp.zeros(()), lambda w, x, y: w, x, x, seeds=[0], **OPTIONS)
+    assert float(found[0, 0]) == pytest.approx(-0.05 * 401 / 2, rel=1e-3)
+
+
 def test_a_run_does_not_depend_on_its_neighbours():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 40, 2)).astype(np.float32), rng.normal(size=(2, 40)).astype(np.float32)
