@@ -90,8 +90,8 @@ def spectral_densities(source: Checkpoint | Layers, options: DensityOptions | No
 def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     """Densities of one layer: one, or one per slice; and what of it is not analysed."""
     arrangement = options.arrangement if layer.kernel else "unfolded"
-    shape, n_matrices = _matrices(layer, arrangement, options)
-    reason = _unfit(shape, n_matrices, options)
+    shape, n_matrices = matrices_of(layer, arrangement, options)
+    reason = unfit_reason(shape, n_matrices, options)
     if not reason:
         weights = layer.weights()
         bad = non_finite_count(weights)
@@ -103,7 +103,7 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     found: list[Density] = []
     skipped: list[Skipped] = []
     for tap, spectra in _spectra(layer, weights, arrangement, options):
-        density = _density(layer, tap, spectra, shape, n_matrices, options)
+        density = scaled_density(layer, tap, spectra, shape, n_matrices, options)
         if density.eigenvalues[0] > 0:
             found.append(density)
         else:
@@ -111,8 +111,16 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     return Densities(tuple(found), tuple(skipped))
 
 
-def _matrices(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[tuple[int, int], int]:
-    """Shape of each matrix, and how many go into one density; none where the grid of a layer is not known."""
+def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[tuple[int, int], int]:
+    """Shape of each matrix, and how many go into one density; none where the grid of a layer is not known.
+
+    arrangement : of :class:`~capcore.spectra.options.DensityOptions`; ``unfolded`` for layers without a kernel.
+
+    >>> from capcore.spectra.checkpoints import read_checkpoint
+    >>> layer = find_layers(read_checkpoint({"conv": np.ones((32, 16, 3, 3))})).layers[0]
+    >>> [matrices_of(layer, name, DensityOptions(name)) for name in ("slices", "pooled", "unfolded")]
+    [((32, 16), 1), ((32, 16), 9), ((32, 144), 1)]
+    """
     groups, n_out, n_in, *kernel = layer.shape
     if arrangement == "operator":
         grid, stride = options.lengths("grid", layer), options.lengths("stride", layer)
@@ -125,8 +133,14 @@ def _matrices(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[
     return (n_out, n_in), groups * (prod(kernel) if arrangement == "pooled" else 1)
 
 
-def _unfit(shape: tuple[int, int], n_matrices: int, options: DensityOptions) -> str:
-    """Why matrices are not analysed; empty if they are."""
+def unfit_reason(shape: tuple[int, int], n_matrices: int, options: DensityOptions) -> str:
+    """Why matrices are not analysed; empty if they are.
+
+    shape, n_matrices : of :func:`matrices_of`.
+
+    >>> unfit_reason((3, 16), 2, DensityOptions()), unfit_reason((16, 32), 1, DensityOptions())
+    ('2 matrices of 3 × 16: 6 eigenvalue(s), fewer than the minimum of 10.', '')
+    """
     if not n_matrices:
         return "No grid given: its operator depends on the size of its input."
     many = f"{n_matrices} matrices of {shape[0]} × {shape[1]}" if n_matrices > 1 else f"{shape[0]} × {shape[1]}"
@@ -135,6 +149,28 @@ def _unfit(shape: tuple[int, int], n_matrices: int, options: DensityOptions) -> 
     if min(shape) > options.maximum:
         return f"{many}: the shorter side is longer than the maximum of {options.maximum}."
     return ""
+
+
+def scaled_density(
+    layer: Layer,
+    tap: tuple[int, ...] | None,
+    spectra: GramSpectra,
+    shape: tuple[int, int],
+    n_matrices: int,
+    options: DensityOptions,
+) -> Density:
+    """The :class:`Density` of undivided spectra, in the units of the options.
+
+    tap : of a slice, or ``None``. spectra : of WᵀW, of as many matrices of that shape as go into the density.
+    """
+    factor, divisor = options.factor(layer), options.divisor(shape)
+    ratio = factor**2 / divisor
+    values = np.sort(spectra.eigenvalues, axis=None)[::-1] * ratio
+    values.setflags(write=False)
+    n_zeros, resolution = int(spectra.n_zeros.sum()), float(spectra.resolution.max()) * ratio
+    return Density(
+        layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor, factor, options
+    )
 
 
 def _spectra(
@@ -147,21 +183,3 @@ def _spectra(
         yield from zip(taps(layer.kernel), map(gram_spectra, slices(weights)), strict=True)
     else:
         yield None, gram_spectra(slices(weights) if arrangement == "pooled" else unfolded(weights))
-
-
-def _density(
-    layer: Layer,
-    tap: tuple[int, ...] | None,
-    spectra: GramSpectra,
-    shape: tuple[int, int],
-    n_matrices: int,
-    options: DensityOptions,
-) -> Density:
-    factor, divisor = options.factor(layer), options.divisor(shape)
-    ratio = factor**2 / divisor
-    values = np.sort(spectra.eigenvalues, axis=None)[::-1] * ratio
-    values.setflags(write=False)
-    n_zeros, resolution = int(spectra.n_zeros.sum()), float(spectra.resolution.max()) * ratio
-    return Density(
-        layer.name, layer.kind, tap, values, shape, n_matrices, n_zeros, resolution, divisor, factor, options
-    )

@@ -16,7 +16,7 @@ import numpy as np
 
 from capcore.spectra.analysis import PACKAGES
 from capcore.spectra.analysis_options import SpectraOptions
-from capcore.spectra.densities import Densities, Density, _density, _matrices, _unfit
+from capcore.spectra.densities import Densities, Density, matrices_of, scaled_density, unfit_reason
 from capcore.spectra.eigenvalues import GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.matrices import taps
@@ -116,8 +116,10 @@ class StoredNetwork:
         """Like :func:`~capcore.spectra.densities.layer_densities`."""
         arrangement = options.arrangement if layer.kernel else "unfolded"
         stored = self.spectra["unfolded" if layer.kernel and arrangement == "unfolded" else "slices"][layer.name]
-        shape, n_matrices = _matrices(layer, arrangement, options)
-        reason = _unfit(shape, n_matrices, options) or ("" if stored.eigenvalues.any() else "All weights are zero.")
+        shape, n_matrices = matrices_of(layer, arrangement, options)
+        reason = unfit_reason(shape, n_matrices, options) or (
+            "" if stored.eigenvalues.any() else "All weights are zero."
+        )
         if reason:
             return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
         parts: Iterator[tuple[tuple[int, ...] | None, GramSpectra]] = iter([(None, stored)])
@@ -126,7 +128,7 @@ class StoredNetwork:
         found: list[Density] = []
         skipped: list[Skipped] = []
         for tap, spectra in parts:
-            density = _density(layer, tap, spectra, shape, n_matrices, options)
+            density = scaled_density(layer, tap, spectra, shape, n_matrices, options)
             if density.eigenvalues[0] > 0:
                 found.append(density)
             else:
