@@ -17,6 +17,7 @@ import numpy as np
 from capcore.spectra.averaged_correlation import AveragedCorrelation, family_weights, weighted_interval
 from capcore.spectra.correlation import RankCorrelation
 from capcore.spectra.family_correlation import FamilyCorrelations, family_correlations
+from capcore.studies.medians import median_interval
 from capcore.studies.published_table import BASELINES, DEPTH, ERROR, METRICS, PARAMETERS, SHA256, Networks, read_table
 
 COMMAND = "python -m experiments.published_metrics --table published_osmr_joined.csv"
@@ -24,6 +25,7 @@ MODULES = (
     "capcore.studies.published_metrics",
     "capcore.studies.published_table",
     "capcore.studies.network_names",
+    "capcore.studies.medians",
     "capcore.spectra.family_correlation",
     "capcore.spectra.averaged_correlation",
     "capcore.spectra.correlation",
@@ -164,6 +166,8 @@ def best_networks(group: Networks) -> dict[str, Any]:
         "near": {name: float((np.abs(values - 2) <= 0.5).mean()) for name, values in groups.items()},
         "nearer": {"share": float(np.mean(nearer)), "by chance": float(np.mean(chance)), "families": len(nearer)},
         "best less worst": float(np.median(distance[best]) - np.median(distance[worst])),
+        "medians": {name: median_interval(values) for name, values in groups.items() if len(values) > 1},
+        "best less worst, ends": median_interval(distance[best], distance[worst]) if count > 1 else None,
         "distance": _one(_correlate(far, "distance", 1_999).within),
     }
 
