@@ -51,7 +51,7 @@ def plot_ratio(
     for i, (label, (alphas, ratios)) in enumerate(curves.items()):
         ax.plot(alphas, ratios, ("-.", ":")[i % 2], color=CYCLE[4 + i], label=label)
     ax.plot([low, high + 0.1], [low, high + 0.1], color="0.3", linewidth=1, label="ratio = α")
-    ax.set(xlabel="exponent α", ylabel="log‖W‖²_F / log λ_max")
+    ax.set(xlabel="exponent α", ylabel=r"$\log\,\Vert W\Vert_F^2\;/\;\log\,\lambda_\max$")
     return ax
 
 

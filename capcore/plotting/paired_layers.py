@@ -9,7 +9,10 @@ from matplotlib.axes import Axes
 
 from capcore.plotting.profiles import MARKERS
 from capcore.plotting.style import CYCLE
-from capcore.studies.paired_layers import Pair
+from capcore.studies.paired_layers import NORMS, Pair
+
+AXES = {NORMS[0]: r"$\log\,\Vert W\Vert_F^2$", NORMS[1]: r"$\log\,\lambda_\max$", "α": "α"}
+"""Quantity of a layer → how the label of an axis writes it."""
 
 
 def plot_layer_values(

@@ -8,7 +8,7 @@ import numpy as np
 
 from capcore.spectra import DensityOptions, SpectraOptions
 from capcore.studies.first_release import MINIMUM, averages
-from capcore.studies.paired_layers import POOLED, layer_alphas, slice_alphas, zeros_counted
+from capcore.studies.paired_layers import POOLED, SLICES, layer_alphas, slice_alphas, zeros_counted
 from capcore.studies.stored_spectra import StoredNetwork
 
 LARGE = SpectraOptions(density=DensityOptions(minimum=MINIMUM), alternatives=())
@@ -40,6 +40,32 @@ def signs(first: Mapping[str, float], second: Mapping[str, float]) -> tuple[int,
     """
     differences = [first[name] - second[name] for name in first]
     return sum(value < 0 for value in differences), sum(value > 0 for value in differences)
+
+
+def slice_mean_interval(
+    first: StoredNetwork, second: StoredNetwork, rng: np.random.Generator, n_resamples: int = 9_999
+) -> tuple[float, float]:
+    """Ends of the 95 % interval of the difference of two networks' mean α over all slices.
+
+    Percentile bootstrap over the layers in common, each with all its slices in both networks. Slices of one layer
+    were trained together; as if they were independent, the interval would be about as wide.
+    """
+    one, other = ({name: (total, count) for name, total, count in _sums(net)} for net in (first, second))
+    names = [name for name in one if name in other]
+    sums = np.array([[one[name], other[name]] for name in names])  # (n_layers, 2 networks, total and count)
+    drawn = sums[rng.integers(len(names), size=(n_resamples, len(names)))].sum(axis=1)
+    means = drawn[..., 0] / drawn[..., 1]
+    low, high = np.quantile(means[:, 0] - means[:, 1], [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _sums(network: StoredNetwork) -> list[tuple[str, float, int]]:
+    """Layer, sum of α over its slices with an exponent, and their number."""
+    found: dict[str, list[float]] = {}
+    for row in network.report(SLICES).spectra:
+        if row.ok:
+            found.setdefault(row.layer, []).append(row.alpha)
+    return [(name, sum(alphas), len(alphas)) for name, alphas in found.items()]
 
 
 def _mean(values: Mapping[str, float]) -> float:

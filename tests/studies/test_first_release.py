@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from capcore.studies import first_release
-from capcore.studies.mean_choices import mean_choices
+from capcore.studies.mean_choices import mean_choices, slice_mean_interval
+from capcore.studies.paired_layers import SLICES
 from capcore.studies.stored_spectra import stored_networks
 
 
@@ -50,3 +51,18 @@ def test_zero_layers_pull_the_mean_down(nets):
     found = mean_choices(nets["layers_removed"], 22)
     pooled, counted = found["layers, pooled"], found["layers, pooled, zeros as −1"]
     assert counted == pytest.approx((17 * pooled - 5) / 22, rel=1e-12)
+
+
+def test_interval_of_the_mean_over_slices_against_resampling_by_hand(nets):
+    """Layers drawn with their slices; one of a network with itself is a point at zero."""
+    one, other = nets["layers_removed"], nets["layers_removed_tuned"]
+    groups = []
+    for net in (one, other):
+        rows = [row for row in net.report(SLICES).spectra if row.ok]
+        groups.append({name: [r.alpha for r in rows if r.layer == name] for name in {r.layer for r in rows}})
+    names, rng = sorted(groups[0]), np.random.default_rng(1)
+    drawn = [rng.choice(names, len(names)) for _ in range(2_000)]
+    means = [[np.mean(np.concatenate([group[name] for name in names])) for group in groups] for names in drawn]
+    expected = np.quantile(np.subtract(*np.transpose(means)), [0.025, 0.975])
+    assert slice_mean_interval(one, other, np.random.default_rng(0)) == pytest.approx(expected, abs=0.03)
+    assert slice_mean_interval(one, one, rng, 99) == (0, 0)
