@@ -1,6 +1,6 @@
 """How good the power laws of the shipped spectra are: ``python -m experiments.resnet_fits``.
 
-Takes about three minutes on one core, needs no weights, and writes ``notebooks/results/resnet_fits.json``.
+Takes about five minutes on one core, needs no weights, and writes ``notebooks/results/resnet_fits.json``.
 """
 
 from __future__ import annotations

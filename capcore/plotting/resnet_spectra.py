@@ -34,11 +34,11 @@ def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest
 
 
 def plot_p_values(groups: Mapping[str, np.ndarray], ax: Axes, level: float = 0.1) -> Axes:
-    """Share of spectra with a p-value up to each level; the diagonal is what true power laws have.
+    """Share of spectra with a p-value up to each level; the diagonal is for spectra that follow the law throughout.
 
     groups : label → p-values. level : drawn as a vertical line.
     """
-    ax.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (1, 2)), label="true power laws")
+    ax.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (1, 2)), label="law throughout")
     for i, (label, values) in enumerate(groups.items()):
         ordered = np.sort(values)
         share = np.arange(1, len(ordered) + 1) / len(ordered)

@@ -125,13 +125,14 @@ def range_table(found: Exponents, fewest: int = 1) -> pd.DataFrame:
 
 
 def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
-    """A row for each network: family, repository, test error in percent, layers, weights, slices with a density."""
+    """A row for each network: family, origin, licence, test error, layers, weights, slices with a density."""
     lines = {}
     for key, network in networks.items():
         sizes = [network.tensors[name].size for name in network.deviations]
         lines[key] = {
             "family": network.source.family,
             "from": network.source.repository.split("/")[0],
+            "licence": network.source.licence,
             "top-1 error": f"{network.error:.2f} %",
             "layers": len(sizes),
             "weights": f"{sum(sizes):,}",
@@ -158,16 +159,6 @@ def layer_rows(network: StoredNetwork, arrangement: str, n_resamples: int, seed:
             empty = replace(found[0], name=layer, layer=layer, tap=None, status="failed", reason="no spectrum")
             rows.append(replace(empty, alpha=nan, alpha_low=nan, alpha_high=nan))
     return rows
-
-
-def last_convolutions(found: Exponents) -> pd.DataFrame:
-    """By network: mean and share below all shuffles of the last convolution's exponents, and which layer it is."""
-    lines = {}
-    for key, part in found.table.groupby("network", sort=False):
-        last = max(layer for layer in part["layer"] if layer.startswith("layer"))
-        own = found.of(((found.table["network"] == key) & (found.table["layer"] == last)).to_numpy())
-        lines[key] = {"layer": last, "mean": own.alpha.mean(), "below": own.outside_null()[0]}
-    return pd.DataFrame(lines).T
 
 
 def _gaussian(density: Density, rng: np.random.Generator) -> float:

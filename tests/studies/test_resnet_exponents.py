@@ -55,8 +55,7 @@ def test_tables(networks, found):
     shapes = study.range_table(found)
     assert shapes["spectra"].sum() == len(found.table)
     assert [*study.range_table(found, fewest=50).index] == ["16 × 16", "32 × 32", "64 × 64"]
-    last = study.last_convolutions(found)
-    assert last.loc["resnet20", "layer"] == "layer3.2.conv2.weight" and last.loc["resnet20", "below"] == 1
+    assert table.loc["resnet20", "licence"] == "BSD-2-Clause" and table.loc["dense", "licence"] == "Apache-2.0"
 
 
 def test_rows_of_both_arrangements_stand_side_by_side(networks):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore import results
-from capcore.spectra import goodness_of_fit, layer_generator
+from capcore.spectra import DensityOptions, SpectraOptions, goodness_of_fit, layer_generator
 from capcore.studies import resnet_fits as study
 from capcore.studies.stored_runs import stored
 from capcore.studies.stored_spectra import stored_networks
@@ -43,12 +43,14 @@ def test_shares_count():
         "lognormal": np.array([0, 0, -1, 1]),
         "exponential": np.array([1, 0, 0, 1]),
         "truncated power law": np.array([0, 0, 0, -1]),
-        "noise": np.array([0.01, 0.2, 0.3, 0.1]),
         "low": np.array([2.0, 1.9, 2.5, 3.0]),
         "high": np.array([5.0, 3.0, 5.1, 4.0]),
     }
-    expected = {"fits": 0.5, "no_other": 0.5, "unrefuted": 0.25, "over_exponential": 0.5, "noise_rejected": 0.5}
+    expected = {"fits": 0.5, "no_other": 0.5, "unrefuted": 0.25, "over_exponential": 0.5, "cutoff": 0.25}
     assert study.shares(columns) == {**expected, "inside": 0.5}
+    controls = {f"law {name}": column for name, column in columns.items() if name not in ("low", "high")}
+    found = study.shares(study.control(controls, "law"))
+    assert np.isnan(found.pop("inside")) and found == expected
 
 
 def test_columns_of_networks_are_joined():
@@ -57,11 +59,21 @@ def test_columns_of_networks_are_joined():
     assert found["alpha"].tolist() == [2.0, 2.0] and "name" not in found
 
 
-def test_noise_has_the_shape_of_its_spectrum(networks):
-    """As many eigenvalues as the layer: a p-value of one draw comes from the whole stack."""
+def test_controls_are_drawn_for_every_spectrum_and_seeded(networks):
     settings = {**study.SETTINGS, "n_simulations": 19, "n_resamples": 0}
     found = study.fitted_spectra(networks["layers_removed"], "pooled", settings)
-    assert len(found["noise"]) == len(found["alpha"]) == 17
-    assert all(0 < p <= 1 for p in found["noise"])
+    for name in study.CONTROLS:
+        columns = study.control(found, name)
+        assert set(columns) == {"p_value", "span", *study.ALTERNATIVES}
+        assert len(columns["p_value"]) == len(found["alpha"]) == 17
+        assert all(0 < p <= 1 for p in columns["p_value"])
     again = study.fitted_spectra(networks["layers_removed"], "pooled", settings)
-    assert (found["noise"], found["p_value"]) == (again["noise"], again["p_value"])  # seeded
+    again.pop("low"), again.pop("high"), found.pop("low"), found.pop("high")  # NaN without resamples
+    assert found == again
+
+
+def test_spans_are_those_of_the_exponents(networks):
+    columns = study.stored_fits()["dense"]["pooled"]
+    report = networks["dense"].report(SpectraOptions(DensityOptions("pooled"), alternatives=()))
+    expected = [row.lambda_max / row.x_min for row in report.spectra if row.ok]
+    np.testing.assert_allclose(columns["span"], expected, rtol=1e-5)
