@@ -1,7 +1,8 @@
 """Effective complexity of trained networks: measures of what a network does, not of what it could do (slides, note).
 
 A network is a list of weights and biases, or any object with ``coefs_`` and ``intercepts_``
-(:mod:`capcore.complexity.network`).
+(:mod:`capcore.complexity.network`). Mimicry, a shallow student of a deep teacher, is in
+:mod:`capcore.deep.mimicry`, as it needs JAX.
 """
 
 from capcore.complexity.boundaries import (
@@ -20,6 +21,7 @@ from capcore.complexity.curves import Curves, circle_through, ellipse, polyline,
 from capcore.complexity.effective import ModelComplexity, complexity_of_errors, model_complexity
 from capcore.complexity.fisher_norm import closed_form_fisher_rao, fisher_rao
 from capcore.complexity.input_jacobian import sensitivity
+from capcore.complexity.measure_axes import measure_axes
 from capcore.complexity.memorisation import MemorisationCurve, TargetFit, fit_target, memorisation_curve
 from capcore.complexity.model_axes import ModelAxes, axes_table
 from capcore.complexity.network import Network, as_network, random_network
@@ -76,6 +78,7 @@ __all__ = [
     "fit_target",
     "layer_lengths",
     "layer_transitions",
+    "measure_axes",
     "memorisation_curve",
     "model_complexity",
     "one_layer_regions",

@@ -21,8 +21,8 @@ from capcore.validation import finite_array, finite_number, positive_integer
 def crofton_factor(dim: int) -> float:
     """Surface per volume in ``dim`` dimensions for one crossing per unit length of isotropic lines.
 
-    √π Γ((d+1)/2)/Γ(d/2), the reciprocal of the mean |cosine| between a random direction and a fixed one: 1 on a line,
-    π/2 in the plane, 2 in space.
+    √π Γ((d+1)/2)/Γ(d/2), the reciprocal of the mean ``|cosine|`` between a random direction and a fixed one: 1 on a
+    line, π/2 in the plane, 2 in space.
 
     >>> round(crofton_factor(3), 12)
     2.0

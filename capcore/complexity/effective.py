@@ -52,7 +52,10 @@ class ModelComplexity:
 
     @property
     def monotone(self) -> bool:
-        """Whether every size tried below the value passes, as it does where the error grows with the sample."""
+        """Whether every size *tried* below the value passes, as it does where the error grows with the sample.
+
+        A failure at sizes between those tried goes unseen.
+        """
         return not self.exceptions
 
 
@@ -81,7 +84,8 @@ def model_complexity(
     epsilon : largest mean error that counts as a fit. error : ``squared``, the square summed over outputs and
         averaged over the sample, or ``zero-one``, the share of labels that are not the prediction.
     minimum, maximum : sizes tried, from and to. n_trials : samples drawn at every size.
-    n_probes : sizes of the coarse grid, in equal ratios.
+    n_probes : sizes of the coarse grid, in equal ratios. A range of sizes that fails and lies between two of them is
+        missed, and ``monotone`` is then True all the same; more probes see narrower ones.
     confidence : of the interval. progress : a bar on standard error; None shows it on a terminal only.
 
     Raises ``ValueError`` for settings out of range, and for errors that are negative or not finite.

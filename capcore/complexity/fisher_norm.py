@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import softmax
 
-from capcore.complexity.gradients import check_targets, output_errors, point_gradients
+from capcore.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
 from capcore.complexity.network import Network, as_network
 from capcore.validation import finite_array, one_of
 
@@ -54,7 +54,8 @@ def fisher_rao(
     fisher : "model" or "empirical".
     loss : "cross_entropy", or "squared" (half the squared error: normal outcomes of variance one).
 
-    Raises ``ValueError`` for an empirical Fisher without targets, or targets that do not fit.
+    Raises ``ValueError`` for an empirical Fisher without targets, targets that do not fit, and cross-entropy of a
+    network with one output, such as a binary classifier of scikit-learn: a softmax over one output is always 1.
 
     >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
     >>> round(fisher_rao(net, [[0.0], [1.0]]), 3)
@@ -108,7 +109,7 @@ def fisher_matrix(
         errors = output_errors(logits, _targets(targets, logits, loss), loss)[1]
         rows = point_gradients(net, inputs, errors)
         return rows.T @ rows / len(rows)
-    one_of(loss, "loss", ("cross_entropy", "squared"))
+    check_outputs(logits.shape[1], loss)
     found = np.zeros((net.n_params, net.n_params))
     for k, chances in enumerate(softmax(logits, axis=1).T):
         if loss == "cross_entropy":  # outcome k, with its probability at every point
@@ -156,7 +157,8 @@ def _mean_square(net: Network, inputs: object, along: np.ndarray, targets: objec
     if _is_empirical(fisher):
         errors = output_errors(logits, _targets(targets, logits, loss), loss)[1]
         return float(np.mean((errors * along).sum(axis=1) ** 2))
-    if one_of(loss, "loss", ("cross_entropy", "squared")) == "squared":
+    check_outputs(logits.shape[1], loss)
+    if loss == "squared":
         return float(np.mean((along**2).sum(axis=1)))
     p = softmax(logits, axis=1)
     return float(np.mean((p * (along - (p * along).sum(axis=1, keepdims=True)) ** 2).sum(axis=1)))

@@ -116,12 +116,22 @@ def point_gradients(network: Network, inputs: object, errors: object) -> np.ndar
     return np.concatenate(parts, axis=1)
 
 
+def check_outputs(n_outputs: int, loss: str) -> None:
+    """Raises ``ValueError`` for an unknown loss, and for cross-entropy of one output, as binary classifiers have."""
+    if one_of(loss, "loss", LOSSES) == "cross_entropy" and n_outputs < 2:
+        raise ValueError(
+            "network: found one output, expected at least two for cross-entropy: a softmax over one is always 1. For "
+            "two classes put a logit that is always 0 before it."
+        )
+
+
 def check_targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
     """``targets`` as the loss needs them for logits of ``shape`` (n, n_outputs) or (runs, n, n_outputs).
 
-    Raises ``ValueError`` for an unknown loss, another shape, and labels that are not whole numbers below n_outputs.
+    Raises ``ValueError`` for an unknown loss, another shape, labels that are not whole numbers below n_outputs, and
+    cross-entropy of one output.
     """
-    one_of(loss, "loss", LOSSES)
+    check_outputs(shape[-1], loss)
     labels = loss == "cross_entropy"
     found = finite_array(targets, "targets", (1, 2) if labels else (2, 3))
     wanted = shape[:-1] if labels else shape

@@ -122,18 +122,21 @@ class Network:
 
 
 def as_network(source: object, activation: str | None = None, slope: float = 0.01) -> Network:
-    """The network in ``source``: a list of (W, b), lowest layer first, or an object with ``coefs_`` and so on.
+    """The network in ``source``: (W, b) pairs, lowest layer first, two lists, or an object with ``coefs_`` and so on.
 
     Parameters
     ----------
-    source : pairs of weights (fan_in, fan_out) and biases (fan_out,); or a fitted scikit-learn ``MLPClassifier`` or
-        ``MLPRegressor``, or what looks like one; or a :class:`Network`, returned as it is. What scikit-learn applies
-        to the outputs (``out_activation_``) is left out: the outputs are logits.
+    source : pairs of weights (fan_in, fan_out) and biases (fan_out,); or a list of all weights with one of all biases;
+        or a fitted scikit-learn ``MLPClassifier`` or ``MLPRegressor``, or what looks like one; or a
+        :class:`Network`, returned as it is. What scikit-learn applies to the outputs (``out_activation_``) is left
+        out: the outputs are logits.
     activation : by default the object's own, and "relu" for a list.
 
     Raises ``ValueError`` for anything else, an estimator that is not fitted included.
 
     >>> as_network([([[1.0]], [0.0]), ([[2.0]], [1.0])])([[-1.0], [1.0]]).ravel().tolist()
+    [1.0, 3.0]
+    >>> as_network([[[[1.0]], [[2.0]]], [[0.0], [1.0]]])([[-1.0], [1.0]]).ravel().tolist()
     [1.0, 3.0]
     """
     if isinstance(source, Network):
@@ -141,12 +144,25 @@ def as_network(source: object, activation: str | None = None, slope: float = 0.0
     if hasattr(source, "coefs_") and hasattr(source, "intercepts_"):
         name = activation or str(getattr(source, "activation", "relu"))
         return Network(tuple(source.coefs_), tuple(source.intercepts_), name, slope)
+    if isinstance(source, Sequence) and [_axes(part) for part in source] == [{2}, {1}]:
+        return Network(tuple(source[0]), tuple(source[1]), activation or "relu", slope)
     if isinstance(source, Sequence) and source and all(isinstance(p, Sequence) and len(p) == 2 for p in source):
         return Network(tuple(w for w, _ in source), tuple(b for _, b in source), activation or "relu", slope)
     raise ValueError(
-        f"network: found {type(source).__name__}, expected a list of (weights, biases) or an object with coefs_ and "
-        "intercepts_. A scikit-learn network has those after fit(…)."
+        f"network: found {type(source).__name__}, expected a list of (W, b), one of all weights with one of all "
+        "biases, or an object with coefs_ and intercepts_. A scikit-learn network has those after fit(…)."
     )
+
+
+def _axes(part: object) -> set[int]:
+    return {_depth(each) for each in part} if isinstance(part, list | tuple) else set()
+
+
+def _depth(part: object) -> int:
+    """How many axes an array, or a nested list of numbers, has; 0 for anything else."""
+    if isinstance(part, list | tuple):
+        return 1 + (_depth(part[0]) if part else 0)
+    return int(getattr(part, "ndim", 0))
 
 
 def random_network(

@@ -13,7 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from capcore.complexity import Curves, Network, circle_through, curve_regions, random_network, segments, train
+from capcore.complexity import (
+    Curves,
+    Network,
+    circle_through,
+    curve_regions,
+    layer_lengths,
+    random_network,
+    segments,
+    trace_curves,
+    train,
+)
+from capcore.complexity.regions import regions_of
 
 COMMAND = "python -m experiments.linear_regions"
 MODULES = (
@@ -23,6 +34,7 @@ MODULES = (
     "capcore.complexity.curves",
     "capcore.complexity.trace",
     "capcore.complexity.regions",
+    "capcore.complexity.trajectories",
     "capcore.complexity.training",
     "capcore.complexity.gradients",
     "capcore.deep.data",
@@ -101,19 +113,22 @@ def train_digits(kinds: Sequence[str], seeds: Sequence[int]) -> dict[str, list[t
 
 
 def measures(network: Network, targets: np.ndarray) -> dict[str, float]:
-    """What is counted in one network: regions − 1 on segments, transitions around circles, and accuracies.
+    """What is measured in one network: regions − 1 on segments, bends and lengths of circles, weights, and accuracies.
 
-    "linear", "patterns" and "log" (of linear) are means over segments, "circle" over circles; "train" and "test" are
-    shares of right answers, the former of the labels that it was trained on.
+    "linear", "patterns" and "log" (of linear) are means over segments, "circle" over circles, as is "log length", of
+    their images in the logits; "log weights" is of the product of the Frobenius norms of all layers; "train" and "test"
+    are shares of right answers, the former of the labels that it was trained on.
     """
     at = setting()
     found = curve_regions(network, at.lines)
-    around = [curve_regions(network, circle) for circle in at.circles]
+    around = [trace_curves(network, circle) for circle in at.circles]
     return {
         "linear": float(found.linear.mean() - 1),
         "patterns": float(found.patterns.mean() - 1),
         "log": float(np.log(found.linear - 1.0).mean()),
-        "circle": float(np.mean([np.sum(each.bends) for each in around])),
+        "circle": float(np.mean([np.sum(regions_of(each).bends) for each in around])),
+        "log length": float(np.mean([np.log(layer_lengths(each)[-1, 0]) for each in around])),
+        "log weights": float(np.sum([np.log(np.linalg.norm(w)) for w in network.weights])),
         "train": float(np.mean(network(at.x).argmax(axis=1) == targets)),
         "test": float(np.mean(network(at.x_test).argmax(axis=1) == at.y_test)),
     }

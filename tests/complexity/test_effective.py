@@ -81,6 +81,11 @@ def test_an_island_beyond_the_step_counts_for_the_maximum_and_is_reported():
     assert all(10 < n < 100 for n in found.exceptions)
 
 
+def test_a_failure_between_probes_goes_unseen_as_documented():
+    assert measured(lambda x, y, rng: float(21 < len(x) < 24), maximum=40).monotone
+    assert not measured(lambda x, y, rng: float(21 < len(x) < 24), maximum=40, n_probes=40).monotone
+
+
 def test_nothing_that_fits_is_one_below_the_least_size():
     found = measured(stepping(0), minimum=5)
     assert (found.value, found.low, found.high, found.monotone) == (4, 4, 4, True)

@@ -81,6 +81,28 @@ def test_along_the_parameters_is_a_slope():
     np.testing.assert_allclose(fr.logits_along_parameters(network, inputs), slope, atol=1e-6)
 
 
+def test_cross_entropy_of_one_output_is_refused():
+    neural = pytest.importorskip("sklearn.neural_network")
+    inputs = np.random.default_rng(0).normal(size=(40, 3))
+    labels = (inputs[:, 0] > 0).astype(int)
+    model = neural.MLPClassifier((4,), alpha=1.0, solver="lbfgs", max_iter=500, random_state=0).fit(inputs, labels)
+    unbiased = Network(model.coefs_, [0 * b for b in model.intercepts_])
+    for make in (
+        lambda: fr.fisher_rao(model, inputs),
+        lambda: fr.fisher_rao(model, inputs, 0 * labels, "empirical"),
+        lambda: fr.closed_form_fisher_rao(unbiased, inputs),
+        lambda: fr.fisher_matrix(model, inputs),
+    ):
+        with pytest.raises(ValueError, match="network: found one output, expected at least two for cross-entropy"):
+            make()
+    assert fr.fisher_rao(model, inputs, loss="squared") > 0
+    weights, biases = [*model.coefs_], [*model.intercepts_]  # as the message says: a logit that is always 0
+    weights[-1], biases[-1] = np.c_[np.zeros(4), weights[-1]], np.r_[0.0, biases[-1]]
+    two = Network(weights, biases)
+    np.testing.assert_allclose(softmax(two(inputs), axis=1), model.predict_proba(inputs), rtol=1e-10)
+    assert fr.fisher_rao(two, inputs) > 0
+
+
 @pytest.mark.parametrize(
     ("message", "make"),
     [

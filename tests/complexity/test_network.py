@@ -61,6 +61,20 @@ def test_scikit_learn_networks_give_their_logits():
         as_network(neural.MLPClassifier())
 
 
+def test_pairs_and_two_lists_are_one_network():
+    network = random_network([3, 4, 2], np.random.default_rng(0), bias_scale=0.5)
+    inputs = np.random.default_rng(1).normal(size=(5, 3))
+    pairs, lists = (
+        list(zip(network.weights, network.biases, strict=True)),
+        [list(network.weights), list(network.biases)],
+    )
+    plain = [[part.tolist() for part in parts] for parts in lists]
+    for source in (pairs, lists, tuple(lists), plain, [list(pair) for pair in pairs]):
+        np.testing.assert_array_equal(as_network(source)(inputs), network(inputs))
+    with pytest.raises(ValueError, match=r"biases: found 1 vectors for 2 weight matrices"):
+        as_network([list(network.weights), [network.biases[0]]])
+
+
 def test_random_networks_have_the_stated_scales():
     network = random_network([400, 300, 1], np.random.default_rng(0), weight_scale=1.5, bias_scale=0.5)
     assert network.weights[0].std() == pytest.approx(1.5 / 20, rel=0.01)  # 120,000 weights: 0.2 % a standard error
@@ -87,7 +101,7 @@ def test_a_network_can_be_stored():
         (r"inputs: found shape \(1, 2\), expected \(n, 1\)", lambda: Network([[[1.0]]], [[0.0]])([[1.0, 2.0]])),
         (r"inputs: found an array of shape \(1,\)", lambda: Network([[[1.0]]], [[0.0]])([1.0])),
         (r"network: found int, expected a list", lambda: as_network(3)),
-        (r"network: found list, expected a list of \(weights", lambda: as_network([1, 2])),
+        (r"network: found list, expected a list of \(W, b\), one of all weights", lambda: as_network([1, 2])),
         (r"widths: found 1 number", lambda: random_network([3], np.random.default_rng(0))),
         (r"weight_scale: found -1", lambda: random_network([3, 1], np.random.default_rng(0), -1.0)),
     ],

@@ -91,6 +91,10 @@ def test_it_learns_the_labels(activation):
         (r"inputs: found shape \(30, 2\), expected \(n, 3\)", {"inputs": INPUTS[:, :2]}),
         (r"targets: found shape \(29,\)", {"targets": LABELS[1:]}),
         (r"batch_size: found 0.5", {"batch_size": 0.5}),
+        (
+            r"network: found one output, expected at least two for cross-entropy",
+            {"networks": [random_network([3, 4, 1], RNG) for _ in range(3)], "targets": 0 * LABELS},
+        ),
     ],
 )
 def test_bad_input_is_refused(message, options):
