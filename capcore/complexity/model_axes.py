@@ -9,6 +9,9 @@ import numpy as np
 
 from capcore.complexity.memorisation import MemorisationCurve, TargetFit
 
+KAPPA = "κ (rank of Jacobian)"
+"""The column of κ, carried over to networks as the rank of the parameter Jacobian."""
+
 
 @dataclass(frozen=True, eq=False)
 class ModelAxes:
@@ -39,7 +42,7 @@ class ModelAxes:
         """Column → text: medians over the trials, "–" for what was not measured."""
         cells = {"parameters": f"{self.n_params:,}", "random labels memorised": self.capacity}
         cells |= {f"{target}, test": f"{np.median(fit.test):.2f}" for target, fit in self.fits.items()}
-        cells["κ"] = f"{np.median(self.ranks):.0f}" if self.ranks.size else "–"
+        cells[KAPPA] = f"{np.median(self.ranks):.0f}" if self.ranks.size else "–"
         cells["share of κ that sees order"] = f"{np.median(self.odd_shares):.2f}" if self.odd_shares.size else "–"
         return cells
 
