@@ -43,14 +43,16 @@ def plot_errors(
     xlabel: str,
     ticks: Sequence[float],
     logarithmic: bool = True,
+    first: int = 0,
 ) -> Axes:
     """Means over seeds of (m, n_seeds) with 95 % intervals, against m settings on a logarithmic axis.
 
     Parameters
     ----------
     lines : label → errors. logarithmic : geometric means on a logarithmic axis, else arithmetic ones.
+    first : place of the first line in the cycle of colours, for lines that are not those of the panel above.
     """
-    for i, (label, values) in enumerate(lines.items()):
+    for i, (label, values) in enumerate(lines.items(), first):
         array = np.log(np.maximum(values, 1e-12)) if logarithmic else values
         mean, half = student_interval(array.T)
         ends = [np.exp(each) if logarithmic else each for each in (mean, mean - half, mean + half)]

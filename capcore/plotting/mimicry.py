@@ -28,7 +28,7 @@ def plot_arms(values: Mapping[str, np.ndarray], ax: Axes, xlabel: str, names: bo
 
 
 def plot_differences(values: Mapping[str, tuple[float, float, float]], ax: Axes, tolerance: float) -> Axes:
-    """Differences in per cent with their intervals, one per row; dashed, zero and the tolerance below it.
+    """Differences in percentage points with their intervals, one per row; dashed, zero and the tolerance below it.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def plot_differences(values: Mapping[str, tuple[float, float, float]], ax: Axes,
     ax.axvline(0, color="0.25", linewidth=0.9)
     ax.axvline(-100 * tolerance, color="0.25", linestyle="--", linewidth=0.9)
     ax.set_yticks(range(len(values)), list(values))
-    ax.set(xlabel="difference in test accuracy (per cent)", ylim=(len(values) - 0.5, -0.5))
+    ax.set(xlabel="difference in test accuracy (percentage points)", ylim=(len(values) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)
     return ax
 

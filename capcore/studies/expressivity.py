@@ -89,9 +89,9 @@ def accuracy_intervals(models: Mapping[str, ModelAxes]) -> dict[str, dict[str, t
     return found
 
 
-def capacity_correlation(models: Mapping[str, ModelAxes]) -> float:
-    """Spearman's rank correlation between κ (median over seeds) and the random labels memorised."""
-    ranks = [float(np.median(each.ranks)) for each in models.values()]
+def capacity_correlation(models: Mapping[str, ModelAxes], of_parameters: bool = False) -> float:
+    """Spearman's rank correlation between κ (median over seeds), or parameters, and the random labels memorised."""
+    ranks = [each.n_params if of_parameters else float(np.median(each.ranks)) for each in models.values()]
     return float(spearmanr(ranks, [each.memorisation.memorised() for each in models.values()]).statistic)
 
 

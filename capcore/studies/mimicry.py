@@ -25,7 +25,7 @@ class Interval:
     high: float
 
     def __str__(self) -> str:
-        """In per cent, "+0.2 (−0.4 to +0.8)"."""
+        """In percentage points, "+0.2 (−0.4 to +0.8)"."""
         mean, low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in (self.mean, self.low, self.high))
         return f"{mean} ({low} to {high})"
 

@@ -72,6 +72,16 @@ class StoredDescent:
         within = self.widths[self.errors(name).mean(axis=1) <= limit]
         return int(within[0]) if len(within) else None
 
+    def first_by_seed(self, name: str, limit: float) -> np.ndarray:
+        """(n_seeds,) fewest hidden units whose training error of that seed is at most ``limit``; −1 for none."""
+        within = self.errors(name) <= limit
+        return np.where(within.any(axis=0), self.widths[within.argmax(axis=0)], -1)
+
+    @property
+    def seed_peaks(self) -> np.ndarray:
+        """(n_seeds,) hidden units at which the test mean square of each seed is largest."""
+        return self.widths[self.errors("test").argmax(axis=0)]
+
     def rerun_gap(self, n: int, n_steps: int, n_seeds: int) -> float:
         """Largest difference between mean training errors run again and stored: ``n`` images, both kinds of labels.
 

@@ -35,6 +35,13 @@ def test_lines_are_means_over_seeds(ax, logarithmic):
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "2"]
 
 
+def test_lines_of_another_panel_have_other_colours_and_marks(ax):
+    values = np.ones((2, 2))
+    draw.plot_errors([1, 2], {"a": values, "b": values}, ax, "features", [1, 2])
+    draw.plot_errors([1, 2], {"c": values, "d": values}, ax, "features", [1, 2], first=2)
+    assert len({line.get_color() for line in ax.lines}) == len({line.get_marker() for line in ax.lines}) == 4
+
+
 def test_transitions_that_are_not_reached_are_not_marked(ax):
     draw.mark_transitions({"squared": 200, "zero-one": None}, ax)
     assert len(ax.lines) == 1 and [text.get_text() for text in ax.texts] == ["squared"]

@@ -66,3 +66,14 @@ def test_runs_now_agree_with_stored_ones(content):
     """Linear models: convex, so that other arithmetic leads to the same place."""
     assert study.live_comparison(content, "linear", "simple order", 1, 0.02).endswith("met within 0.02")
     assert study.live_comparison(content, "linear", "order", 0) == "no network was trained here"
+
+
+def test_kappa_ranks_the_models_as_parameters_do(content, ranks):
+    """κ is P in all models but that with places, which it leaves among those of some 940."""
+    after = study.model_axes(content, ranks, "random labels")
+    assert [name for name, each in after.items() if (each.ranks != each.n_params).any()] == ["invariant + places"]
+    by_kappa = study.capacity_correlation(after)
+    assert 0.9 < by_kappa < 1
+    assert by_kappa == pytest.approx(study.capacity_correlation(after, of_parameters=True))
+    without = {name: each for name, each in after.items() if name != "order-aware"}
+    assert study.capacity_correlation(without) != by_kappa
