@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from capcore.studies.layer_spectra import TailScan
 Shape: TypeAlias = tuple[int, int]
 """Rows and columns of a matrix."""
 ALPHA_TICKS = (1, 1.5, 2, 3, 5, 10, 20)
+X_MIN = r"$x_\mathrm{min}$"
 
 
 def plot_tail_scan(scan: TailScan, ax: Axes, x_mins: np.ndarray | None = None) -> Axes:
@@ -24,15 +26,15 @@ def plot_tail_scan(scan: TailScan, ax: Axes, x_mins: np.ndarray | None = None) -
 
     x_mins : (B,) choices of a bootstrap's resamples, as strokes at the bottom.
     """
-    ax.plot(scan.x_min, scan.distance, color=CYCLE[0], linewidth=1.2, label="distance of the tail from x_min on")
+    ax.plot(scan.x_min, scan.distance, color=CYCLE[0], linewidth=1.2, label=f"distance of the tail from {X_MIN} on")
     best = scan.best
-    ax.plot(scan.x_min[best], scan.distance[best], "X", color=CYCLE[1], ms=9, label="least: the x_min that is taken")
+    ax.plot(scan.x_min[best], scan.distance[best], "X", color=CYCLE[1], ms=9, label=f"least: the {X_MIN} that is taken")
     if x_mins is not None:
         chosen = x_mins[np.isfinite(x_mins)]
         (strokes,) = ax.plot(chosen, np.full(len(chosen), 0.04), "|", transform=ax.get_xaxis_transform())
         strokes.set(color=CYCLE[2], markersize=8, markeredgewidth=0.5, alpha=0.5, label="taken in resamples")
-    ax.set(xscale="log", xlabel="lower end x_min of the tail", ylabel="distance", ylim=(0, None))
-    ax.set_xlim(*_upper_part(scan))
+    ax.set(xscale="log", xlabel=f"lower end {X_MIN} of the tail", ylabel="distance", ylim=(0, None))
+    _eigenvalue_axis(ax, *_upper_part(scan))
     ax.legend(loc="upper left", bbox_to_anchor=(0, -0.28), frameon=False)
     return ax
 
@@ -40,13 +42,13 @@ def plot_tail_scan(scan: TailScan, ax: Axes, x_mins: np.ndarray | None = None) -
 def plot_tail_exponents(scan: TailScan, ax: Axes, interval: tuple[float, float] | None = None) -> Axes:
     """The exponent that every x_min would give; the chosen one as a cross, with its interval as a bar."""
     mark_range(ax)
-    ax.plot(scan.x_min, scan.alpha, color=CYCLE[0], linewidth=1.2, label="α of the tail from x_min on")
+    ax.plot(scan.x_min, scan.alpha, color=CYCLE[0], linewidth=1.2, label=f"α of the tail from {X_MIN} on")
     best = scan.best
     if interval is not None:
         ax.vlines(scan.x_min[best], *interval, color=CYCLE[1], linewidth=2, label="bootstrap interval")
     ax.plot(scan.x_min[best], scan.alpha[best], "X", color=CYCLE[1], ms=9)
-    ax.set(xscale="log", xlabel="lower end x_min of the tail")
-    ax.set_xlim(*_upper_part(scan))
+    ax.set(xscale="log", xlabel=f"lower end {X_MIN} of the tail")
+    _eigenvalue_axis(ax, *_upper_part(scan))
     _exponent_axis(ax, max(10.0, interval[1] if interval else 0.0))
     ax.legend(loc="upper left", bbox_to_anchor=(0, -0.28), frameon=False)
     return ax
@@ -104,6 +106,16 @@ def _upper_part(scan: TailScan) -> tuple[float, float]:
     return float(np.quantile(scan.x_min, 0.4)), float(1.05 * scan.x_min[-1])
 
 
+def _eigenvalue_axis(ax: Axes, low: float, high: float) -> None:
+    """A logarithmic axis with a number at 1, 2 and 5 of each decade, and at no other place."""
+    ax.set_xlim(low, high)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**decade for decade in decades for digit in (1, 2, 5)]
+    shown = [tick for tick in ticks if low <= tick <= high]
+    ax.set_xticks(shown, [f"{tick:g}" for tick in shown])
+    ax.xaxis.set_minor_formatter("")
+
+
 def mark_range(ax: Axes) -> None:
     """Two thin lines at 2 and 5, the ends of the range that paper 3 calls universal."""
     for line in RANGE:
@@ -123,5 +135,10 @@ def plot_ordered(spectra: Mapping[str, np.ndarray], ax: Axes) -> Axes:
         style = ("-", "--", ":")[i % 3]
         share = (np.arange(len(values)) + 0.5) / len(values)
         ax.plot(share, values, style, color=CYCLE[i % len(CYCLE)], linewidth=2, label=label)
-    ax.set(yscale="log", xlabel="share of eigenvalues that are larger", ylabel="eigenvalue λ of WᵀW", xlim=(0, 1))
+    ax.set(
+        yscale="log",
+        xlabel="share of eigenvalues that are larger",
+        ylabel=r"eigenvalue λ of $W^\mathsf{T}W$",
+        xlim=(0, 1),
+    )
     return ax

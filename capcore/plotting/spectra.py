@@ -17,7 +17,7 @@ from capcore.spectra.hill import HillTable
 from capcore.spectra.metrics import SpectrumMetrics
 
 DENSITY_LABEL = "density ρ(λ)"
-EIGENVALUE_LABEL = "eigenvalue λ of WᵀW/N"
+EIGENVALUE_LABEL = r"eigenvalue λ of $W^\mathsf{T}W/N$"
 
 
 def plot_spectral_density(
@@ -42,7 +42,7 @@ def plot_spectral_density(
         ax.plot(
             curves.tail, curves.tail_density, color=CYCLE[1], linewidth=2, label=f"power law, α = {curves.alpha:.2f}"
         )
-        ax.axvline(curves.x_min, color=CYCLE[1], linestyle="-.", linewidth=0.9, label="x_min")
+        ax.axvline(curves.x_min, color=CYCLE[1], linestyle="-.", linewidth=0.9, label=r"$x_\mathrm{min}$")
     inside = curves.eigenvalues[curves.eigenvalues >= curves.edges[0]]
     ax.plot(inside, np.full(len(inside), 0.02), "|", color=CYCLE[0], ms=7, mew=0.7, transform=ax.get_xaxis_transform())
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=DENSITY_LABEL)

@@ -18,11 +18,11 @@ from capcore.studies.trained_spectra import measure, trainings
 
 NORMS = ("log_frobenius", "log_spectral")
 LABELS = {
-    "alpha_hat": "α̂",
+    "alpha_hat": "α̂ as printed",
     "alpha_hat_undivided": "α̂ without 1/N",
     "alpha": "α",
-    "log_frobenius": "log ‖W‖²_F",
-    "log_spectral": "log λ_max",
+    "log_frobenius": r"log $\|W\|_F^2$",
+    "log_spectral": r"log $\lambda_\mathrm{max}$",
     "stable_rank": "stable rank",
     "shuffled_alpha_hat": "α̂, shuffled weights",
     "train": "training accuracy",
@@ -102,10 +102,10 @@ def controlled(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -
     """What is held fixed → half → correlation of a metric with test accuracy; also that of shuffled weights."""
     parts = halves(table)
     fixed: dict[str, dict[str, Any]] = {
-        "architecture": {},
-        "… and both norms": {"given": NORMS},
-        "… and labels": {"by": ("family", "noise")},
-        "… labels and rate": {"by": ("family", "noise", "rate")},
+        "same architecture": {},
+        "norms fixed": {"given": NORMS},
+        "labels fixed": {"by": ("family", "noise")},
+        "labels and rate fixed": {"by": ("family", "noise", "rate")},
     }
     found = {
         label: {half: within(part, metric, **choice, **options) for half, part in parts.items()}
@@ -125,6 +125,16 @@ def layer_exponents(content: Mapping[str, Any]) -> dict[str, np.ndarray]:
         for label, on in (("without weight decay", False), ("with weight decay", True))
     }
     return found | {"shuffled weights": np.concatenate(values["null_alpha"])}
+
+
+def exponents_by_noise(content: Mapping[str, Any], table: pd.DataFrame, family: str, half: str) -> pd.DataFrame:
+    """Share of wrong labels → mean α of each layer, one column per layer, over the networks of a family and half.
+
+    family : as in :func:`network_table`, say ``"2 × 256"``. half : ``"without"`` or ``"with"`` weight decay.
+    """
+    part = table[(table["family"] == family) & (table["half"] == half)]
+    layers = pd.DataFrame([content["values"]["alpha"][i] for i in part.index], index=part["noise"])
+    return layers.groupby("noise").mean().rename(columns=lambda number: f"layer{number + 1}")
 
 
 def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:

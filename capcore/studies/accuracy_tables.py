@@ -63,6 +63,16 @@ def signed(estimate: Estimate) -> str:
     return f"{estimate.value:+.2f}".replace("-", "−")
 
 
+def ends(estimates: Mapping[str, Estimate]) -> str:
+    """Upper ends of the intervals, one per half; one number if they look the same.
+
+    >>> ends({"without": Estimate(-0.3, np.zeros(1)), "with": Estimate(-0.2, np.zeros(1))})
+    '0.00'
+    """
+    found = list(dict.fromkeys(f"{each.high:.2f}".replace("-", "−") for each in estimates.values()))
+    return " and ".join(found)
+
+
 def prose(
     estimates: Mapping[str, Mapping[str, Estimate]], controls: Mapping[str, Mapping[str, Estimate]]
 ) -> dict[str, str]:
@@ -84,7 +94,7 @@ def prose(
         for half, found in estimates.items()
         for metric, key in names.items()
     }
-    fixed = {"partial": "… and both norms", "labels": "… and labels", "rate": "… labels and rate"}
+    fixed = {"partial": "norms fixed", "labels": "labels fixed", "rate": "labels and rate fixed"}
     return plain | {
         f"training_alpha_{key}_{half}": signed(found)
         for key, label in fixed.items()

@@ -153,18 +153,5 @@ def path_exponents(snapshots: Iterable[Snapshot]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def layer_exponents(reports: Mapping[str, SpectraReport]) -> dict[str, list[tuple[tuple[int, int], float]]]:
-    """Label → shape and α of each layer of a report."""
-    return {
-        label: [((row.rows, row.columns), row.alpha) for row in report.spectra] for label, report in reports.items()
-    }
-
-
-def below_chance(reports: Mapping[str, SpectraReport], chance: Mapping[tuple[int, int], np.ndarray]) -> tuple[int, int]:
-    """How many trained layers have a smaller α than 97.5 % of random matrices of their shape, and of how many."""
-    pairs = [pair for pairs in layer_exponents(reports).values() for pair in pairs]
-    return sum(bool(alpha < np.percentile(chance[shape], 2.5)) for shape, alpha in pairs), len(pairs)
-
-
 def _law(row: SpectrumMetrics) -> str:
     return row.favoured if row.favoured in ("power law", "neither") else row.best_alternative

@@ -3,10 +3,10 @@
 import pytest
 
 NAME = "spectra"
-FAST = {"width": 128, "epochs": 3, "n_draws": 20, "n_resamples": 20}
+FAST = {"width": 128, "epochs": 3, "n_draws": 20, "n_resamples": 20, "n_seeds": 2}
 VARIANTS = {
     "few epochs": {},
-    "another seed": {"seed": 3, "epochs": 1},
+    "another seed": {"seed": 3, "epochs": 1, "n_seeds": 1},
     "a strong decay": {"decay": 3.0, "fast_rate": 3e-2},
 }
 
@@ -31,6 +31,7 @@ def test_the_figures_are_drawn(drawn):
         ("decay: found -1", {"decay": -1.0}),
         ("rate: found 0", {"fast_rate": 0.0}),
         ("n_draws: found 5, expected a whole number of at least 20", {"n_draws": 5}),
+        ("n_seeds: found 0", {"n_seeds": 0}),
         ("seed: found -1", {"seed": -1}),
         ("widht: not a parameter.*Did you mean 'width'", {"widht": 5}),
     ],

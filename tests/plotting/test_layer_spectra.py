@@ -23,6 +23,14 @@ def test_the_interval_stands_at_the_chosen_tail(rng, ax):
     assert bar[0, 0] == scan.x_min[scan.best] and ax.get_ylim()[1] > 40
 
 
+def test_eigenvalues_have_few_numbers_on_their_axis(ax):
+    eigenvalues = np.geomspace(0.03, 3.3, 300)
+    draw.plot_tail_exponents(scan_tails(eigenvalues), ax)
+    ax.figure.canvas.draw()
+    shown = [text.get_text() for text in ax.get_xticklabels(which="both") if text.get_text()]
+    assert shown == ["0.2", "0.5", "1", "2"]
+
+
 def test_chance_with_trained_layers(ax):
     chance = {(8, 8): np.linspace(2, 4, 101), (16, 8): np.linspace(3, 9, 101)}
     draw.plot_chance(chance, {"a": [((16, 8), 2.5)], "b": [((8, 8), 3.0), ((16, 8), 4.0)]}, ax)

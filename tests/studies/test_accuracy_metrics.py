@@ -79,3 +79,17 @@ def test_tables_and_numbers(content, table):
     assert numbers["training_hat_without"] == "−0.26" and len(numbers) == 16
     exponents = study.layer_exponents(content)
     assert [len(values) for values in exponents.values()] == [324, 324, 648]
+
+
+def test_exponents_by_noise_are_means_over_the_networks_of_a_family(content, table):
+    found = study.exponents_by_noise(content, table, "2 × 64", "with")
+    assert found.index.tolist() == [0, 0.15, 0.3] and found.columns.tolist() == ["layer1", "layer2"]
+    part = table[(table["family"] == "2 × 64") & (table["half"] == "with")]
+    assert found.to_numpy().mean() == pytest.approx(part["alpha"].mean())
+    assert found["layer1"].iloc[2] == pytest.approx(
+        np.mean([content["values"]["alpha"][i][0] for i in part[part["noise"] == 0.3].index])
+    )
+
+
+def test_upper_ends(table):
+    assert tables.ends(study.controlled(table, "alpha", n_resamples=2000, seed=0)["norms fixed"]) == "−0.30 and −0.02"

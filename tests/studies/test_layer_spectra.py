@@ -46,7 +46,7 @@ def test_networks_differ_in_one_thing_each():
         study.networks(64, 5, 1.0, 1e-2)
 
 
-def test_paths_tables_and_what_lies_below_chance():
+def test_paths_and_tables():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(40, 40))
     heavy = noise * (1 + rng.pareto(1.0, size=(40, 1)))
@@ -59,8 +59,6 @@ def test_paths_tables_and_what_lies_below_chance():
         "noise": study.analysed({"layer1": noise}, **options),
     }
     assert study.trust_table(reports).index.tolist() == [("heavy", "layer1"), ("noise", "layer1")]
-    chance = {(40, 40): study.chance_exponents((40, 40), 60, rng)}
-    assert study.below_chance({"heavy": reports["heavy"]}, chance) == (1, 1)
 
 
 def test_epochs_end_at_the_end():
