@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
+from matplotlib.path import Path
 from matplotlib.ticker import LogLocator
+from scipy.ndimage import distance_transform_edt
 
 from capcore.complexity import SlicePartition
 from capcore.plotting.style import CYCLE
@@ -22,6 +24,8 @@ PALE = (
 def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.ndarray]) -> Axes:
     """The polygons of a slice, shaded by the class of the largest logit in the middle, with named points on it.
 
+    The number of every class stands where its area is widest, if there is room.
+
     Parameters
     ----------
     points : label → (u, v), such as the three images that span the slice.
@@ -35,10 +39,36 @@ def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.
     for label, (u, v) in points.items():
         ax.plot(u, v, "o", color=CYCLE[1], markersize=5, markeredgecolor="white", zorder=3)
         ax.annotate(label, (u, v), (4, 4), textcoords="offset points", fontsize=9, fontweight="bold", zorder=4)
+    for k, (u, v) in _widest(partition, winner, np.array(list(points.values()))).items():
+        ax.text(u, v, str(k), color="0.3", fontsize=8, fontstyle="italic", ha="center", va="center", zorder=4)
     ax.set(aspect="equal", xlim=_span(partition.outline[:, 0]), ylim=_span(partition.outline[:, 1]))
     ax.set(xticks=[], yticks=[])
     ax.grid(False)
     return ax
+
+
+def _widest(partition: SlicePartition, winner: np.ndarray, points: np.ndarray, n: int = 100) -> dict[int, np.ndarray]:
+    """Class → (2,) the middle of the largest disc on its area that meets no point's label, on an n × n grid."""
+    spans = [_span(partition.outline[:, i]) for i in (0, 1)]
+    axes = [low + (np.arange(n) + 0.5) * (high - low) / n for low, high in spans]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    owner = np.full((n, n), -1)
+    for polygon, k in zip(partition.polygons, winner, strict=True):
+        box = tuple(
+            slice(*np.searchsorted(at, (low, high)))
+            for at, low, high in zip(axes, polygon.min(axis=0), polygon.max(axis=0), strict=True)
+        )
+        inside = Path(polygon).contains_points(grid[box].reshape(-1, 2)).reshape(grid[box].shape[:2])
+        owner[box][inside] = k
+    reach = 0.12 * max(high - low for low, high in spans)
+    for point in points:
+        owner[np.linalg.norm(grid - point, axis=-1) < reach] = -1
+    found = {}
+    for k in np.unique(owner[owner >= 0]):
+        depth = distance_transform_edt(np.pad(owner == k, 1))[1:-1, 1:-1]
+        if depth.max() > 0.04 * n:
+            found[int(k)] = grid[np.unravel_index(depth.argmax(), depth.shape)]
+    return found
 
 
 def _span(values: np.ndarray) -> tuple[float, float]:

@@ -15,7 +15,10 @@ def test_every_polygon_is_drawn_in_the_shade_of_its_class(ax):
     cells = ax.collections[0]
     assert len(cells.get_paths()) == found.n_patterns == 4
     assert len({tuple(colour) for colour in cells.get_facecolor()}) == 2
-    assert [text.get_text() for text in ax.texts] == ["a"] and ax.get_xlim() == (-1, 1)
+    assert sorted(text.get_text() for text in ax.texts) == ["0", "1", "a"] and ax.get_xlim() == (-1, 1)
+    for text in (text for text in ax.texts if text.get_text() != "a"):
+        assert network([text.get_position()]).argmax() == int(text.get_text())
+        assert np.linalg.norm(np.array(text.get_position()) - 0.5) > 0.24  # clear of the named point
 
 
 def test_counts_are_means_with_their_errors_and_small_numbers_are_fractions(ax):
