@@ -29,6 +29,7 @@ MODULES = [
 ]
 ARRANGEMENTS = ("slices", "pooled")
 CONTROLS = ("law", "noise")
+"""Spectra of which the answer is known: the same body with a tail from the fitted law, and Gaussian weights."""
 SETTINGS: dict[str, Any] = {"n_simulations": 999, "n_resamples": 200, "level": 0.1, "seed": 0}
 
 
