@@ -85,7 +85,7 @@ def _detail(
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     divided = options.density.divide_by != "nothing"
-    xlabel = "eigenvalue λ of WᵀW/N" if divided else "eigenvalue λ of WᵀW"
+    xlabel = r"eigenvalue λ of $W^\mathsf{T}W/N$" if divided else r"eigenvalue λ of $W^\mathsf{T}W$"
     plot_spectral_density(density_curves(density, fit, null=null), left, null_label=label, xlabel=xlabel)
     plot_hill(hill_table(density.eigenvalues, threshold=options.threshold), right, alpha=row.alpha, n_tail=row.n_tail)
     left.set_title(row.name)
