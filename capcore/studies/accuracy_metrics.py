@@ -86,7 +86,7 @@ def halves(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def metric_estimates(table: pd.DataFrame, outcome: str = "test", **options: Any) -> dict[str, dict[str, Estimate]]:
-    """Half → metric of ``LABELS`` → its correlation within families; ``options`` as for :func:`within`."""
+    """Half → metric of ``LABELS`` → its correlation within families; ``options`` as for :func:`~capcore.studies.family_resampling.within`."""
     return {
         half: {metric: within(part, metric, outcome, **options) for metric in LABELS}
         for half, part in halves(table).items()
@@ -140,7 +140,7 @@ def exponents_by_noise(content: Mapping[str, Any], table: pd.DataFrame, family: 
 def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:
     """The numbers that claim P3.08 is judged by, of α̂ or of another metric in its place.
 
-    metric : one of ``SHUFFLED``. ``options`` as for :func:`within`.
+    metric : one of ``SHUFFLED``. ``options`` as for :func:`~capcore.studies.family_resampling.within`.
     """
     plain = {
         half: {name: within(part, name, **options) for name in (metric, *NORMS, SHUFFLED[metric], "train")}

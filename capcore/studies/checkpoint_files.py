@@ -130,7 +130,7 @@ class _Inert:
 
 @contextmanager
 def placeholders() -> Iterator[None]:
-    """While it lasts, PyTorch's weights-only loader puts inert objects in place of :data:`PLACEHOLDERS`.
+    """While it lasts, PyTorch's weights-only loader puts inert objects in place of ``PLACEHOLDERS``.
 
     Without PyTorch nothing happens: the reader says that it is missing.
     """

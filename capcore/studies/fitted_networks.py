@@ -44,7 +44,7 @@ def training_errors(
 ) -> tuple[list[float], float]:
     """Share of wrong training labels after so many ``steps`` of Adam, and after ``epochs``, of one network.
 
-    ``n`` images drawn by ``seed``, with labels of a ``kind`` of :data:`~capcore.studies.noisy_digits.LABELS`;
+    ``n`` images drawn by ``seed``, with labels of a ``kind`` of ``noisy_digits.LABELS``;
     ``settings`` : hidden units, batch, learning rate. An epoch is n / batch steps, at least one.
     """
     from sklearn.neural_network import MLPClassifier

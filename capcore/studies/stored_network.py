@@ -62,8 +62,8 @@ class StoredNetwork:
     def densities(self, source: Layers | None = None, options: DensityOptions | None = None) -> Densities:
         """What :func:`~capcore.spectra.densities.spectral_densities` finds in the file.
 
-        source : layers of :attr:`checkpoint`, all by default. Raises ``ValueError`` for nulls and operators, which
-        need the weights; :meth:`null_alphas` and :attr:`operator` hold what is stored of them.
+        source : layers of ``checkpoint``, all by default. Raises ``ValueError`` for nulls and operators, which
+        need the weights; :meth:`null_alphas` and ``operator`` hold what is stored of them.
         """
         options = options or DensityOptions()
         _refuse(options)
