@@ -40,7 +40,8 @@ def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.
         ax.plot(u, v, "o", color=CYCLE[1], markersize=5, markeredgecolor="white", zorder=3)
         ax.annotate(label, (u, v), (4, 4), textcoords="offset points", fontsize=9, fontweight="bold", zorder=4)
     for k, (u, v) in _widest(partition, winner, np.array(list(points.values()))).items():
-        ax.text(u, v, str(k), color="0.3", fontsize=8, fontstyle="italic", ha="center", va="center", zorder=4)
+        box = {"facecolor": "white", "edgecolor": "0.6", "linewidth": 0.5, "boxstyle": "square,pad=0.2"}
+        ax.text(u, v, str(k), color="0.2", fontsize=7, ha="center", va="center", zorder=2.5, bbox=box)
     ax.set(aspect="equal", xlim=_span(partition.outline[:, 0]), ylim=_span(partition.outline[:, 1]))
     ax.set(xticks=[], yticks=[])
     ax.grid(False)

@@ -54,6 +54,12 @@ def intervals(stored: Stored, name: str, activation: str = "relu") -> dict[str, 
     return {kind: student_interval(stored.along[activation][kind][name].T) for kind in stored.along[activation]}
 
 
+def n_networks(stored: Stored) -> int:
+    """How many networks the stored experiment trained: along training, in the factorial, and to equal loss."""
+    along = sum(table["loss"].shape[1] for kinds in stored.along.values() for table in kinds.values())
+    return along + stored.after.values["pieces"].size + stored.equal_loss["pieces"].size
+
+
 def overview(stored: Stored) -> dict[str, list[str]]:
     """Label → at the start, after training on right labels, and on shuffled ones: means with half-widths."""
     found = {}
