@@ -126,3 +126,9 @@ def test_tangent_counts():
 
 def test_plain_values():
     assert plain({"a": np.array([1 / 3]), "b": [2]}) == {"a": [0.3333333], "b": [2.0]}
+
+
+def test_networks_of_the_stored_experiment_are_counted(stored):
+    n = SETTINGS["factorial_seeds"]
+    kinds = len(SETTINGS["activations"]) * 2
+    assert summaries.n_networks(stored) == kinds * len(SETTINGS["seeds"]) + 16 * n + 2 * 2 * n == 140
