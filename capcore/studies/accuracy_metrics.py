@@ -86,7 +86,10 @@ def halves(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def metric_estimates(table: pd.DataFrame, outcome: str = "test", **options: Any) -> dict[str, dict[str, Estimate]]:
-    """Half → metric of ``LABELS`` → its correlation within families; ``options`` as for :func:`~capcore.studies.family_resampling.within`."""
+    """Half → metric of ``LABELS`` → its correlation within families.
+
+    ``options`` as for :func:`~capcore.studies.family_resampling.within`.
+    """
     return {
         half: {metric: within(part, metric, outcome, **options) for metric in LABELS}
         for half, part in halves(table).items()

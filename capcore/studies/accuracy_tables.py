@@ -28,7 +28,7 @@ CHECKS = {
 
 
 def checks_table(table: pd.DataFrame, names: Mapping[str, str], **options: Any) -> pd.DataFrame:
-    """The checks of :func:`~capcore.studies.accuracy_metrics.registered_checks` for several metrics, as text, with what each should be.
+    """The checks of several metrics, as text, with what each should be.
 
     names : metric → heading of its column.
     """
