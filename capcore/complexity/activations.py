@@ -42,7 +42,8 @@ class Activation:
         return np.searchsorted(self.kinks, pre_activations, side="left")
 
 
-def _pieced(name: str, kinks: tuple[float, ...], pieces: tuple[tuple[float, float], ...]) -> Activation:
+def piecewise(name: str, kinks: tuple[float, ...], pieces: tuple[tuple[float, float], ...]) -> Activation:
+    """The activation with those kinks and (slope, intercept) of the pieces between them, from left to right."""
     slopes, intercepts = np.array(pieces).T
     at = np.array(kinks)
 
@@ -74,12 +75,12 @@ def activation(name: str, slope: float = 0.01) -> Activation:
     if name in ("logistic", "sigmoid"):
         return Activation(name, expit, lambda z: expit(z) * expit(-z))
     if name == "identity":
-        return _pieced(name, (), ((1.0, 0.0),))
+        return piecewise(name, (), ((1.0, 0.0),))
     if name == "hard_tanh":
-        return _pieced(name, (-1.0, 1.0), ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0)))
+        return piecewise(name, (-1.0, 1.0), ((0.0, -1.0), (1.0, 0.0), (0.0, 1.0)))
     low = 0.0
     if name == "leaky_relu":
         low = finite_number(slope, "slope")
         if not 0 <= low < 1:
             raise ValueError(f"slope: found {low:g}, expected at least 0 and less than 1, the slope above zero.")
-    return _pieced(name, (0.0,), ((low, 0.0), (1.0, 0.0)))
+    return piecewise(name, (0.0,), ((low, 0.0), (1.0, 0.0)))

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 
-from capcore.complexity.activations import Activation
+from capcore.complexity.activations import Activation, piecewise
 from capcore.validation import finite_number, one_of
 
 CURVES = ("logistic", "sigmoid", "tanh")
@@ -42,20 +42,6 @@ def tangent_activation(name: str, error: float) -> Activation:
     if tolerance < 1e-9:
         raise ValueError(f"error: found {tolerance:g}, expected at least 1e-9, a distance between function values.")
     return _tangents(name, tolerance)
-
-
-def piecewise(name: str, kinks: tuple[float, ...], pieces: tuple[tuple[float, float], ...]) -> Activation:
-    """The activation with those kinks and (slope, intercept) of the pieces between them, from left to right."""
-    at, (slopes, intercepts) = np.array(kinks), np.array(pieces).T
-
-    def value(z: np.ndarray) -> np.ndarray:
-        k = np.searchsorted(at, z)
-        return slopes[k] * z + intercepts[k]
-
-    def derivative(z: np.ndarray) -> np.ndarray:
-        return slopes[np.searchsorted(at, z)]
-
-    return Activation(name, value, derivative, kinks, pieces)
 
 
 def restricted(phi: Activation, low: float, high: float) -> Activation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 
@@ -100,10 +100,24 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
         return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
     if options.null:
         weights = null_weights(weights, options.null, seed=options.seed, name=layer.name, draw=options.draw)
+    return scaled_densities(layer, _spectra(layer, weights, arrangement, options), shape, n_matrices, options)
+
+
+def scaled_densities(
+    layer: Layer,
+    spectra: Iterable[tuple[tuple[int, ...] | None, GramSpectra]],
+    shape: tuple[int, int],
+    n_matrices: int,
+    options: DensityOptions,
+) -> Densities:
+    """Densities of undivided spectra, in the units of the options; slices that are zero are listed as skipped.
+
+    spectra : tap of a slice, or ``None``, and its spectra of WᵀW, of ``n_matrices`` matrices of that shape.
+    """
     found: list[Density] = []
     skipped: list[Skipped] = []
-    for tap, spectra in _spectra(layer, weights, arrangement, options):
-        density = scaled_density(layer, tap, spectra, shape, n_matrices, options)
+    for tap, values in spectra:
+        density = _scaled(layer, tap, values, shape, n_matrices, options)
         if density.eigenvalues[0] > 0:
             found.append(density)
         else:
@@ -151,7 +165,7 @@ def unfit_reason(shape: tuple[int, int], n_matrices: int, options: DensityOption
     return ""
 
 
-def scaled_density(
+def _scaled(
     layer: Layer,
     tap: tuple[int, ...] | None,
     spectra: GramSpectra,

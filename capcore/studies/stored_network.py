@@ -16,7 +16,7 @@ import numpy as np
 
 from capcore.spectra.analysis import PACKAGES
 from capcore.spectra.analysis_options import SpectraOptions
-from capcore.spectra.densities import Densities, Density, matrices_of, scaled_density, unfit_reason
+from capcore.spectra.densities import Densities, matrices_of, scaled_densities, unfit_reason
 from capcore.spectra.eigenvalues import GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.matrices import taps
@@ -125,15 +125,7 @@ class StoredNetwork:
         parts: Iterator[tuple[tuple[int, ...] | None, GramSpectra]] = iter([(None, stored)])
         if arrangement == "slices":
             parts = zip(taps(layer.kernel), _each(stored), strict=True)
-        found: list[Density] = []
-        skipped: list[Skipped] = []
-        for tap, spectra in parts:
-            density = scaled_density(layer, tap, spectra, shape, n_matrices, options)
-            if density.eigenvalues[0] > 0:
-                found.append(density)
-            else:
-                skipped.append(Skipped(density.name, shape, "All weights of this slice are zero."))
-        return Densities(tuple(found), tuple(skipped))
+        return scaled_densities(layer, parts, shape, n_matrices, options)
 
 
 def _each(stored: GramSpectra) -> list[GramSpectra]:
