@@ -8,36 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from capcore.studies.intervals import student_interval
+from capcore.complexity.mimicry_report import Difference
 
 TEACHER = "deep, 400 labels (teacher)"
 STUDENT = "shallow, logits on the pool"
+FAITHFUL = "teacher's answer, logits − true labels"
+FAITHFUL_ARMS = (STUDENT, "shallow, true labels on the pool")
 SAWTOOTH = 24**4
 """Regions on a line that four layers of 48 ReLUs reach at least: each composes a sawtooth of 24 teeth."""
 
 
-@dataclass(frozen=True)
-class Interval:
-    """Mean over seeds, and the ends of its t-interval (95 %)."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        """In percentage points, "+0.2 (−0.4 to +0.8)"."""
-        mean, low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in (self.mean, self.low, self.high))
-        return f"{mean} ({low} to {high})"
-
-
-def over_seeds(values: np.ndarray) -> Interval:
-    """The interval of values (seeds,).
+def over_seeds(values: np.ndarray) -> Difference:
+    """Mean of values (seeds,) and the ends of its t-interval (95 %).
 
     >>> print(over_seeds(np.array([0.01, 0.02, 0.03])))
     +2.0 (−0.5 to +4.5)
     """
-    mean, half = student_interval(values)
-    return Interval(float(mean), float(mean - half), float(mean + half))
+    return Difference.of(values)
 
 
 def measured(content: Mapping[str, Any], measure: str) -> dict[str, np.ndarray]:
@@ -45,13 +32,13 @@ def measured(content: Mapping[str, Any], measure: str) -> dict[str, np.ndarray]:
     return {arm: np.array(row[measure]) for arm, row in content["values"]["arms"].items()}
 
 
-def difference(content: Mapping[str, Any], one: str, other: str, measure: str = "accuracy") -> Interval:
+def difference(content: Mapping[str, Any], one: str, other: str, measure: str = "accuracy") -> Difference:
     """The measure of one arm minus that of another, paired by seed."""
     values = measured(content, measure)
     return over_seeds(values[one] - values[other])
 
 
-def comparisons(content: Mapping[str, Any]) -> dict[str, Interval]:
+def comparisons(content: Mapping[str, Any]) -> dict[str, Difference]:
     """What is compared → difference in test accuracy, in the order of the chapter's figure."""
     pairs = {
         "student − teacher": (STUDENT, TEACHER),
@@ -65,13 +52,58 @@ def comparisons(content: Mapping[str, Any]) -> dict[str, Interval]:
     return {name: difference(content, *pair) for name, pair in pairs.items()}
 
 
-def region_ratio(content: Mapping[str, Any], one: str, other: str) -> Interval:
+ALLOWED = {"student − teacher": -0.01, "quarter-size student − teacher": -0.01}
+"""Comparisons of which the claim asks that the interval's lower end be no lower than this."""
+
+
+@dataclass(frozen=True)
+class BothRoutes:
+    """One comparison by the stored experiment, in JAX, and by its second route, in NumPy.
+
+    Attributes
+    ----------
+    first, second : differences. allowed : what the lower end is held against; None where the claim asks for no margin.
+    """
+
+    first: Difference
+    second: Difference
+    allowed: float | None = None
+
+    @property
+    def decided_alike(self) -> bool:
+        """Whether both intervals are above zero, or both below, or both hold it; and on one side of what is allowed."""
+        within = [self.allowed is None or route.low >= self.allowed for route in (self.first, self.second)]
+        return self.first.sign == self.second.sign and within[0] == within[1]
+
+    @property
+    def overlap(self) -> bool:
+        """Whether the intervals have a point in common."""
+        return self.first.overlaps(self.second)
+
+
+def by_both_routes(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, BothRoutes]:
+    """What is compared → both routes' differences; the last is in agreement with the teacher, not in accuracy.
+
+    The second route confirms the first in a comparison that is decided alike and whose intervals overlap. That was set
+    before it was run.
+
+    Parameters
+    ----------
+    content : ``stored("mimicry")``. second : ``stored("mimicry_second_route")``.
+    """
+    found = [
+        comparisons(each) | {FAITHFUL: difference(each, *FAITHFUL_ARMS, "agreement")} for each in (content, second)
+    ]
+    return {name: BothRoutes(found[0][name], found[1][name], ALLOWED.get(name)) for name in found[0]}
+
+
+def region_ratio(content: Mapping[str, Any], one: str, other: str) -> Difference:
     """Linear regions on segments, of networks of one kind over those of another, paired by seed."""
     values = content["values"]["regions"]
     return over_seeds(np.array(values[one]) / np.array(values[other]))
 
 
-def random_teacher_loss(content: Mapping[str, Any]) -> Interval:
+def random_teacher_loss(content: Mapping[str, Any]) -> Difference:
     """Agreement of the quarter-size student with a teacher of random labels, minus that with one of true labels."""
     arm = "small, logits on the pool"
     return over_seeds(
