@@ -1,6 +1,6 @@
 """Students and teachers of the chapter on mimicry by another route: ``python -m experiments.mimicry_second_route``.
 
-Takes about three minutes on one core and writes ``notebooks/results/mimicry_second_route.json``.
+Takes about seven minutes on one core and writes ``notebooks/results/mimicry_second_route.json``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from threadpoolctl import threadpool_limits
 
 from capcore import results
 from capcore.deep.mimicry import SETTINGS
-from capcore.studies.mimicry_second_route import COMMAND, MODULES, N_STAGES, PACKAGES, run
+from capcore.studies.mimicry_second_route import COMMAND, MODULES, N_DRAWS, N_STAGES, PACKAGES, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "mimicry_second_route.json"
 
 if __name__ == "__main__":
-    settings = {**SETTINGS, "n_stages": N_STAGES}
+    settings = {**SETTINGS, "n_draws": N_DRAWS, "n_stages": N_STAGES}
     with threadpool_limits(1):
         results.save(TARGET, COMMAND, MODULES, settings, lambda: run(settings, progress=True), packages=PACKAGES)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from capcore.complexity.gradients import check_targets, loss_gradients
 from capcore.complexity.network import Network
-from capcore.complexity.training import train
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.complexity.training import _Adam, _check_runs, _rates, _unstack
+from capcore.validation import positive_integer
 
 
 def matched_width(n_inputs: int, n_outputs: int, n_params: int) -> int:
@@ -67,23 +68,23 @@ def train_students(
     rngs: Sequence[np.random.Generator],
     *,
     n_steps: int = 3000,
-    n_stages: int = 10,
     learning_rate: float = 2e-3,
     batch_size: int = 128,
 ) -> tuple[Network, ...]:
-    """The networks after training side by side by :func:`~capcore.complexity.training.train`, one for each start.
+    """The networks after training side by side by Adam, with a learning rate that falls linearly to zero, step by step.
 
-    The learning rate falls: of ``n_stages`` stages of about equal length the first has ``learning_rate``, and each has
-    1/n_stages of it less than the one before. Adam's means start anew in each.
+    :func:`~capcore.complexity.training.train` goes by passes over the data at one learning rate. Here arms with few and
+    with many examples have as many steps, and end where no step moves them any more, so that they can be compared.
 
     Parameters
     ----------
     starts : networks of one shape. inputs : (n, d), the same for all.
     targets : labels (n,), for cross-entropy; or values (n, n_outputs), for the squared error.
-    rngs : one generator for each start, which shuffles the examples.
-    n_steps : rounded to whole passes over the examples, and at least one; so are the stages.
+    rngs : one generator for each start, which draws its batches.
+    learning_rate : of the first step.
+    batch_size : examples drawn for a step, with replacement; all n at once if there are no more.
 
-    Raises ``ValueError`` for settings out of range, and for what :func:`~capcore.complexity.training.train` refuses.
+    Raises ``ValueError`` for networks of different shapes, targets that do not fit, and settings out of range.
 
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)
@@ -92,22 +93,22 @@ def train_students(
     >>> float(np.mean(answers_of(found, x) == (x[:, 0] > 0)))
     1.0
     """
-    x, y = finite_array(inputs, "inputs", 2), finite_array(targets, "targets", (1, 2))
-    batches = -(-len(x) // positive_integer(batch_size, "batch_size"))
-    n_epochs = max(1, round(positive_integer(n_steps, "n_steps") / batches))
-    stages = min(positive_integer(n_stages, "n_stages"), n_epochs)
-    rate = finite_number(learning_rate, "learning_rate", "a number above 0")
-    networks = tuple(starts)
-    for stage, epochs in enumerate(np.array_split(np.arange(n_epochs), stages)):
-        run = train(
-            networks,
-            x,
-            y,
-            rngs,
-            loss="cross_entropy" if y.ndim == 1 else "squared",
-            learning_rate=rate * (1 - stage / stages),
-            n_epochs=len(epochs),
-            batch_size=batch_size,
-        )
-        networks = run.final
-    return networks
+    _check_runs(starts, rngs)
+    x = starts[0].check_inputs(inputs)
+    labels = np.ndim(np.asarray(targets)) == 1
+    loss = "cross_entropy" if labels else "squared"
+    y = check_targets(targets, (len(x), starts[0].widths[-1]), loss)
+    rates = _rates(learning_rate, len(starts))
+    n_steps, batch_size = positive_integer(n_steps, "n_steps"), positive_integer(batch_size, "batch_size")
+
+    weights = [np.stack(layer) for layer in zip(*(network.weights for network in starts), strict=True)]
+    biases = [np.stack(layer) for layer in zip(*(network.biases for network in starts), strict=True)]
+    adam = _Adam([*weights, *biases], rates)
+    at = np.tile(np.arange(len(x)), (len(starts), 1))
+    for step in range(n_steps):
+        if len(x) > batch_size:
+            at = np.stack([rng.integers(0, len(x), batch_size) for rng in rngs])
+        _, by_weights, by_biases = loss_gradients(weights, biases, starts[0].phi, x[at], y[at], loss)
+        adam.rates = rates * (1 - step / n_steps)
+        adam.step([*by_weights, *by_biases])
+    return tuple(_unstack(weights, biases, starts[0], i) for i in range(len(starts)))

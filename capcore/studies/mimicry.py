@@ -81,20 +81,28 @@ class BothRoutes:
         return self.first.overlaps(self.second)
 
 
-def by_both_routes(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, BothRoutes]:
+def by_both_routes(
+    content: Mapping[str, Any], second: Mapping[str, Any], recipe: str = "draw 0"
+) -> dict[str, BothRoutes]:
     """What is compared → both routes' differences; the last is in agreement with the teacher, not in accuracy.
 
-    The second route confirms the first in a comparison that is decided alike and whose intervals overlap. That was set
-    before it was run.
+    A comparison is confirmed if it is decided alike and the intervals overlap, for every one of the draws of weights.
+    That was set before they were trained.
 
     Parameters
     ----------
     content : ``stored("mimicry")``. second : ``stored("mimicry_second_route")``.
+    recipe : of the second route, see :mod:`capcore.studies.mimicry_second_route`.
     """
-    found = [
-        comparisons(each) | {FAITHFUL: difference(each, *FAITHFUL_ARMS, "agreement")} for each in (content, second)
-    ]
-    return {name: BothRoutes(found[0][name], found[1][name], ALLOWED.get(name)) for name in found[0]}
+    routes = (content, {"values": second["values"][recipe]})
+    first, other = [comparisons(each) | {FAITHFUL: difference(each, *FAITHFUL_ARMS, "agreement")} for each in routes]
+    return {name: BothRoutes(first[name], other[name], ALLOWED.get(name)) for name in first}
+
+
+def confirmed(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, int]:
+    """What is compared → the number of draws by which the second route confirms the first."""
+    draws = [by_both_routes(content, second, name) for name in second["values"] if name.startswith("draw")]
+    return {name: sum(draw[name].decided_alike and draw[name].overlap for draw in draws) for name in draws[0]}
 
 
 def region_ratio(content: Mapping[str, Any], one: str, other: str) -> Difference:
