@@ -1,0 +1,25 @@
+"""Student's interval for a ratio: that of the mean logarithm, carried back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from capcore.studies.intervals import student_interval
+from capcore.validation import finite_array
+
+
+def geometric_interval(samples: object, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Geometric mean over the first axis of positive samples (m, …), and both ends of its interval, each (…).
+
+    Raises ``ValueError`` for fewer than two samples, and for samples that are not positive.
+
+    >>> [part.round(3).item() for part in geometric_interval([0.5, 1.0, 2.0])]
+    [1.0, 0.179, 5.595]
+    """
+    values = finite_array(samples, "samples", (1, 2, 3))
+    if len(values) < 2:
+        raise ValueError(f"samples: found {len(values)}, expected at least 2: one sample has no scatter.")
+    if np.any(values <= 0):
+        raise ValueError(f"samples: found {values.min():g}, expected more than 0: only ratios have a geometric mean.")
+    mean, half = student_interval(np.log(values), level)
+    return np.exp(mean), np.exp(mean - half), np.exp(mean + half)
