@@ -1,8 +1,7 @@
 """Effective complexity of trained networks: measures of what a network does, not of what it could do (slides, note).
 
 A network is a list of weights and biases, or any object with ``coefs_`` and ``intercepts_``
-(:mod:`capcore.complexity.network`). Mimicry, a shallow student of a deep teacher, is in
-:mod:`capcore.deep.mimicry`, as it needs JAX.
+(:mod:`capcore.complexity.network`).
 """
 
 from capcore.complexity.boundaries import (
@@ -23,6 +22,8 @@ from capcore.complexity.fisher_norm import closed_form_fisher_rao, fisher_rao
 from capcore.complexity.input_jacobian import sensitivity
 from capcore.complexity.measure_axes import measure_axes
 from capcore.complexity.memorisation import MemorisationCurve, TargetFit, fit_target, memorisation_curve
+from capcore.complexity.mimicry import mimic
+from capcore.complexity.mimicry_report import Mimicry
 from capcore.complexity.model_axes import ModelAxes, axes_table
 from capcore.complexity.network import Network, as_network, random_network
 from capcore.complexity.orbits import closed_under_exchange, orbit_ceiling, orbit_indices
@@ -33,6 +34,7 @@ from capcore.complexity.samples import subsets
 from capcore.complexity.separability import separable, separable_complexity, separable_probability
 from capcore.complexity.set_networks import SetNetwork
 from capcore.complexity.slices import SlicePartition, partition_slice
+from capcore.complexity.students import matched_width
 from capcore.complexity.tangents import tangent_activation
 from capcore.complexity.targets import TARGETS, Target
 from capcore.complexity.trace import Trace, trace_curves
@@ -49,6 +51,7 @@ __all__ = [
     "CurveRegions",
     "Curves",
     "MemorisationCurve",
+    "Mimicry",
     "ModelAxes",
     "ModelComplexity",
     "Network",
@@ -78,8 +81,10 @@ __all__ = [
     "fit_target",
     "layer_lengths",
     "layer_transitions",
+    "matched_width",
     "measure_axes",
     "memorisation_curve",
+    "mimic",
     "model_complexity",
     "one_layer_regions",
     "orbit_ceiling",
