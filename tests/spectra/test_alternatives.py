@@ -105,6 +105,49 @@ def test_where_the_gaps_spread_too_much_the_lognormal_is_the_power_law():
     assert close.log_likelihood >= power_law_model(np.exp(squeezed), 1.0).log_likelihood - 1e-9
 
 
+def drawn_tail(seed, scale):
+    rng = np.random.default_rng(seed)
+    gaps = rng.gamma(10.0 ** rng.uniform(-0.3, 1.0), 1.0, int(rng.integers(3, 40))) ** rng.uniform(0.3, 1.0)
+    return np.sort(scale * (gaps - gaps.min()) / gaps.mean())
+
+
+@pytest.mark.parametrize("scale", [1e-4, 0.03, 1.0, 4.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_at_the_likeliest_cut_off_the_law_has_the_means_of_the_tail(seed, scale):
+    """The slope of the normalisation's logarithm, from Arb's exponential integral in 300 bits: minus the means."""
+    gaps = drawn_tail(seed, scale)
+    alpha, u, log_norm = fit_cutoff(gaps, np.exp(gaps))
+    if u == 0.0:
+        assert gaps.mean() < 1 and np.expm1(gaps).mean() >= 1 / (1 / gaps.mean() - 1) * (1 - 1e-9)
+        return
+    with ctx.workprec(600):
+        a, b, h, n = arb(alpha), arb(u), arb(10) ** -30, len(gaps)
+        norm = lambda a, b: b.expint(a).log() + b  # noqa: E731
+        slopes = [(norm(a + h, b) - norm(a - h, b)) / (2 * h), (norm(a, b + h) - norm(a, b - h)) / (2 * h)]
+        means = [sum(map(arb, gaps), arb(0)) / n, sum((arb(y).exp() - 1 for y in gaps), arb(0)) / n]
+        misses = np.array([float(slope + mean) for slope, mean in zip(slopes, means, strict=True)])
+        assert log_norm == pytest.approx(float(norm(a, b)), rel=1e-12, abs=1e-12)
+    # Newton's decrement, here with the tail's own spread: what is left of the loss, in natural units
+    spread = np.cov(np.stack([gaps, np.expm1(gaps) - gaps]))
+    rest = [misses[0], misses[1] - misses[0]]  # in α − 1 + u and u
+    assert rest @ np.linalg.solve(spread, rest) < 1e-16
+
+
+def test_tails_beyond_the_range_of_squares_have_a_cut_off():
+    alpha, u, log_norm = fit_cutoff(np.array([0.0, 690.0]), np.exp([0.0, 690.0]))
+    assert 1 < alpha < 1.01 and 0 < u < 1e-290 and np.isfinite(log_norm)
+
+
+def test_a_tail_of_one_value_has_a_law_that_is_finite():
+    """Its likelihood has no maximum; the fit stands for a spread of 1e-4 of the gap. Nor does order matter."""
+    gaps = np.full(5, np.log(2.0))
+    alpha, u, log_norm = fit_cutoff(gaps, np.exp(gaps))
+    assert (1 / np.sqrt(2 * u)) == pytest.approx(1e-4 * np.log(2), rel=1e-3) and np.isfinite([alpha, log_norm]).all()
+    assert fit_cutoff(np.log([1.0, 1.7, 1.2, 1.1]), np.array([1.0, 1.7, 1.2, 1.1])) == pytest.approx(
+        fit_cutoff(np.log([1.0, 1.1, 1.2, 1.7]), np.array([1.0, 1.1, 1.2, 1.7])), rel=1e-9
+    )
+
+
 def test_a_heavy_tail_has_no_cut_off():
     values = np.exp(np.r_[np.full(95, 0.05), np.full(5, 4.0)])
     alpha, u, _ = fit_cutoff(np.log(values), values)
