@@ -1,0 +1,157 @@
+"""What the chapter on training and every measure reads off the stored experiment: ratios, verdicts, correlations.
+
+The rules are those of :mod:`capcore.studies.along_training`, written down before the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from capcore.spectra.rank_intervals import copula_interval
+from capcore.studies.geometric_intervals import geometric_interval
+from capcore.studies.intervals import student_interval
+from capcore.studies.rank_correlation import spearman
+
+Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
+Kinds = Mapping[str, Table]  # "right" and "shuffled" → their tables
+
+RELU = {
+    "rank": "rank on training images",
+    "participation": "participation ratio",
+    "boundary.ball": "boundary density, ball of all images",
+    "boundary.near": "boundary density, near test images",
+    "pieces": "linear pieces between images",
+    "patterns": "activation patterns between images",
+    "transitions": "switches on a circle",
+    "length": "length of a circle's image",
+    "logits": "slope of the logits",
+    "probabilities": "slope of the probabilities",
+    "fisher": "Fisher–Rao norm, squared",
+    "unevenness": "unevenness of the leverage",
+}
+"""Measures of ReLU networks and their labels, in the order of tables and figures."""
+
+TANH = {name: RELU[name] for name in ("rank", "participation")} | {
+    "curve": "curve complexity (nats)",
+    **{name: RELU[name] for name in ("logits", "probabilities", "fisher")},
+}
+"""The same for tanh networks, which have no boundaries."""
+
+Interval = tuple[float, float, float]  # geometric mean and both ends
+
+
+def training_ratio(kinds: Kinds, name: str, kind: str) -> np.ndarray:
+    """(n_seeds,) a measure at the last snapshot over that at the first."""
+    values = kinds[kind][name]
+    return values[-1] / values[0]
+
+
+def labels_ratio(kinds: Kinds, name: str) -> np.ndarray:
+    """(n_seeds,) a measure after shuffled labels over that after right ones, at the end, seed by seed."""
+    return kinds["shuffled"][name][-1] / kinds["right"][name][-1]
+
+
+def equal_loss_ratio(kinds: Kinds, name: str) -> np.ndarray:
+    """(n_seeds,) the same with right labels at the loss at which the shuffled ones ended.
+
+    The logarithm of the measure is interpolated between snapshots in the logarithm of the loss.
+
+    Raises ``ValueError`` where a loss is beyond those of the right labels, or rises from one snapshot to the next.
+    """
+    right, wrong = kinds["right"], kinds["shuffled"]
+    found = np.empty(wrong["loss"].shape[1])
+    for j, target in enumerate(np.log(wrong["loss"][-1])):
+        losses = np.log(right["loss"][:, j])
+        if np.any(np.diff(losses) >= 0) or not losses[-1] <= target <= losses[0]:
+            raise ValueError(
+                f"loss: found {np.exp(target):.3g} of seed {j}, expected one that falling losses of the right labels "
+                "pass. Train with right labels for longer, or take fewer snapshots."
+            )
+        found[j] = np.interp(target, losses[::-1], np.log(right[name][::-1, j]))
+    return wrong[name][-1] / np.exp(found)
+
+
+def interval(samples: np.ndarray) -> Interval:
+    """Geometric mean and 95 % interval of ratios (n_seeds,)."""
+    mean, low, high = geometric_interval(samples)
+    return float(mean), float(low), float(high)
+
+
+def verdict(found: Interval) -> str:
+    """ "up" or "down" where the interval excludes 1, and otherwise "level"."""
+    return "up" if found[1] > 1 else "down" if found[2] < 1 else "level"
+
+
+def ratios(kinds: Kinds, names: Sequence[str]) -> dict[str, dict[str, Interval]]:
+    """What is compared → measure → interval; "equal loss" only of measures that every snapshot has."""
+    n = len(kinds["right"]["loss"])
+    return {
+        "right": {name: interval(training_ratio(kinds, name, "right")) for name in names},
+        "shuffled": {name: interval(training_ratio(kinds, name, "shuffled")) for name in names},
+        "labels": {name: interval(labels_ratio(kinds, name)) for name in names},
+        "equal loss": {
+            name: interval(equal_loss_ratio(kinds, name)) for name in names if len(kinds["right"][name]) == n
+        },
+    }
+
+
+def correlation(kinds: Kinds, first: str, second: str, of: Sequence[str] = ("right", "shuffled")) -> Interval:
+    """Spearman's ρ of two measures over the final networks of some kinds of labels, with its 95 % interval.
+
+    The interval is the one of :func:`~capcore.spectra.rank_intervals.copula_interval`, for 20 networks or fewer.
+    """
+    x, y = (np.concatenate([kinds[kind][name][-1] for kind in of]) for name in (first, second))
+    rho = spearman(x, y)
+    return (rho, *copula_interval(rho, len(x)))
+
+
+def sign(found: Interval) -> int:
+    """1 or −1 where the interval of a correlation excludes 0, and otherwise 0."""
+    return int(found[1] > 0) - int(found[2] < 0)
+
+
+def agreement(kinds: Kinds, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(k, k) matrices: ρ over all final networks, its sign where that is clear, and the sign beyond the labels.
+
+    The last is 1 or −1 where the intervals within the right *and* within the shuffled labels exclude 0 on that side.
+    """
+    k = len(names)
+    rho, clear, beyond = np.eye(k), np.zeros((k, k), int), np.zeros((k, k), int)
+    for i in range(k):
+        for j in range(i):
+            found = correlation(kinds, names[i], names[j])
+            within = [sign(correlation(kinds, names[i], names[j], [kind])) for kind in kinds]
+            rho[i, j] = rho[j, i] = found[0]
+            clear[i, j] = clear[j, i] = sign(found)
+            beyond[i, j] = beyond[j, i] = within[0] if within[0] == within[1] else 0
+    return rho, clear, beyond
+
+
+def over_seeds(table: Table, name: str, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """(n_snapshots,) means of a measure times ``scale``, and the half-widths of their 95 % intervals."""
+    return student_interval(scale * table[name].T)
+
+
+def overview(kinds: Kinds, labels: Mapping[str, str]) -> dict[str, list[str]]:
+    """Label of a measure → at the start, after right and after shuffled labels: means with half-widths."""
+    found = {}
+    for name, label in labels.items():
+        right, wrong = (over_seeds(kinds[kind], name) for kind in ("right", "shuffled"))
+        cells = [(right[0][0], right[1][0]), (right[0][-1], right[1][-1]), (wrong[0][-1], wrong[1][-1])]
+        found[label] = [_with_error(*cell) for cell in cells]
+    return found
+
+
+def _with_error(mean: float, half: float) -> str:
+    """ "12.3 ± 0.4": the half-width with one digit, or two if they begin with a 1, and the mean to the same place.
+
+    >>> _with_error(1234.5, 14.2), _with_error(0.04567, 0.0032), _with_error(3.0, 0.0)
+    ('1,234 ± 14', '0.046 ± 0.003', '3')
+    """
+    if half < 1e-9 * max(abs(mean), 1e-300):
+        return f"{mean:,.4g}"
+    place = int(np.floor(np.log10(half)))
+    digits = max(0, (1 if half / 10.0**place < 2 else 0) - place)
+    return f"{mean:,.{digits}f} ± {half:,.{digits}f}"
