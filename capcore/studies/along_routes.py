@@ -1,0 +1,63 @@
+"""Second routes of the chapter on training and every measure: boundaries without lines, ranks without rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from capcore.complexity import Network, boundary_density, expected_boundary_density, random_network
+from capcore.studies.along_training import Places
+from capcore.studies.coarea import ball_points, coarea_density
+from capcore.studies.exact_rank import exact_rank
+from capcore.studies.jacobian_rank import quick_rank
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Two routes to one number.
+
+    Attributes
+    ----------
+    first, second : the two.
+    error : the standard error of their difference.
+    """
+
+    first: float
+    second: float
+    error: float
+
+    @property
+    def gap(self) -> float:
+        """The difference in standard errors."""
+        return abs(self.first - self.second) / self.error
+
+
+def density_routes(network: Network, at: Places, seed: int, n_points: int = 20_000) -> Routes:
+    """Boundary density in the ball of the images: crossings of as many lines as ``at`` says, and the coarea formula."""
+    rng = np.random.default_rng([21, seed])
+    counted = boundary_density(network, at.centre, at.radius, at.lines, rng)
+    mean, error = coarea_density(network, ball_points(at.centre, at.radius, n_points, rng))
+    return Routes(counted.value, mean, float(np.hypot(counted.standard_error, error)))
+
+
+def bias_law(at: Places, width: int, seed: int, n_networks: int = 40, bias_scale: float = 0.3) -> Routes:
+    """Boundary density of random networks with normal biases in that ball: counted, and the law of its expectation.
+
+    Means over networks of two hidden layers of ``width`` units; the error is of the differences network by network.
+    """
+    pairs = []
+    for rng in np.random.default_rng([22, seed]).spawn(n_networks):
+        network = random_network([len(at.centre), width, width, 10], rng, bias_scale=bias_scale)
+        points = ball_points(at.centre, at.radius, 200, rng)
+        law = expected_boundary_density(network, points, bias_scale).sum(axis=1).mean()
+        pairs.append((boundary_density(network, at.centre, at.radius, 100, rng).value, law))
+    counted, expected = np.array(pairs).T
+    error = float((counted - expected).std(ddof=1) / n_networks**0.5)
+    return Routes(float(counted.mean()), float(expected.mean()), error)
+
+
+def rank_routes(networks: Sequence[Network], inputs: np.ndarray) -> list[tuple[int, int]]:
+    """For each ReLU network the rank of its parameter Jacobian by singular values, and by exact elimination."""
+    return [(quick_rank(network, inputs).rank, exact_rank(network, inputs)) for network in networks]
