@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.complexity import Network, boundary_density, parameter_jacobian, parameter_rank, random_network
+from capcore.studies import along_routes as routes
 from capcore.studies import along_summaries as summaries
 from capcore.studies import along_training as study
 from capcore.studies.coarea import ball_points, coarea_density
@@ -104,6 +105,13 @@ def test_the_coarea_formula_gives_the_counted_density(name, seed):
     mean, error = coarea_density(net, ball_points(np.ones(5), 2.0, 20_000, rng))
     assert abs(mean - counted.value) < 4 * np.hypot(error, counted.standard_error)
     assert np.hypot(error, counted.standard_error) < 0.05 * mean  # so that a fifth would be found
+
+
+def test_boundaries_without_lines(at):
+    """Digits, an untrained network, and biases of random networks: four standard errors."""
+    net = random_network([64, 8, 8, 10], np.random.default_rng(3), bias_scale=0.3)
+    for found in (routes.density_routes(net, at, 0), routes.bias_law(at, 8, 0)):
+        assert found.gap < 4 and found.error < 0.06 * found.second
 
 
 def test_points_fill_the_ball():
