@@ -54,20 +54,17 @@ def fit_cutoff(gaps: np.ndarray, ratios: np.ndarray) -> tuple[float, float, floa
     Where its slope at the pure power law points to u < 0, u is 0. Of gaps that are all the same the likelihood rises
     without end; they are fitted as if they had a spread of 10⁻⁴ of their mean.
     """
-    gap, excess = float(gaps.mean()), float((ratios - 1.0).mean())
-    rate = 1.0 / gap
-    if rate > 1.0 and excess >= 1.0 / (rate - 1.0) * (1 - 1e-12):
-        return 1.0 + rate, 0.0, -math.log(rate)
+    gap = float(gaps.mean())
+    curve = float(np.mean(_curve(gaps, float(gaps.max()))))
+    if gap < 1.0 and curve >= gap**2 / (1.0 - gap) * (1 - 1e-12):  # the mean of q under the pure power law
+        return 1.0 + 1.0 / gap, 0.0, math.log(gap)
+    curve = max(curve, float(_curve(gap, gap)) + math.exp(gap) * (_LEAST_SPREAD * gap) ** 2 / 2)
     variance = max(float(gaps.var()), (_LEAST_SPREAD * gap) ** 2)
-    curve = max(
-        float(np.mean(_curve(gaps, float(gaps.max())))),
-        float(_curve(gap, gap)) + math.exp(gap) * (_LEAST_SPREAD * gap) ** 2 / 2,
-    )
     if variance < gap**2 / 2:  # a hump away from x_min, begun as a normal law
         u = math.exp(-gap) / variance
         slope = -u * math.expm1(gap)
     else:
-        u = 0.5 / excess
+        u = 0.5 / float((ratios - 1.0).mean())
         slope = max(u - 0.5, 0.0)
     here = _moments(slope, u)
     for _ in range(_STEPS):
