@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from capcore.complexity.network import Network
-from capcore.validation import finite_array, finite_number, one_of
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 MEASURES = ("accuracy", "agreement")
 """Shares of the test points: those answered rightly, and those on which a network gives the teacher's answer."""
@@ -134,21 +134,23 @@ class Mimicry:
             if one in values and other in values and (accuracy or None not in (one, other))
         }
 
-    def table(self) -> dict[str, dict[str, str]]:
-        """Network → column → text, for a table: the teacher, then the arms; means over the trials."""
-        rows = {"teacher": self._row(self.teacher.n_params, None, self.teacher_accuracy, 1.0)}
+    def table(self, decimals: int = 1) -> dict[str, dict[str, str]]:
+        """Network → column → text, for a table: the teacher, then the arms; means over the trials, in per cent."""
+        decimals = positive_integer(decimals, "decimals", 0)
+
+        def row(net: Network, n_examples: int | None, accuracy: float | None, agreement: float) -> dict[str, str]:
+            return {
+                "parameters": f"{net.n_params:,}",
+                "examples": "–" if n_examples is None else f"{n_examples:,}",
+                "test accuracy": "–" if accuracy is None else f"{100 * accuracy:.{decimals}f} %",
+                "teacher's answer": f"{100 * agreement:.{decimals}f} %",
+            }
+
+        rows = {"teacher": row(self.teacher, None, self.teacher_accuracy, 1.0)}
         for name, arm in self.arms.items():
             accuracy = None if self.teacher_accuracy is None else float(arm.accuracy.mean())
-            rows[name] = self._row(arm.networks[0].n_params, arm.n_examples, accuracy, float(arm.agreement.mean()))
+            rows[name] = row(arm.networks[0], arm.n_examples, accuracy, float(arm.agreement.mean()))
         return rows
-
-    def _row(self, n_params: int, n_examples: int | None, accuracy: float | None, agreement: float) -> dict[str, str]:
-        return {
-            "parameters": f"{n_params:,}",
-            "examples": "–" if n_examples is None else f"{n_examples:,}",
-            "test accuracy": "–" if accuracy is None else f"{100 * accuracy:.1f} %",
-            "teacher's answer": f"{100 * agreement:.1f} %",
-        }
 
     def __repr__(self) -> str:
         row, plural = self.table()[STUDENT], "s" if self.n_trials > 1 else ""

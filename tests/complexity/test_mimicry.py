@@ -125,6 +125,12 @@ def test_the_report_in_words():
         "teacher of 81, 80.0 % right)"
     )
     assert list(found.table()) == ["teacher", STUDENT]
+    assert found.table(0)[STUDENT] == {
+        "parameters": "81",
+        "examples": "5",
+        "test accuracy": "80 %",
+        "teacher's answer": "70 %",
+    }
     with pytest.raises(ValueError, match="n_trials: found 1, expected at least 2"):
         report(**{STUDENT: [0.7]}).differences()
 
