@@ -17,7 +17,8 @@ CAPTION = "One number, and it is the package's."
 PAGE = (
     "# Other page\n\nThe value is {glue:text}`../notebooks/x.ipynb::value:d`. See {numref}`fig-x`.\n\n"
     "```{notebook-figure} fig-x\n"
-    "Its caption here, after {numref}`fig-x`: {glue:text}`../notebooks/x.ipynb::value:d`.\n```\n"
+    "Its caption here, after {numref}`fig-x`: {glue:text}`../notebooks/x.ipynb::value:d`.\n```\n\n"
+    "```{eval-rst}\n.. py:function:: small_print()\n```\n"
 )
 
 

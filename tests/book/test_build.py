@@ -23,6 +23,10 @@ def test_every_edit_reaches_every_page(small_book):
     assert figure.img["alt"] == "A line."
     assert " ".join(figure.figcaption.get_text().split()).startswith("Its caption here, after Fig. 1: 41.")
 
+    # What is stored of the other page is that page, and not Sphinx's whole environment with it.
+    assert "small_print" in small_book.html("book/other")
+    assert b"BuildEnvironment" not in (small_book.root / "_build/.doctrees/book/other.doctree").read_bytes()
+
     # The notebook offered for download is the one executed here.
     offered = json.loads((small_book.root / "_build/html/_sources/notebooks/x.ipynb").read_text())
     assert offered["cells"][-1]["outputs"][0]["text"] in ("from a run: 41\n", ["from a run: 41\n"])
