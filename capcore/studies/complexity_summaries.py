@@ -9,6 +9,7 @@ import numpy as np
 from capcore.complexity import Network, curve_regions, segment_pieces, segments, sensitivity, uniform_tangents
 from capcore.complexity.input_jacobian import forward_sensitivity
 from capcore.studies.effective_complexity import PLACES, Images
+from capcore.studies.geometric_intervals import geometric_interval
 from capcore.studies.intervals import student_interval
 from capcore.studies.stored_complexity import SETTINGS, Stored
 
@@ -36,9 +37,9 @@ def place_ratios(table: Table, of: str, snapshot: int = -1) -> np.ndarray:
 
     Student's 95 % interval over seeds for the logarithm.
     """
-    logs = np.stack([np.log(table[f"{of}.{p}"][snapshot] / table[f"{of}.training"][snapshot]) for p in OFF], axis=1)
-    mean, half = student_interval(logs)
-    return np.exp(np.stack([mean - half, mean, mean + half], axis=1))
+    ratios = np.stack([table[f"{of}.{p}"][snapshot] / table[f"{of}.training"][snapshot] for p in OFF], axis=1)
+    mean, low, high = geometric_interval(ratios)
+    return np.stack([low, mean, high], axis=1)
 
 
 def confidence_share(table: Table, place: str = "pixels") -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.complexity.samples import Procedure, Sample
-from capcore.studies.intervals import student_interval
+from capcore.studies.geometric_intervals import geometric_interval
 from capcore.studies.noisy_digits import digits, one_hot, relabelled, split, squared_error, wrong_share
 from capcore.validation import positive_integer
 
@@ -55,8 +55,8 @@ class FeatureCurves:
     def height(self, below: int) -> tuple[float, float, float]:
         """Test mean square at n features over that at ``below``: geometric mean over seeds, ends of its interval."""
         i, j = (self.counts.tolist().index(count) for count in (self.n, below))
-        mean, half = student_interval(np.log(self.errors["test"][i] / self.errors["test"][j]))
-        return tuple(float(np.exp(mean + shift * half)) for shift in (0, -1, 1))  # type: ignore[return-value]
+        mean, low, high = geometric_interval(self.errors["test"][i] / self.errors["test"][j])
+        return float(mean), float(low), float(high)
 
 
 class RandomFeatures:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from capcore.studies.geometric_intervals import geometric_interval
 from capcore.studies.intervals import student_interval
 from capcore.studies.residual_signals import gradient_correlation, layer_time, signals
 from capcore.validation import finite_number, positive_integer
@@ -65,8 +66,8 @@ def interval(losses: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     """
     if len(losses) < 2 or not np.isfinite(losses).all():
         return np.nan, np.nan
-    mean, half = student_interval(np.log(losses), finite_number(level, "level"))
-    return float(np.exp(mean - half)), float(np.exp(mean + half))
+    _, low, high = geometric_interval(losses, finite_number(level, "level"))
+    return float(low), float(high)
 
 
 def band(runs: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.studies.intervals import student_interval
+from capcore.studies.geometric_intervals import geometric_interval
 
 NAMES = {
     "dense shared 0": "one dense, scale 1",
@@ -58,11 +58,10 @@ def interval(losses: Sequence[float]) -> tuple[float, float]:
     >>> [round(end, 3) for end in interval([0.1, 0.1, 0.1])]
     [0.1, 0.1]
     """
-    logs = np.log(losses)
-    if not np.isfinite(logs).all():
+    if not np.isfinite(losses).all():
         return 0.0, np.inf
-    mean, half = student_interval(logs)
-    return float(np.exp(mean - half)), float(np.exp(mean + half))
+    _, low, high = geometric_interval(losses)
+    return float(low), float(high)
 
 
 def learning_rates(content: Mapping[str, Any]) -> dict[str, dict[str, str]]:
