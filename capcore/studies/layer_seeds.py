@@ -1,60 +1,52 @@
-"""The chapter's networks from several seeds: exponents at the start and the end, how far weights moved, and chance."""
+"""The chapter's networks from several seeds, the stored and the live ones: in tables, and beside chance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capcore.studies.layer_spectra import analysed
-from capcore.studies.trained_networks import Snapshot, Training, training_path
+from capcore.studies.layer_outcomes import outcomes, stored_outcomes, trained_outcomes
+from capcore.studies.trained_networks import Snapshot, Training
 
 Shape = tuple[int, int]
 SAME = 0.05
 """Two exponents that differ by no more are called the same: one decimal is shown."""
 
 
-def outcomes(paths: Mapping[str, Sequence[Snapshot]], seed: int) -> pd.DataFrame:
-    """One row per network and layer, from the first and last snapshot of its path.
-
-    Columns: ``network``, ``seed``, ``layer``, ``shape``; ``start`` and ``alpha``, the exponent before and after;
-    ``moved`` = ‖W − W₀‖_F / ‖W₀‖_F; ``spikes``; ``test``, the accuracy on test images at the end.
-    """
-    rows = []
-    for network, path in paths.items():
-        first, last = path[0], path[-1]
-        ends = (analysed(shot.weights, alternatives=()).spectra for shot in (first, last))
-        for before, after in zip(*ends, strict=True):
-            start, end = first.weights[after.name], last.weights[after.name]
-            rows.append(
-                {
-                    "network": network,
-                    "seed": seed,
-                    "layer": after.name,
-                    "shape": (after.rows, after.columns),
-                    "start": before.alpha,
-                    "alpha": after.alpha,
-                    "moved": float(np.linalg.norm(end - start) / np.linalg.norm(start)),
-                    "spikes": after.n_spikes,
-                    "test": last.test_accuracy,
-                }
-            )
-    return pd.DataFrame(rows)
-
-
 def all_outcomes(
-    paths: Mapping[str, Sequence[Snapshot]], seed: int, others: Mapping[int, Mapping[str, Training]]
+    paths: Mapping[str, Sequence[Snapshot]],
+    seed: int,
+    others: Mapping[int, Mapping[str, Training]],
+    content: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
-    """:func:`outcomes` of networks that are there, and of the same from other seeds, which are trained now.
+    """:func:`~capcore.studies.layer_outcomes.outcomes` of networks that are there, and of the same from other seeds.
 
-    paths, seed : as for :func:`outcomes`. others : seed → name → training.
+    paths, seed : as there. others : seed → name → training. content : of the stored experiment, from which the
+    others are read if it has them; they are trained now otherwise.
     """
     found = [outcomes(paths, seed)]
     for other, trainings in others.items():
-        trained = {name: list(training_path(each, [0, each.epochs])) for name, each in trainings.items()}
-        found.append(outcomes(trained, other))
+        stored = None if content is None else stored_outcomes(content, trainings, other)
+        found.append(trained_outcomes(trainings, other) if stored is None else stored)
     return pd.concat(found, ignore_index=True)
+
+
+def agreement(table: pd.DataFrame, content: Mapping[str, Any], trainings: Mapping[str, Training], seed: int) -> str:
+    """On how many layers of a seed the run of now and the stored one agree, as text: exponents, moves and spikes.
+
+    Exponents are to agree within ``SAME``, moves and accuracies within 0.01, spikes exactly. ``table`` : of
+    :func:`all_outcomes`.
+    """
+    stored = stored_outcomes(content, trainings, seed)
+    if stored is None:
+        return "none, as this network is not stored"
+    live = table[table["seed"] == seed].reset_index(drop=True)
+    tolerances = {"start": SAME, "alpha": SAME, "moved": 0.01, "test": 0.01, "spikes": 0}
+    same = np.all([(live[name] - stored[name]).abs() <= within for name, within in tolerances.items()], axis=0)
+    return f"{same.sum()} of {len(same)}"
 
 
 def layers_of(table: pd.DataFrame) -> dict[str, list[tuple[Shape, float]]]:

@@ -8,27 +8,8 @@ import pytest
 
 from capcore.studies import layer_seeds as study
 from capcore.studies import layer_spectra as layers
+from capcore.studies.layer_outcomes import outcomes, run, trained_outcomes
 from capcore.studies.trained_networks import Snapshot, Training, training_path
-
-
-def test_what_becomes_of_a_layer():
-    rng = np.random.default_rng(0)
-    noise = rng.normal(size=(40, 40))
-    heavy = noise * (1 + rng.pareto(1.0, size=(40, 1)))
-    shots = [Snapshot(0, {"layer1": noise}, 0.5, 0.4), Snapshot(3, {"layer1": heavy}, 0.9, 0.8)]
-    (row,) = study.outcomes({"heavy": shots}, 7).to_dict("records")
-    before, after = (layers.analysed(shot.weights).spectra[0] for shot in shots)
-    assert (row["start"], row["alpha"], row["spikes"]) == (before.alpha, after.alpha, after.n_spikes)
-    assert row["moved"] == pytest.approx(np.sqrt(((heavy - noise) ** 2).sum() / (noise**2).sum()))
-    assert (row["network"], row["seed"], row["layer"], row["shape"], row["test"]) == (
-        "heavy",
-        7,
-        "layer1",
-        (40, 40),
-        0.8,
-    )
-    still = study.outcomes({"still": shots[:1]}, 0)
-    assert still["moved"].item() == 0 and still["alpha"].item() == still["start"].item()
 
 
 def test_other_seeds_are_trained_and_compared_with_their_own_start():
@@ -40,6 +21,21 @@ def test_other_seeds_are_trained_and_compared_with_their_own_start():
     assert found["shape"].tolist() == 3 * [(32, 64), (32, 32)] and found.index.is_unique
     pd.testing.assert_series_equal(found["alpha"][:2], found["alpha"][2:4].reset_index(drop=True))
     assert found["alpha"][0] != found["alpha"][4] and ((found["moved"] > 0) & (found["moved"] < 1)).all()
+
+
+@pytest.mark.parametrize(("change", "agree"), [(0.0, "2 of 2"), (0.04, "2 of 2"), (0.06, "1 of 2")])
+def test_stored_seeds_are_read_and_compared_with_the_run_of_now(monkeypatch, change, agree):
+    settings = {"networks": {"one": {"width": 32, "epochs": 0}}, "seeds": [3, 4]}
+    content = {"settings": settings, "values": run(settings)}
+    content["values"]["alpha"][0] += change
+    trainings = {seed: {"one": Training(32, 2, epochs=0, seed=seed)} for seed in (3, 4, 5)}
+    trained = []
+    monkeypatch.setattr(study, "trained_outcomes", lambda *found: trained.append(found[1]) or trained_outcomes(*found))
+    paths = {"one": list(training_path(trainings[3]["one"], [0]))}
+    table = study.all_outcomes(paths, 3, {seed: trainings[seed] for seed in (4, 5)}, content)
+    assert table["seed"].tolist() == [3, 3, 4, 4, 5, 5] and trained == [5] and table.index.is_unique
+    assert study.agreement(table, content, trainings[3], 3) == agree
+    assert study.agreement(table, content, trainings[5], 5) == "none, as this network is not stored"
 
 
 @pytest.fixture
@@ -87,7 +83,5 @@ def test_below_chance_is_below_all_but_one_in_forty(table):
 
 def test_random_layers_are_seldom_below_chance():
     rng = np.random.default_rng(1)
-    drawn = study.outcomes(
-        {"noise": [Snapshot(0, {f"layer{i}": rng.normal(size=(40, 40)) for i in range(40)}, 0, 0)]}, 0
-    )
+    drawn = outcomes({"noise": [Snapshot(0, {f"layer{i}": rng.normal(size=(40, 40)) for i in range(40)}, 0, 0)]}, 0)
     assert study.below_chance(drawn, {(40, 40): layers.chance_exponents((40, 40), 200, rng)}).mean() < 0.15
