@@ -155,3 +155,31 @@ def _with_error(mean: float, half: float) -> str:
     place = int(np.floor(np.log10(half)))
     digits = max(0, (1 if half / 10.0**place < 2 else 0) - place)
     return f"{mean:,.{digits}f} ± {half:,.{digits}f}"
+
+
+def early_difference(live: Kinds, stored: Kinds, columns: Sequence[int], names: Sequence[str], n: int = 4) -> float:
+    """Largest relative difference of live measures from the stored ones of the same seeds at the first ``n`` snapshots.
+
+    Of measures that both have there. Later ones say less, since training magnifies rounding.
+    """
+    gaps = [
+        np.abs(values[:n] / stored[kind][name][:n, columns] - 1).max()
+        for kind, table in live.items()
+        for name, values in table.items()
+        if name in names and len(values) >= n
+    ]
+    return float(max(gaps))
+
+
+def short_of_ceiling(stored: Mapping[str, Kinds], name: str = "rank") -> tuple[int, int, int]:
+    """How many measured ranks there are, how many stand below their ceiling, and by how much at most.
+
+    The start is counted once for both kinds of labels. "test rank" asks for the ranks at test images.
+    """
+    ceiling = name.replace("rank", "ceiling")
+    gaps = []
+    for kinds in stored.values():
+        for i, table in enumerate(kinds.values()):
+            gaps.append((table[ceiling] - table[name])[min(i, 1) :].ravel())
+    below = np.concatenate(gaps)
+    return len(below), int(np.count_nonzero(below)), int(below.max())
