@@ -9,11 +9,20 @@ import numpy as np
 import pandas as pd
 
 from capcore.studies.layer_outcomes import outcomes, stored_outcomes, trained_outcomes
+from capcore.studies.stored_runs import stored
 from capcore.studies.trained_networks import Snapshot, Training
 
 Shape = tuple[int, int]
 SAME = 0.05
 """Two exponents that differ by no more are called the same: one decimal is shown."""
+
+
+def stored_seeds() -> dict[str, Any]:
+    """Settings and values of ``notebooks/results/layer_seeds.json``, for the functions below.
+
+    Raises :class:`~capcore.results.StaleResultsError` if the code that made them has changed since.
+    """
+    return stored("layer_seeds")
 
 
 def all_outcomes(
@@ -24,13 +33,13 @@ def all_outcomes(
 ) -> pd.DataFrame:
     """:func:`~capcore.studies.layer_outcomes.outcomes` of networks that are there, and of the same from other seeds.
 
-    paths, seed : as there. others : seed → name → training. content : of the stored experiment, from which the
+    paths, seed : as there. others : seed → name → training. content : of :func:`stored_seeds`, from which the
     others are read if it has them; they are trained now otherwise.
     """
     found = [outcomes(paths, seed)]
     for other, trainings in others.items():
-        stored = None if content is None else stored_outcomes(content, trainings, other)
-        found.append(trained_outcomes(trainings, other) if stored is None else stored)
+        then = None if content is None else stored_outcomes(content, trainings, other)
+        found.append(trained_outcomes(trainings, other) if then is None else then)
     return pd.concat(found, ignore_index=True)
 
 
@@ -40,12 +49,12 @@ def agreement(table: pd.DataFrame, content: Mapping[str, Any], trainings: Mappin
     Exponents are to agree within ``SAME``, moves and accuracies within 0.01, spikes exactly. ``table`` : of
     :func:`all_outcomes`.
     """
-    stored = stored_outcomes(content, trainings, seed)
-    if stored is None:
+    then = stored_outcomes(content, trainings, seed)
+    if then is None:
         return "none, as this network is not stored"
     live = table[table["seed"] == seed].reset_index(drop=True)
     tolerances = {"start": SAME, "alpha": SAME, "moved": 0.01, "test": 0.01, "spikes": 0}
-    same = np.all([(live[name] - stored[name]).abs() <= within for name, within in tolerances.items()], axis=0)
+    same = np.all([(live[name] - then[name]).abs() <= within for name, within in tolerances.items()], axis=0)
     return f"{same.sum()} of {len(same)}"
 
 
