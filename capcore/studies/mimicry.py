@@ -12,8 +12,6 @@ from capcore.complexity.mimicry_report import Difference
 
 TEACHER = "deep, 400 labels (teacher)"
 STUDENT = "shallow, logits on the pool"
-FAITHFUL = "teacher's answer, logits − true labels"
-FAITHFUL_ARMS = (STUDENT, "shallow, true labels on the pool")
 SAWTOOTH = 24**4
 """Regions on a line that four layers of 48 ReLUs reach at least: each composes a sawtooth of 24 teeth."""
 
@@ -50,59 +48,6 @@ def comparisons(content: Mapping[str, Any]) -> dict[str, Difference]:
         "deep − shallow, pool's labels": ("deep, true labels on the pool", "shallow, true labels on the pool"),
     }
     return {name: difference(content, *pair) for name, pair in pairs.items()}
-
-
-ALLOWED = {"student − teacher": -0.01, "quarter-size student − teacher": -0.01}
-"""Comparisons of which the claim asks that the interval's lower end be no lower than this."""
-
-
-@dataclass(frozen=True)
-class BothRoutes:
-    """One comparison by the stored experiment, in JAX, and by its second route, in NumPy.
-
-    Attributes
-    ----------
-    first, second : differences. allowed : what the lower end is held against; None where the claim asks for no margin.
-    """
-
-    first: Difference
-    second: Difference
-    allowed: float | None = None
-
-    @property
-    def decided_alike(self) -> bool:
-        """Whether both intervals are above zero, or both below, or both hold it; and on one side of what is allowed."""
-        within = [self.allowed is None or route.low >= self.allowed for route in (self.first, self.second)]
-        return self.first.sign == self.second.sign and within[0] == within[1]
-
-    @property
-    def overlap(self) -> bool:
-        """Whether the intervals have a point in common."""
-        return self.first.overlaps(self.second)
-
-
-def by_both_routes(
-    content: Mapping[str, Any], second: Mapping[str, Any], recipe: str = "draw 0"
-) -> dict[str, BothRoutes]:
-    """What is compared → both routes' differences; the last is in agreement with the teacher, not in accuracy.
-
-    A comparison is confirmed if it is decided alike and the intervals overlap, for every one of the draws of weights.
-    That was set before they were trained.
-
-    Parameters
-    ----------
-    content : ``stored("mimicry")``. second : ``stored("mimicry_second_route")``.
-    recipe : of the second route, see :mod:`capcore.studies.mimicry_second_route`.
-    """
-    routes = (content, {"values": second["values"][recipe]})
-    first, other = [comparisons(each) | {FAITHFUL: difference(each, *FAITHFUL_ARMS, "agreement")} for each in routes]
-    return {name: BothRoutes(first[name], other[name], ALLOWED.get(name)) for name in first}
-
-
-def confirmed(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, int]:
-    """What is compared → the number of draws by which the second route confirms the first."""
-    draws = [by_both_routes(content, second, name) for name in second["values"] if name.startswith("draw")]
-    return {name: sum(draw[name].decided_alike and draw[name].overlap for draw in draws) for name in draws[0]}
 
 
 def region_ratio(content: Mapping[str, Any], one: str, other: str) -> Difference:

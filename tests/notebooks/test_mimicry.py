@@ -3,7 +3,7 @@
 import pytest
 
 NAME = "mimicry"
-FAST = {"n_seeds": 0}
+FAST = {"n_seeds": 0, "n_trials": 2, "n_steps": 20}
 
 
 def test_it_runs_without_training(run, recorded):
@@ -14,7 +14,13 @@ def test_it_runs_without_training(run, recorded):
 
 @pytest.mark.slow
 def test_it_trains_another_student(run, recorded):
-    assert recorded(run(NAME, arm="shallow, 400 labels", n_segments=2))
+    assert recorded(run(NAME, arm="shallow, 400 labels", n_segments=2, n_trials=2, n_steps=20))
+
+
+def test_it_mimics_another_teacher(run):
+    shown = run(NAME, **{**FAST, "teacher_layers": 1, "teacher_width": 5, "n_trials": 3})
+    (cell,) = [cell for cell in shown.cells if cell.id == "own-teacher"]
+    assert "385" in cell.outputs[-1].data["text/plain"]  # 64·5 + 5 + 5·10 + 10 parameters, and as many of the student
 
 
 def test_its_figures_are_drawn(drawn):
@@ -27,6 +33,10 @@ def test_its_figures_are_drawn(drawn):
         ("arm: found 'small'", {"arm": "small"}),
         ("n_seeds: found 7, expected at most 6", {"n_seeds": 7}),
         ("n_segments: found 0", {"n_segments": 0}),
+        ("teacher_layers: found 0", {"teacher_layers": 0}),
+        ("teacher_width: found 2.5", {"teacher_width": 2.5}),
+        ("n_trials: found 1, expected a whole number of at least 2", {"n_trials": 1}),
+        ("n_steps: found 0", {"n_steps": 0}),
         ("seeds: not a parameter.*Did you mean 'n_seeds'", {"seeds": 2}),
     ],
 )
