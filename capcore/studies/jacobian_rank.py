@@ -45,7 +45,7 @@ def quick_rank(network: Network, inputs: np.ndarray) -> QuickRank:
     n_top = network.widths[-1] * top.shape[1]
     if not rest.size:
         return QuickRank(n_top, np.inf)
-    values = svd(equilibrate(rest), compute_uv=False, check_finite=False)
+    values = svd(rest, compute_uv=False, check_finite=False)
     threshold = rank_tolerance(rest.shape, float(values[0]))
     counted = int(np.count_nonzero(values > threshold))
     left = max(float(values[counted]) if counted < len(values) else 0.0, threshold)
@@ -62,7 +62,7 @@ def example_leverage(network: Network, inputs: np.ndarray) -> np.ndarray:
     found = n_outputs * np.square(top).sum(axis=1)
     if not rest.size:
         return found
-    u, values, _ = svd(equilibrate(rest), full_matrices=False, check_finite=False)
+    u, values, _ = svd(rest, full_matrices=False, check_finite=False)
     counted = int(np.count_nonzero(values > rank_tolerance(rest.shape, float(values[0]))))
     u = u[:, :counted].reshape(-1, n_outputs * counted)
     return found + np.square(_complement(top) @ u).sum(axis=1)
@@ -110,6 +110,8 @@ def _parts(network: Network, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray
         for basis, delta in zip(bases[:-1], deltas[:-1], strict=True)
     ]
     n_outputs = network.widths[-1]
+    # Unit columns first: after the projection what is left of one may be rounding alone.
+    parts = [equilibrate(part.reshape(-1, part.shape[1] // n_outputs)).reshape(part.shape) for part in parts]
     left = [(across.T @ part).reshape(across.shape[1] * n_outputs, -1) for part in parts]
     return bases[-1], np.hstack(left) if left else np.empty((0, 0))
 

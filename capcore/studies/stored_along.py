@@ -30,6 +30,7 @@ MODULES = (
     "capcore.studies.jacobian_rank",
     "capcore.studies.effective_complexity",
     "capcore.complexity.data_rank_bound",
+    "capcore.complexity.rank_ceiling",
     "capcore.complexity.parameter_rank",
     "capcore.complexity.boundaries",
     "capcore.complexity.network",
