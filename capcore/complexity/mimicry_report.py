@@ -99,7 +99,7 @@ class Mimicry:
     ----------
     teacher : as a network. teacher_accuracy : on the test points; None where the right answers are not known.
     hidden : units of the students' hidden layer.
-    arms : name → :class:`Arm`: what the students were told, and of which points.
+    arms : name → :class:`~capcore.complexity.mimicry_report.Arm`: what the students were told, and of which points.
     """
 
     teacher: Network
@@ -113,7 +113,8 @@ class Mimicry:
         return len(self.arms[STUDENT].networks)
 
     def differences(self, measure: str = "accuracy", level: float = 0.95) -> dict[str, Difference]:
-        """What is compared → difference, paired by trial, with Student's interval; see :data:`PAIRS`.
+        """What is compared → difference, paired by trial, with Student's interval; see
+        :data:`~capcore.complexity.mimicry_report.PAIRS`.
 
         Only what was measured is there. The teacher is one network, so that a difference from it has the spread of the
         students alone. Intervals are over trials, that is over starts and batches: not over teachers, pools or test
