@@ -171,15 +171,23 @@ def early_difference(live: Kinds, stored: Kinds, columns: Sequence[int], names: 
     return float(max(gaps))
 
 
-def short_of_ceiling(stored: Mapping[str, Kinds], name: str = "rank") -> tuple[int, int, int]:
-    """How many measured ranks there are, how many stand below their ceiling, and by how much at most.
+def short_of(stored: Mapping[str, Kinds], ceiling: str, activation: str, where: str = "") -> np.ndarray:
+    """(n_ranks,) by how much measured ranks stay below a ceiling; the start counts once for both kinds of labels.
 
-    The start is counted once for both kinds of labels. "test rank" asks for the ranks at test images.
+    Parameters
+    ----------
+    ceiling : "bound", "ceiling" or "limit". where : "test " for the ranks at test images.
     """
-    ceiling = name.replace("rank", "ceiling")
-    gaps = []
-    for kinds in stored.values():
-        for i, table in enumerate(kinds.values()):
-            gaps.append((table[ceiling] - table[name])[min(i, 1) :].ravel())
-    below = np.concatenate(gaps)
-    return len(below), int(np.count_nonzero(below)), int(below.max())
+    tables = stored[activation].values()
+    gaps = [table[where + ceiling] - table[f"{where}rank"] for table in tables]
+    return np.concatenate([gap[min(i, 1) :].ravel() for i, gap in enumerate(gaps)])
+
+
+def text(found: Interval) -> str:
+    """ "1.23 [1.10, 1.40]": a ratio with its interval: three digits, whole numbers from 100 on.
+
+    >>> text((12.345, 9.87, 150.2)), text((0.0034, 0.003, 0.004))
+    ('12.3 [9.87, 150]', '0.00340 [0.00300, 0.00400]')
+    """
+    mean, low, high = (f"{value:#.3g}" if value < 100 else f"{value:,.0f}" for value in found)
+    return f"{mean} [{low}, {high}]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +84,8 @@ class Stored:
     def end(self, name: str, kind: str = "right", activation: str = "relu") -> np.ndarray:
         """(n_seeds,) a measure at the last snapshot."""
         return self.values[activation][kind][name][-1]
+
+
+def has(seeds: Sequence[int], **options: object) -> bool:
+    """Whether networks of these seeds and settings are among the stored ones."""
+    return set(seeds) <= set(SETTINGS["seeds"]) and all(SETTINGS[name] == value for name, value in options.items())
