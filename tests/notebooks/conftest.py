@@ -1,5 +1,6 @@
 """Running the book's notebooks with other parameters, as a reader does with papermill."""
 
+import os
 import re
 from pathlib import Path
 
@@ -27,6 +28,24 @@ def execute(name, target, parameters):
 def figures_off(monkeypatch):
     """Figures are made and not rendered: setting their text would take half of the time."""
     monkeypatch.setenv("CAPCORE_FIGURES", "off")
+
+
+@pytest.fixture(autouse=True)
+def quick_compilation(monkeypatch, tmp_path_factory):
+    """JAX compiles less thoroughly, and what one notebook has compiled the next one reads.
+
+    Variants train for a few steps, and compiling took most of their time. Settings of one's own are kept.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    settings = {
+        "XLA_FLAGS": "--xla_backend_optimization_level=0",
+        "JAX_COMPILATION_CACHE_DIR": str(shared / "compiled"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, os.environ.get(name, value))
 
 
 @pytest.fixture

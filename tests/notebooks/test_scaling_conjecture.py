@@ -22,7 +22,10 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters",
-    [{"task": "transport", "block": "tanh", "n_layers": 4}, {"task": "digits", "block": "relu", "exponent": 0.6}],
+    [
+        {"task": "transport", "block": "tanh", "n_layers": 4},
+        {"task": "digits", "block": "relu", "n_layers": 2, "exponent": 0.6},
+    ],
     ids=["transport", "an exponent that is not stored"],
 )
 def test_it_trains_another_network(run, recorded, parameters):

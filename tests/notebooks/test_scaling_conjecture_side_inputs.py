@@ -15,9 +15,10 @@ FAST = {
     "train_steps": 20,
 }
 VARIANTS = {
-    "several depths and scales": {"depths": [1, 3], "exponents": [0, 0.3]},
-    "the smallest of everything": {
-        "units": 2, "layers": 2, "bias_layers": 2, "samples": 2, "train_layers": 1, "train_steps": 1, "seed": 5,
+    "several depths": {"depths": [1, 3], "exponents": [0.3]},
+    "several scales, and the smallest of everything else": {
+        "exponents": [0, 0.3], "units": 2, "layers": 2, "bias_layers": 2, "samples": 2, "train_layers": 1,
+        "train_steps": 1, "seed": 5,
     },
 }  # fmt: skip
 CHECKS = {
