@@ -30,8 +30,9 @@ class Routes:
 
     @property
     def gap(self) -> float:
-        """The difference in standard errors."""
-        return abs(self.first - self.second) / self.error
+        """The difference in standard errors; 0 where both agree without scatter, as for a network without boundary."""
+        gap = abs(self.first - self.second)
+        return gap / self.error if self.error else (np.inf if gap else 0.0)
 
 
 def density_routes(network: Network, at: Places, seed: int, n_points: int = 20_000) -> Routes:

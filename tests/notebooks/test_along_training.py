@@ -1,8 +1,5 @@
 """The chapter on training and every measure with other parameters, and with parameters that it must refuse."""
 
-import json
-import re
-
 import pytest
 
 NAME = "along_training"
@@ -31,8 +28,8 @@ def test_it_runs_with_other_parameters(run, parameters):
     values = published(run(NAME, **{**FAST, **parameters}))
     assert "other networks" in values["along_live"]
     assert values["along_routes_rank"].strip("'") == "agree"  # singular values and elimination, whatever is trained
-    assert re.search(r"[1-9]\d", values["along_n_ranks"])  # of the stored networks
-    assert json.dumps(values)
+    assert values["along_rank_tanh"].strip("'") == "1,368"  # of the stored networks, whatever is trained
+    assert "agree" in values["along_routes_density"]
 
 
 def test_its_figures_are_drawn(drawn):
