@@ -81,23 +81,27 @@ def reread_everything(
     app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]
 ) -> list[str]:
     """All pages when any notebook changed: glued values of other pages come from it."""
-    if any(_is_notebook(env, name) for name in added | changed) or removed:
+    if any(is_notebook(env, name) for name in added | changed) or removed:
         return sorted(env.found_docs)
     return []
 
 
-def mark_metadata(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Let the cells' metadata (captions, alt texts) take part in the cache's comparison of notebooks.
+def marked(text: str) -> str:
+    """The notebook's text with its cells' metadata (captions, alt texts) taking part in the cache's comparison.
 
     The cache compares the source of code cells and the kernel's description, so a digest goes into the latter.
     """
-    if not _is_notebook(app.env, docname):
-        return
-    notebook: dict[str, Any] = json.loads(source[0])
+    notebook: dict[str, Any] = json.loads(text)
     metadata = [cell["metadata"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     digest = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode()).hexdigest()[:16]
     notebook["metadata"].setdefault("kernelspec", {"name": "python3", "display_name": "Python 3"})["cells"] = digest
-    source[0] = json.dumps(notebook)
+    return json.dumps(notebook)
+
+
+def mark_metadata(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Let Sphinx read every notebook :func:`marked`."""
+    if is_notebook(app.env, docname):
+        source[0] = marked(source[0])
 
 
 def offer_executed_notebooks(app: Sphinx, error: Exception | None) -> None:
@@ -106,7 +110,7 @@ def offer_executed_notebooks(app: Sphinx, error: Exception | None) -> None:
         return
     executed = Path(app.outdir).parent / "jupyter_execute"
     for docname in app.env.found_docs:
-        if not _is_notebook(app.env, docname) or not (executed / f"{docname}.ipynb").is_file():
+        if not is_notebook(app.env, docname) or not (executed / f"{docname}.ipynb").is_file():
             continue
         notebook = json.loads((executed / f"{docname}.ipynb").read_text("utf8"))
         notebook["metadata"].get("kernelspec", {}).pop("cells", None)
@@ -128,7 +132,8 @@ def forget_failed_build(app: Sphinx, error: Exception | None) -> None:
         static.unlink()
 
 
-def _is_notebook(env: BuildEnvironment, docname: str) -> bool:
+def is_notebook(env: BuildEnvironment, docname: str) -> bool:
+    """Whether the page comes from a notebook."""
     return str(env.doc2path(docname)).endswith(".ipynb")
 
 

@@ -1,9 +1,12 @@
 """A build never shows an old number and never hides a failure. Each test builds a small book with the real settings."""
 
 import json
+import os
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from nbformat.v4 import new_code_cell
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +60,12 @@ def test_every_edit_reaches_every_page(small_book):
     assert 'The value is <span class="pasted-text">86</span>' in small_book.html("book/other")
 
 
-def test_a_broken_notebook_breaks_the_build_and_goes_on_doing_so(small_book):
+def test_notebooks_are_executed_side_by_side_and_a_broken_one_breaks_the_build_and_goes_on_doing_so(small_book):
+    toc = small_book.root / "_toc.yml"
+    toc.write_text(toc.read_text() + "- file: notebooks/y\n")
+    notebook = nbformat.read(small_book.root / "notebooks/x.ipynb", 4)
+    notebook.cells = [*notebook.cells[:2], new_code_cell("print(6 * 7)", id="last")]
+    nbformat.write(notebook, small_book.root / "notebooks/y.ipynb")
     small_book.write_notebook("raise RuntimeError('canary')")
     for _ in range(2):
         done = small_book.build()
@@ -66,6 +74,15 @@ def test_a_broken_notebook_breaks_the_build_and_goes_on_doing_so(small_book):
     small_book.write_notebook("glue('value', ANSWER, display=False)")
     done = small_book.build()
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "42" in small_book.html("notebooks/y")
+
+    (small_book.root / "capcore" / "answer.py").write_text("ANSWER = 44\n")
+    done = small_book.build()
+    assert done.returncode == 0
+    assert '<span class="pasted-text">44</span>' in small_book.html("book/other")
+    several = hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1
+    assert several == ("executing notebooks" in done.stdout)
+    assert several != ("Executing notebook" in done.stdout + done.stderr)
 
 
 def test_a_warning_breaks_the_build_and_goes_on_doing_so(small_book):
