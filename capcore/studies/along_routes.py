@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from capcore.complexity import Network, boundary_density, expected_boundary_density, random_network
-from capcore.studies.along_training import Places
+from capcore.studies.along_training import KINDS, Places, places
 from capcore.studies.coarea import ball_points, coarea_density
+from capcore.studies.effective_complexity import trained
 from capcore.studies.exact_rank import exact_rank
 from capcore.studies.jacobian_rank import quick_rank
 
@@ -62,3 +64,22 @@ def bias_law(at: Places, width: int, seed: int, n_networks: int = 40, bias_scale
 def rank_routes(networks: Sequence[Network], inputs: np.ndarray) -> list[tuple[int, int]]:
     """For each ReLU network the rank of its parameter Jacobian by singular values, and by exact elimination."""
     return [(quick_rank(network, inputs).rank, exact_rank(network, inputs)) for network in networks]
+
+
+def rare_units(settings: Mapping[str, Any], epoch: int = 3) -> dict[str, float]:
+    """Mean number of ReLU units that are on for some images, but fewer than those have dimensions.
+
+    Such a unit adds less than one that is on for many. "start", and "right" and "shuffled" after ``epoch`` passes; the
+    networks of the stored experiment, trained again that far.
+    """
+    data, seeds = places(settings["n_images"]).data, settings["seeds"]
+    x = data.x
+    dimensions = int(np.linalg.matrix_rank(np.column_stack([x, np.ones(len(x))])))
+    found: dict[str, float] = {}
+    for kind in KINDS:
+        labels, options = [kind] * len(seeds), (settings["width"], settings["learning_rate"], epoch, [0, epoch])
+        _, networks, _ = trained(data, seeds, labels, "relu", *options)
+        for name, nets in zip(("start", kind), networks, strict=True):
+            on = np.array([np.concatenate([(z > 0).sum(axis=0) for z in n.pre_activations(x)[:-1]]) for n in nets])
+            found[name] = float(np.sum((on > 0) & (on < dimensions), axis=1).mean())
+    return found

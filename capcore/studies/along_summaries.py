@@ -80,8 +80,12 @@ def interval(samples: np.ndarray) -> Interval:
 
 
 def verdict(found: Interval) -> str:
-    """ "up" or "down" where the interval excludes 1, and otherwise "level"."""
-    return "up" if found[1] > 1 else "down" if found[2] < 1 else "level"
+    """Either "up" or "down" where the interval excludes 1 by more than rounding, and otherwise "level".
+
+    >>> verdict((2.0, 1.5, 3.0)), verdict((1.0, 1.0 + 1e-15, 1.0 + 1e-15))
+    ('up', 'level')
+    """
+    return "up" if found[1] > 1 + 1e-9 else "down" if found[2] < 1 - 1e-9 else "level"
 
 
 def ratios(kinds: Kinds, names: Sequence[str]) -> dict[str, dict[str, Interval]]:
@@ -145,7 +149,7 @@ def overview(kinds: Kinds, labels: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _with_error(mean: float, half: float) -> str:
-    """ "12.3 ± 0.4": the half-width with one digit, or two if they begin with a 1, and the mean to the same place.
+    """Text such as "12.3 ± 0.4": one digit of the half-width, two after a leading 1, and the mean to that place.
 
     >>> _with_error(1234.5, 14.2), _with_error(0.04567, 0.0032), _with_error(3.0, 0.0)
     ('1,234 ± 14', '0.046 ± 0.003', '3')
@@ -184,7 +188,7 @@ def short_of(stored: Mapping[str, Kinds], ceiling: str, activation: str, where: 
 
 
 def text(found: Interval) -> str:
-    """ "1.23 [1.10, 1.40]": a ratio with its interval: three digits, whole numbers from 100 on.
+    """Text such as "1.23 [1.10, 1.40]": a ratio with its interval: three digits, whole numbers from 100 on.
 
     >>> text((12.345, 9.87, 150.2)), text((0.0034, 0.003, 0.004))
     ('12.3 [9.87, 150]', '0.00340 [0.00300, 0.00400]')

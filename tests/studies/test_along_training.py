@@ -115,6 +115,13 @@ def test_boundaries_without_lines(at):
         assert found.gap < 4 and found.error < 0.06 * found.second
 
 
+def test_units_that_are_on_for_few_images_come_first():
+    """What the chapter says of the dip of the rank after three epochs."""
+    found = routes.rare_units(SETTINGS)
+    assert found["shuffled"] > found["right"] > found["start"] > 4
+    assert set(found) == {"start", *study.KINDS}
+
+
 def test_the_gap_of_two_routes():
     assert routes.Routes(1.0, 3.0, 0.5).gap == 4
     assert routes.Routes(0.0, 0.0, 0.0).gap == 0 and routes.Routes(0.0, 1.0, 0.0).gap == np.inf
@@ -144,6 +151,7 @@ def test_geometric_intervals():
 
 def test_verdicts_are_about_the_interval():
     assert [summaries.verdict((1.0, *ends)) for ends in ((1.1, 2.0), (0.2, 0.9), (0.9, 1.1))] == ["up", "down", "level"]
+    assert summaries.verdict((1.0, 1 + 1e-15, 1 + 1e-15)) == "level"
     assert [summaries.sign((0.0, *ends)) for ends in ((0.1, 0.9), (-0.9, -0.1), (-0.1, 0.1))] == [1, -1, 0]
 
 
