@@ -82,6 +82,13 @@ def test_the_quick_rank_of_digits_is_the_rank_and_the_exact_one(at):
         exact_rank(random_network([2, 2, 1], np.random.default_rng(0), activation="tanh"), x[:, :2])
 
 
+@pytest.mark.parametrize("seed", [2, 4, 14])
+def test_rounding_is_not_counted(at, seed):
+    """Units whose weights in can do nothing that those above cannot: nothing is left of their columns but rounding."""
+    net, x = random_network([64, 8, 5, 3], np.random.default_rng(seed)), at.data.x[:60]
+    assert quick_rank(net, x).rank == parameter_rank(net, x).rank == exact_rank(net, x)
+
+
 @given(seeds, st.integers(1, 4))
 def test_the_exact_rank_is_the_numerical_one(seed, n_outputs):
     rng = np.random.default_rng(seed)
