@@ -17,6 +17,7 @@ from capcore.complexity.curve_activations import (
     uniform_tangents,
 )
 from capcore.complexity.curves import Curves, circle_through, ellipse, polyline, segments
+from capcore.complexity.data_rank_bound import DataRankBound, rank_bound_on_data, without_common_shift
 from capcore.complexity.effective import ModelComplexity, complexity_of_errors, model_complexity
 from capcore.complexity.fisher_norm import closed_form_fisher_rao, fisher_rao
 from capcore.complexity.input_jacobian import sensitivity
@@ -28,6 +29,7 @@ from capcore.complexity.model_axes import ModelAxes, axes_table
 from capcore.complexity.network import Network, as_network, random_network
 from capcore.complexity.orbits import closed_under_exchange, orbit_ceiling, orbit_indices
 from capcore.complexity.parameter_rank import ParameterRank, parameter_jacobian, parameter_rank, rank_bound
+from capcore.complexity.rank_ceiling import RankCeiling, rank_ceiling
 from capcore.complexity.region_bounds import curve_complexity, one_layer_regions, tighter_complexity
 from capcore.complexity.regions import CurveRegions, curve_regions
 from capcore.complexity.samples import subsets
@@ -50,12 +52,14 @@ __all__ = [
     "BoundaryDensity",
     "CurveRegions",
     "Curves",
+    "DataRankBound",
     "MemorisationCurve",
     "Mimicry",
     "ModelAxes",
     "ModelComplexity",
     "Network",
     "ParameterRank",
+    "RankCeiling",
     "SetNetwork",
     "SlicePartition",
     "TARGETS",
@@ -95,6 +99,8 @@ __all__ = [
     "polyline",
     "random_network",
     "rank_bound",
+    "rank_bound_on_data",
+    "rank_ceiling",
     "segment_pieces",
     "segments",
     "sensitivity",
@@ -109,4 +115,5 @@ __all__ = [
     "trace_curves",
     "train",
     "uniform_tangents",
+    "without_common_shift",
 ]
