@@ -46,12 +46,15 @@ def plot_differences(values: Mapping[str, tuple[float, float, float]], ax: Axes,
     return ax
 
 
-def plot_routes(routes: Mapping[str, Mapping[str, tuple[float, float, float]]], ax: Axes) -> Axes:
+def plot_routes(
+    routes: Mapping[str, Mapping[str, tuple[float, float, float]]], ax: Axes, allowed: Mapping[str, float] | None = None
+) -> Axes:
     """Differences in percentage points by several routes, one row per comparison; filled where the interval lacks zero.
 
     Parameters
     ----------
     routes : route → what is compared, the same for all → mean, lower and upper end, as shares.
+    allowed : what is compared → how far the lower end may reach, as a share; dashed across its row.
     """
     offsets = np.linspace(-0.3, 0.3, len(routes)) if len(routes) > 1 else [0.0]
     for k, ((route, values), offset) in enumerate(zip(routes.items(), offsets, strict=True)):
@@ -64,6 +67,9 @@ def plot_routes(routes: Mapping[str, Mapping[str, tuple[float, float, float]]], 
         ax.plot([], [], marker, color=color, linestyle="-", markersize=5, label=route)
     ax.axvline(0, color="0.25", linewidth=0.9)
     names = list(next(iter(routes.values())))
+    for name, bound in (allowed or {}).items():
+        row = names.index(name)
+        ax.plot(2 * [100 * bound], [row - 0.4, row + 0.4], color="0.25", linestyle="--", linewidth=0.9)
     ax.set_yticks(range(len(names)), names)
     ax.set(xlabel="difference (percentage points)", ylim=(len(names) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)

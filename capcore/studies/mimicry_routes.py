@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,6 @@ CHECKS = {
     FAITHFUL: 0.0,
 }
 """Comparisons that claim S4.10 checks → what the lower end of the interval must be at least."""
-
-
 ALLOWED = {name: bound for name, bound in CHECKS.items() if bound < 0}
 """Comparisons of which the claim allows that the interval reaches below zero, and how far."""
 
@@ -54,6 +53,11 @@ class BothRoutes:
         return self.first.overlaps(self.second)
 
 
+def compared(content: Mapping[str, Any]) -> dict[str, Difference]:
+    """The chapter's comparisons in accuracy, and last the one of checks of S4.10 that is in agreement."""
+    return comparisons(content) | {FAITHFUL: difference(content, *FAITHFUL_ARMS, "agreement")}
+
+
 def by_both_routes(
     content: Mapping[str, Any], second: Mapping[str, Any], recipe: str = "draw 0"
 ) -> dict[str, BothRoutes]:
@@ -67,27 +71,39 @@ def by_both_routes(
     content : ``stored("mimicry")``. second : ``stored("mimicry_second_route")``.
     recipe : of the second route, see :mod:`capcore.studies.mimicry_second_route`.
     """
-    routes = (content, {"values": second["values"][recipe]})
-    first, other = [comparisons(each) | {FAITHFUL: difference(each, *FAITHFUL_ARMS, "agreement")} for each in routes]
+    first, other = compared(content), compared({"values": second["values"][recipe]})
     return {name: BothRoutes(first[name], other[name], ALLOWED.get(name)) for name in first}
 
 
 def all_routes(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, dict[str, Difference]]:
     """Route → what is compared → difference: the first route, then the second's draws of weights and its ten stages."""
     found = {name: by_both_routes(content, second, name) for name in second["values"]}
-    names = {
-        name: f"NumPy, weights {int(name.split()[1]) + 1}" if name.startswith("draw") else f"NumPy, {name}"
-        for name in found
-    }
+    draws = {name: f"weights {int(name.split()[1]) + 1}" for name in found if name.startswith("draw")}
+    names = {name: f"NumPy, {draws.get(name, name)}" for name in found}
     first = {key: each.first for key, each in next(iter(found.values())).items()}
     return {"JAX": first} | {names[name]: {key: each.second for key, each in found[name].items()} for name in found}
 
 
-def over_draws(second: Mapping[str, Any], one: str, other: str) -> Difference:
-    """Accuracy of one arm minus that of another by the second route, paired by seed, each the mean of its draws."""
+def mean_of_draws(second: Mapping[str, Any]) -> dict[str, Any]:
+    """The second route with each arm's shares averaged over the draws of weights, split by split, as if stored."""
     draws = [value["arms"] for name, value in second["values"].items() if name.startswith("draw")]
-    means = [np.mean([draw[arm]["accuracy"] for draw in draws], axis=0) for arm in (one, other)]
-    return over_seeds(means[0] - means[1])
+    arms = {
+        arm: {name: np.mean([draw[arm][name] for draw in draws], axis=0) for name in ("accuracy", "agreement")}
+        for arm in draws[0]
+    }
+    return {"values": {"arms": arms}}
+
+
+def decided_otherwise(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """Two routes, by the names of :func:`all_routes` → comparisons of which they decide otherwise than each other."""
+    routes = all_routes(content, second)
+    return {
+        (one, other): sum(
+            not BothRoutes(routes[one][name], routes[other][name], ALLOWED.get(name)).decided_alike
+            for name in routes[one]
+        )
+        for one, other in combinations(routes, 2)
+    }
 
 
 def confirmed(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, int]:
@@ -96,31 +112,88 @@ def confirmed(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str
     return {name: sum(draw[name].decided_alike and draw[name].overlap for draw in draws) for name in draws[0]}
 
 
-def in_words(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
-    """What the chapter's text cites of the second route."""
+def averages(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """What is compared → column → text, for a table: JAX, the mean of the draws, and what confirms JAX."""
     counts, stages = confirmed(content, second), by_both_routes(content, second, STAGES)
-    draws = {name: value for name, value in second["values"].items() if name.startswith("draw")}
-    lows = {
-        check: [by_both_routes(content, second, name)[check].second.low >= bound for name in draws]
-        for check, bound in CHECKS.items()
-    }
-    then = {check: by_both_routes(content, second)[check].first.low >= bound for check, bound in CHECKS.items()}
-    copies = [measured({"values": value}, "agreement")["deep, logits on the pool"].mean() for value in draws.values()]
-    first = measured(content, "agreement")["deep, logits on the pool"].mean()
-    teachers = [measured(each, "accuracy")[TEACHER] for each in ({"values": second["values"][STAGES]}, content)]
-    small = "quarter-size student − teacher"
     return {
-        "all": f"{sum(n == len(draws) for n in counts.values())}",
+        name: {
+            "JAX": to_hundredths(stages[name].first),
+            "mean of the draws": to_hundredths(mean),
+            "draws that confirm": f"{counts[name]}",
+            "ten stages confirm": "yes" if stages[name].decided_alike and stages[name].overlap else "no",
+        }
+        for name, mean in compared(mean_of_draws(second)).items()
+    }
+
+
+def to_hundredths(found: Difference) -> str:
+    """A difference in percentage points with two decimals, by which an end near zero is told from zero.
+
+    >>> to_hundredths(Difference(0.0034, 0.0003, 0.0066))
+    '+0.34 (+0.03 to +0.66)'
+    """
+    mean, low, high = (f"{100 * value:+.2f}".replace("-", "−") for value in (found.mean, found.low, found.high))
+    return f"{mean} ({low} to {high})"
+
+
+def in_words(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
+    """What the chapter's text cites of the second route's draws."""
+    counts = confirmed(content, second)
+    names = [name for name in second["values"] if name.startswith("draw")]
+    compared_by = [by_both_routes(content, second, name) for name in names]
+    met = {check: [each[check].second.low >= bound for each in compared_by] for check, bound in CHECKS.items()}
+    then = {check: compared_by[0][check].first.low >= bound for check, bound in CHECKS.items()}
+    means = compared(mean_of_draws(second))
+    cited = {"premise": "deep − shallow, 400 labels", "premise_pool": "deep − shallow, pool's labels"}
+    cited |= {"logits": "logits − hard labels", "students": "shallow − deep student"}
+    return {
+        "all": f"{sum(n == len(names) for n in counts.values())}",
         "of": f"{len(counts)}",
-        "others": "; ".join(f"“{name}” by {n}" for name, n in counts.items() if n < len(draws)),
-        "checks": f"{sum(all(met == then[check] for met in each) for check, each in lows.items())}",
+        "others": "; ".join(f"“{name}” by {n}" for name, n in counts.items() if n < len(names)),
+        "checks": f"{sum(all(each == then[check] for each in found) for check, found in met.items())}",
         "of_checks": f"{len(CHECKS)}",
-        "small": f"{sum(lows[small])}",
-        "draws": f"{len(draws)}",
-        "premise": str(over_draws(second, TEACHER, "shallow, 400 labels")),
-        "logits": str(over_draws(second, STUDENT, "shallow, hard labels on the pool")),
-        "deep_first": f"{100 * first:.0f} %",
-        "deep": f"{100 * np.mean(copies):.0f} %",
-        "stages": f"{sum(not each.decided_alike for each in stages.values())}",
-        "stages_teacher": str(over_seeds(teachers[0] - teachers[1])),
+        "small": f"{sum(met['quarter-size student − teacher'])}",
+        "draws": f"{len(names)}",
+        "away": f"{sum(each.sign != 0 for each in means.values())}",
+        **{key: to_hundredths(means[name]) for key, name in cited.items()},
+        **_copies(content, second),
+        **_stages(content, second),
+    }
+
+
+def _copies(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
+    """Shares of the teacher's answers: the deep student's, and the shallow one's as a control."""
+    names = [name for name in second["values"] if name.startswith("draw")]
+    found = {}
+    for key, arm in (("deep", "deep, logits on the pool"), ("shallow", STUDENT)):
+        shares = [100 * measured({"values": second["values"][name]}, "agreement")[arm].mean() for name in names]
+        found[f"{key}_first"] = f"{100 * measured(content, 'agreement')[arm].mean():.1f} %"
+        found[key] = f"{min(shares):.1f} to {max(shares):.1f} %"
+    return found
+
+
+def _stages(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
+    """How far ten stages are from the other routes, beside how far these are from each other."""
+    counts, routes = decided_otherwise(content, second), list(all_routes(content, second))
+    by_stages = by_both_routes(content, second, STAGES)
+    first, *draws, last = routes
+    against_draws = [counts[draw, last] for draw in draws]
+    between = [counts[pair] for pair in combinations(draws, 2)]
+    teachers = {
+        name: measured({"values": value}, "accuracy")[TEACHER]
+        for name, value in zip(routes, [content["values"], *second["values"].values()], strict=True)
+    }
+    ahead = {name: over_seeds(teachers[last] - teachers[name]) for name in [first, *draws]}
+    on_average = over_seeds(teachers[last] - np.mean([teachers[draw] for draw in draws], axis=0))
+    least, most = (choose((ahead[draw] for draw in draws), key=lambda each: each.mean) for choose in (min, max))
+    return {
+        "stages_confirmed": f"{sum(each.decided_alike and each.overlap for each in by_stages.values())}",
+        "stages": f"{counts[first, last]}",
+        "stages_draws": f"{min(against_draws)} to {max(against_draws)}",
+        "draws_first": ", ".join(f"{counts[first, draw]}" for draw in draws),
+        "draws_apart": f"{min(between)} to {max(between)}",
+        "stages_teacher": to_hundredths(ahead[first]),
+        "stages_teacher_mean": to_hundredths(on_average),
+        "stages_teacher_least": to_hundredths(least),
+        "stages_teacher_most": to_hundredths(most),
     }

@@ -47,6 +47,13 @@ def test_routes_are_marks_of_their_own_filled_where_zero_is_outside(ax):
     assert ax.get_legend_handles_labels()[1] == ["one", "other"]
 
 
+def test_what_is_allowed_is_dashed_in_its_own_row(ax):
+    ends = {"a": (0.0, -0.01, 0.01), "b": (0.02, 0.01, 0.03)}
+    mimicry.plot_routes({"one": ends}, ax, {"b": -0.01})
+    (mark,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert list(mark.get_xdata()) == [-1, -1] and list(mark.get_ydata()) == [0.6, 1.4]
+
+
 def test_regions_are_lines_over_kinds(ax):
     mimicry.plot_regions({"a": [1.0, 3.0], "b": [2.0, 2.0]}, ax)
     assert [line.get_ydata().tolist() for line in ax.lines] == [[1, 2], [3, 2], [2, 2]]

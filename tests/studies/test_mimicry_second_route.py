@@ -70,17 +70,53 @@ def test_routes_by_name_and_the_mean_of_draws(content):
     assert list(named) == ["JAX", *(f"NumPy, weights {k}" for k in (1, 2, 3)), "NumPy, ten stages"]
     compared = study.comparisons(stored("mimicry"))
     assert compared.items() <= named["JAX"].items() and set(named["JAX"]) - set(compared) == {routes.FAITHFUL}
-    means = [named[f"NumPy, weights {k}"]["deep − shallow, 400 labels"].mean for k in (1, 2, 3)]
-    assert routes.over_draws(content, study.TEACHER, "shallow, 400 labels").mean == pytest.approx(np.mean(means))
+    averaged = routes.compared(routes.mean_of_draws(content))
+    for name in named["JAX"]:
+        means = [named[f"NumPy, weights {k}"][name].mean for k in (1, 2, 3)]
+        assert averaged[name].mean == pytest.approx(np.mean(means))
+
+
+def test_routes_against_each_other(content):
+    first = stored("mimicry")
+    counts = routes.decided_otherwise(first, content)
+    assert len(counts) == 10  # pairs of five
+    for name, label in (("draw 1", "NumPy, weights 2"), (second.STAGES, "NumPy, ten stages")):
+        by_hand = sum(not each.decided_alike for each in routes.by_both_routes(first, content, name).values())
+        assert counts["JAX", label] == by_hand
+    itself = {"values": {"draw 0": first["values"], second.STAGES: first["values"]}}
+    assert set(routes.decided_otherwise(first, itself).values()) == {0}
+
+
+def test_all_that_is_compared_is_averaged(content):
+    rows = routes.averages(stored("mimicry"), content)
+    assert list(rows) == list(routes.confirmed(stored("mimicry"), content))
+    assert rows["logits − hard labels"] == {
+        "JAX": "+0.20 (−0.28 to +0.67)",
+        "mean of the draws": "+0.34 (+0.03 to +0.66)",
+        "draws that confirm": "3",
+        "ten stages confirm": "yes",
+    }
 
 
 def test_what_the_chapter_cites(content):
     first = stored("mimicry")
     said, counts = routes.in_words(first, content), routes.confirmed(first, content)
     assert int(said["all"]) + said["others"].count("“") == int(said["of"]) == len(counts) == 8
-    assert (said["of_checks"], said["draws"], said["deep_first"]) == ("6", "3", "99 %")
-    compared = [routes.by_both_routes(first, content, name) for name in content["values"]]
-    assert all(each.overlap for row in compared for each in row.values())  # as its text says of all
-    lead = [row["deep − shallow, 400 labels"].second.sign for row in compared[:3]]
-    assert sorted(lead) == [-1, -1, 0]  # "one draw leaves it undecided"
-    assert {row["logits − hard labels"].second.sign for row in compared[:3]} == {0}  # "no single draw shows it"
+    assert sorted(counts.values()) == 3 * [2] + 5 * [3]  # "the other three … in two of three"
+    assert counts["deep − shallow, 400 labels"] == 2
+    assert (said["of_checks"], said["draws"], said["stages_confirmed"]) == ("6", "3", "3")
+    assert (said["stages"], said["stages_draws"]) == ("5", "3 to 5")  # the figure's caption says five, and three
+    assert (said["draws_first"], said["draws_apart"]) == ("0, 2, 1", "1 to 3")
+    assert said["stages_teacher_mean"] == "+1.05 (+0.18 to +1.92)"
+
+
+def test_what_the_text_says_of_single_rows(content):
+    compared = [routes.by_both_routes(stored("mimicry"), content, name) for name in content["values"]]
+    assert all(each.overlap for row in compared for each in row.values())
+    for name in ("deep − shallow, 400 labels", "deep − shallow, pool's labels"):
+        assert sorted(row[name].second.sign for row in compared[:3]) == [-1, -1, 0]  # "in two of three draws"
+        assert compared[3][name].second.sign == 0  # "and the ten stages leave it undecided"
+    for name in ("logits − hard labels", "shallow − deep student"):
+        assert {row[name].second.sign for row in compared[:3]} == {0}  # "that none of the three draws shows"
+    signs = [compared[3][name].second.sign for name in ("shallow − deep student", "logits − hard labels")]
+    assert signs == [1, 0]  # "ten stages show the first of these, not the second"
