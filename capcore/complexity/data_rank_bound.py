@@ -16,9 +16,6 @@ from capcore.complexity.network import Network, as_network
 from capcore.complexity.parameter_rank import rank_bound
 from capcore.constraints import ConstraintSpace
 
-SMALLEST_SINE = 1e-9
-"""A direction at an angle of less than this sine to a space lies in it: far above rounding, far below data."""
-
 
 @dataclass(frozen=True, eq=False)
 class DataRankBound:
@@ -60,6 +57,8 @@ def rank_bound_on_data(network: object, inputs: object) -> DataRankBound:
     highest hidden layer d_j is constant, the weights out of j, so that units of equal slopes on all examples count only
     as far as those weights are independent: the first of them in order.
 
+    Ranks are by the package's tolerance (:func:`~capcore.constraints.rank_tolerance`), as is the rank itself.
+
     It knows, of a ReLU unit, that it is rescaled for nothing (its own output is in both spans), dead (s_j = 0), never
     off (then its bias, and what other such units read, are in both), or on for few examples. It is not always reached:
     it takes units of a layer as independent of one another.
@@ -98,10 +97,9 @@ def _added(slope: np.ndarray, seen: np.ndarray, below: np.ndarray, above: np.nda
     """dim(V + W) − dim W for the spans V of slope∘below and W of above, at the rows that are seen."""
     if not np.any(slope[seen]):
         return 0
-    moved = ConstraintSpace.from_columns(slope[seen, None] * below[seen]).basis
-    known = ConstraintSpace.from_columns(above[seen]).basis
-    left = moved - known @ (known.T @ moved)
-    return int(np.count_nonzero(np.linalg.svd(left, compute_uv=False) > SMALLEST_SINE))
+    known = ConstraintSpace.from_columns(above[seen])
+    both = ConstraintSpace.from_columns(np.hstack([above[seen], slope[seen, None] * below[seen]]))
+    return max(both.dimension - known.dimension, 0)
 
 
 def _first_of_their_kind(slopes: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -110,7 +108,7 @@ def _first_of_their_kind(slopes: np.ndarray, weights: np.ndarray) -> np.ndarray:
     counts = np.zeros(len(weights), bool)
     for j, kind in enumerate(kinds):
         alike = [*(i for i in range(j) if kinds[i] == kind and counts[i]), j]
-        counts[j] = len(alike) <= weights.shape[1] and np.linalg.matrix_rank(weights[alike]) == len(alike)
+        counts[j] = ConstraintSpace.from_columns(weights[alike].T).dimension == len(alike)
     return counts
 
 

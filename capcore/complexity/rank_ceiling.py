@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.complexity.data_rank_bound import SMALLEST_SINE, rank_bound_on_data
+from capcore.complexity.data_rank_bound import rank_bound_on_data
 from capcore.complexity.network import Network, as_network
 from capcore.constraints import ConstraintSpace
 
@@ -95,16 +95,14 @@ def _count(
         highest = layer == len(levels) - 1
         for j in np.flatnonzero(at_most[layer]):
             rows = np.flatnonzero(seen[:, j] & ~(aside & (slopes[:, j] != 0 if highest else True)))
-            above = ConstraintSpace.from_columns(reads[layer + 1][rows]).basis if rows.size else np.empty((0, 0))
             moved = slopes[rows, j, None] * reads[layer][rows]
             if not np.any(moved):
                 per_unit[layer][j] = 0
                 continue
-            basis = ConstraintSpace.from_columns(moved).basis
-            u, sines, _ = np.linalg.svd(basis - above @ (above.T @ basis), full_matrices=False)
-            per_unit[layer][j] = min(int(np.count_nonzero(sines > SMALLEST_SINE)), at_most[layer][j])
-            before = np.square(above).sum(axis=1)
-            after = before + np.square(u[:, sines > SMALLEST_SINE]).sum(axis=1)
+            above = ConstraintSpace.from_columns(reads[layer + 1][rows]).basis
+            both = ConstraintSpace.from_columns(np.hstack([reads[layer + 1][rows], moved])).basis
+            per_unit[layer][j] = np.clip(both.shape[1] - above.shape[1], 0, at_most[layer][j])
+            before, after = np.square(above).sum(axis=1), np.square(both).sum(axis=1)
             gone = (after > 1 - ALONE).astype(int) - (before > 1 - ALONE)
             if highest:
                 gone[slopes[rows, j] == 0] = 0
@@ -114,4 +112,5 @@ def _count(
 
 
 def _rank(matrix: np.ndarray) -> int:
-    return int(np.linalg.matrix_rank(matrix)) if matrix.size else 0
+    """Rank of rows of any scale (k, m)."""
+    return ConstraintSpace.from_columns(matrix.T).dimension if matrix.size else 0

@@ -125,10 +125,10 @@ def on_curves(network: Network, at: Places) -> dict[str, float]:
 
 
 def ranks(network: Network, x: np.ndarray) -> dict[str, float]:
-    """Rank of the parameter Jacobian at x (n, 64): "rank", "gap", and four ceilings.
+    """Rank of the parameter Jacobian at x (n, 64): "rank", "gap", the rank that a softmax sees, and three ceilings.
 
-    "bound" counts parameters, "ceiling" what the data leave of them, "seen" of that what a softmax sees; "limit" is the
-    ceiling that also knows how much single examples hold.
+    "rank.seen" is that of the logits without what they have in common. "bound" counts parameters, "ceiling" what the
+    data leave of them, and "limit" is the ceiling that also knows how much single examples hold.
     """
     found = quick_rank(network, x)
     return {
@@ -137,7 +137,7 @@ def ranks(network: Network, x: np.ndarray) -> dict[str, float]:
         "bound": rank_bound(network, x),
         "ceiling": rank_bound_on_data(network, x).total,
         "limit": rank_ceiling(network, x).total,
-        "seen": rank_bound_on_data(without_common_shift(network), x).total,
+        "rank.seen": quick_rank(without_common_shift(network), x).rank,
     }
 
 

@@ -1,9 +1,9 @@
-"""Rank of the parameter Jacobian of many networks, quickly: the same space in orthonormal pieces.
+"""Rank of the parameter Jacobian of many networks, quickly: the same space in two orthogonal pieces.
 
 What :func:`~capcore.complexity.parameter_rank.parameter_rank` decomposes as a whole is split here. The last layer spans
 Q ⊗ R^n_outputs exactly, with Q the span of what it reads; of the other layers only what is orthogonal to that is left
-to decompose, each layer's inputs replaced by an orthonormal basis of their span. The column space is the same one, and
-the tolerance is the package's.
+to decompose. The column space is the same one, and the tolerance is the package's, relative to all columns at unit
+length before they were projected.
 """
 
 from __future__ import annotations
@@ -36,17 +36,19 @@ class QuickRank:
 def quick_rank(network: Network, inputs: np.ndarray) -> QuickRank:
     """The rank of D (n · n_outputs, n_params) at inputs (n, d), and how clear it is.
 
+    Directions that are as small as the rounding of the projection are not counted. Networks of few smooth units can
+    have such; :func:`~capcore.complexity.parameter_rank.parameter_rank` counts them.
+
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> quick_rank(random_network([2, 3, 1], rng, bias_scale=0.5), 2 * rng.normal(size=(400, 2))).rank
     10
     """
-    top, rest = _parts(network, inputs)
+    top, rest, threshold = _parts(network, inputs)
     n_top = network.widths[-1] * top.shape[1]
     if not rest.size:
         return QuickRank(n_top, np.inf)
     values = svd(rest, compute_uv=False, check_finite=False)
-    threshold = rank_tolerance(rest.shape, float(values[0]))
     counted = int(np.count_nonzero(values > threshold))
     left = max(float(values[counted]) if counted < len(values) else 0.0, threshold)
     return QuickRank(n_top + counted, float(values[counted - 1]) / left if counted and left > 0 else np.inf)
@@ -57,13 +59,15 @@ def example_leverage(network: Network, inputs: np.ndarray) -> np.ndarray:
 
     What :attr:`~capcore.complexity.parameter_rank.ParameterRank.per_example` says, from the same pieces.
     """
-    top, rest = _parts(network, inputs)
+    top, rest, threshold = _parts(network, inputs)
     n_outputs = network.widths[-1]
     found = n_outputs * np.square(top).sum(axis=1)
     if not rest.size:
         return found
     u, values, _ = svd(rest, full_matrices=False, check_finite=False)
-    counted = int(np.count_nonzero(values > rank_tolerance(rest.shape, float(values[0]))))
+    counted = int(np.count_nonzero(values > threshold))
+    if not counted:
+        return found
     u = u[:, :counted].reshape(-1, n_outputs * counted)
     return found + np.square(_complement(top) @ u).sum(axis=1)
 
@@ -100,20 +104,29 @@ def _backward(network: Network, inputs: np.ndarray) -> tuple[list[np.ndarray], l
     return [np.column_stack([h, np.ones(n)]) for h in passed.layer_inputs], deltas
 
 
-def _parts(network: Network, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A basis (n, r) of what the last layer reads, and the other layers' columns, orthogonal to it, (·, p)."""
+def _parts(network: Network, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """A basis (n, r) of what the last layer reads; the other layers' columns, orthogonal to it, (·, p); a tolerance.
+
+    The tolerance for singular values of these columns is relative to the length of all columns before they were
+    projected, over the conditioning of what the last layer reads: where nothing is left of them but the rounding of
+    the projection, it is not counted.
+    """
     layer_inputs, deltas = _backward(network, inputs)
-    bases = [ConstraintSpace.from_columns(h).basis for h in layer_inputs]
-    across = _complement(bases[-1])
+    read = ConstraintSpace.from_columns(layer_inputs[-1])
+    top, across = read.basis, _complement(read.basis)
     parts = [
-        np.einsum("ia,ikj->ikaj", basis, delta).reshape(len(basis), -1)
-        for basis, delta in zip(bases[:-1], deltas[:-1], strict=True)
+        np.einsum("ia,ikj->ikaj", h, delta).reshape(len(h), -1)
+        for h, delta in zip(layer_inputs[:-1], deltas[:-1], strict=True)
     ]
     n_outputs = network.widths[-1]
     # Unit columns first: after the projection what is left of one may be rounding alone.
     parts = [equilibrate(part.reshape(-1, part.shape[1] // n_outputs)).reshape(part.shape) for part in parts]
-    left = [(across.T @ part).reshape(across.shape[1] * n_outputs, -1) for part in parts]
-    return bases[-1], np.hstack(left) if left else np.empty((0, 0))
+    if not parts or not across.size:
+        return top, np.empty((0, 0)), 0.0
+    left = np.hstack([(across.T @ part).reshape(across.shape[1] * n_outputs, -1) for part in parts])
+    length = float(np.sqrt(sum(np.vdot(part, part) for part in parts)))
+    conditioning = float(read.singular_values[read.dimension - 1] / read.singular_values[0])
+    return top, left, rank_tolerance((len(across) * n_outputs, left.shape[1]), length / conditioning)
 
 
 def _complement(basis: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.complexity import parameter_rank, random_network
+from capcore.complexity import Network, parameter_rank, random_network
 from capcore.complexity.data_rank_bound import rank_bound_on_data
 from capcore.complexity.rank_ceiling import rank_ceiling
 from tests.complexity.test_data_rank_bound import ACTIVATIONS, WIDTHS, awkward, with_odd_units
@@ -48,6 +48,24 @@ def test_the_span_of_what_is_on_is_enough():
     x = with_lone_inputs(rng.normal(size=(300, 3)), 3)
     found = rank_ceiling(net, x)
     assert parameter_rank(net, x, 1e-10).rank == found.total < rank_bound_on_data(net, x).total
+
+
+def test_units_that_are_nearly_linear():
+    """Tanh at weights of 1e-5: what tells it from a line is ten decades down, and the rank counts it all the same."""
+    rng = np.random.default_rng(3)
+    net = Network(
+        [1e-5 * rng.normal(size=(3, 4)), rng.normal(size=(4, 2))], [1e-5 * rng.normal(size=4), [0, 0]], "tanh"
+    )
+    x = np.random.default_rng(0).normal(size=(60, 3))
+    assert parameter_rank(net, x).rank <= rank_ceiling(net, x).total
+
+
+def test_weights_out_of_any_scale():
+    """Twins that are told apart by outgoing weights of 1 and 1e-16 are two units all the same."""
+    rng = np.random.default_rng(0)
+    twins = np.repeat(rng.normal(size=(3, 1)), 2, axis=1)
+    net, x = Network([twins, np.diag([1.0, 1e-16])], [[0.1, 0.1], [0.0, 0.0]]), rng.normal(size=(60, 3))
+    assert parameter_rank(net, x).rank == rank_ceiling(net, x).total == rank_bound_on_data(net, x).total == 10
 
 
 def test_without_hidden_layers_nothing_is_set_aside():
