@@ -1,4 +1,4 @@
-"""Second routes of the chapter on training and every measure: boundaries without lines, ranks without rounding."""
+"""Second routes of the chapter on training and every measure, and what it trains again to look closer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from capcore.complexity import Network, boundary_density, expected_boundary_density, random_network
-from capcore.studies.along_training import KINDS, Places, places
+from capcore.complexity import Network, boundary_density, expected_boundary_density, fisher_rao, random_network
+from capcore.complexity.data_rank_bound import rank_bound_on_data
+from capcore.studies.along_summaries import Interval, Kinds, equal_loss_ratio, interval
+from capcore.studies.along_training import KINDS, Places, places, table
 from capcore.studies.coarea import ball_points, coarea_density
-from capcore.studies.effective_complexity import trained
+from capcore.studies.effective_complexity import fit, trained
 from capcore.studies.exact_rank import exact_rank
 from capcore.studies.jacobian_rank import quick_rank
 
@@ -67,19 +69,73 @@ def rank_routes(networks: Sequence[Network], inputs: np.ndarray) -> list[tuple[i
 
 
 def rare_units(settings: Mapping[str, Any], epoch: int = 3) -> dict[str, float]:
-    """Mean number of ReLU units that are on for some images, but fewer than those have dimensions.
+    """Mean number of ReLU units that are on for some images, but fewer than what their layer reads has dimensions.
 
     Such a unit adds less than one that is on for many. "start", and "right" and "shuffled" after ``epoch`` passes; the
     networks of the stored experiment, trained again that far.
     """
-    data, seeds = places(settings["n_images"]).data, settings["seeds"]
-    x = data.x
-    dimensions = int(np.linalg.matrix_rank(np.column_stack([x, np.ones(len(x))])))
+    x = places(settings["n_images"]).data.x
     found: dict[str, float] = {}
     for kind in KINDS:
-        labels, options = [kind] * len(seeds), (settings["width"], settings["learning_rate"], epoch, [0, epoch])
-        _, networks, _ = trained(data, seeds, labels, "relu", *options)
-        for name, nets in zip(("start", kind), networks, strict=True):
-            on = np.array([np.concatenate([(z > 0).sum(axis=0) for z in n.pre_activations(x)[:-1]]) for n in nets])
-            found[name] = float(np.sum((on > 0) & (on < dimensions), axis=1).mean())
+        for name, nets in zip(("start", kind), _early(settings, kind, [0, epoch]), strict=True):
+            found[name] = float(np.mean([_rare(net, x) for net in nets]))
     return found
+
+
+def dead_share(settings: Mapping[str, Any], kinds: Kinds) -> dict[str, float]:
+    """Kind of labels → share of the rank lost after three epochs that comes with dead units.
+
+    That is: units that are dead by then are silenced in the networks of the start, and the rank's ceiling
+    (:func:`~capcore.complexity.data_rank_bound.rank_bound_on_data`) is counted again. The loss of the ceiling by
+    silencing over its whole loss, sums over seeds.
+    """
+    x, at = places(settings["n_images"]).data.x, settings["snapshots"].index(3)
+    found: dict[str, float] = {}
+    for kind in KINDS:
+        starts, later = _early(settings, kind, [0, 3])
+        left = [rank_bound_on_data(_silenced(*pair, x), x).total for pair in zip(starts, later, strict=True)]
+        ceiling = kinds[kind]["ceiling"]
+        found[kind] = float((ceiling[0].sum() - sum(left)) / (ceiling[0] - ceiling[at]).sum())
+    return found
+
+
+def finer_equal_loss(settings: Mapping[str, Any], kinds: Kinds, activation: str, n: int = 25) -> Interval:
+    """Ratio of the Fisher–Rao norm at equal loss, as stored for shuffled labels, with ``n`` snapshots for right ones.
+
+    The stored snapshots are up to 3.3-fold apart; these are between 10 and 150 epochs, and about a tenth apart.
+    """
+    data = places(settings["n_images"]).data
+    epochs = [0, 3, *map(int, np.unique(np.geomspace(10, 150, n).round()))]
+    rows = [
+        [{"loss": fit(net, data, data.y)["loss"], "fisher": fisher_rao(net, data.x)} for net in nets]
+        for nets in _early(settings, "right", epochs, activation)
+    ]
+    finer = {"right": table(rows, slice(None)), "shuffled": kinds["shuffled"]}
+    return interval(equal_loss_ratio(finer, "fisher"))
+
+
+def _early(
+    settings: Mapping[str, Any], kind: str, epochs: list[int], activation: str = "relu"
+) -> list[Sequence[Network]]:
+    """The networks of the stored experiment at the first epochs, trained again, seed by seed."""
+    data, seeds = places(settings["n_images"]).data, settings["seeds"]
+    options = activation, settings["width"], settings["learning_rate"], epochs[-1], epochs
+    return list(trained(data, seeds, [kind] * len(seeds), *options)[1])
+
+
+def _rare(network: Network, x: np.ndarray) -> int:
+    """Units that are on somewhere, but for fewer of x (n, d) than the dimension of what they read with a constant."""
+    levels, n_rare = network.pre_activations(x)[:-1], 0
+    for reads, z in zip((x, *map(network.phi.value, levels)), levels, strict=False):
+        on = (z > 0).sum(axis=0)
+        n_rare += int(np.sum((on > 0) & (on < np.linalg.matrix_rank(np.column_stack([reads, np.ones(len(x))])))))
+    return n_rare
+
+
+def _silenced(network: Network, later: Network, x: np.ndarray) -> Network:
+    """The network without the hidden units that are off for all of x in the later one."""
+    weights, biases = [w.copy() for w in network.weights], [b.copy() for b in network.biases]
+    for w, b, z in zip(weights, biases, later.pre_activations(x)[:-1], strict=False):
+        off = np.all(z <= 0, axis=0)
+        w[:, off], b[off] = 0.0, -1.0
+    return Network(tuple(weights), tuple(biases), network.activation, network.slope)

@@ -1,4 +1,4 @@
-"""What the chapter on training and every measure reads off the stored experiment: ratios, verdicts, correlations.
+"""What the chapter on training and every measure reads off the stored experiment: ratios, verdicts, tables.
 
 The rules are those of :mod:`capcore.studies.along_training`, written down before the numbers.
 """
@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from capcore.spectra.rank_intervals import copula_interval
 from capcore.studies.geometric_intervals import geometric_interval
 from capcore.studies.intervals import student_interval
-from capcore.studies.rank_correlation import spearman
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
 Kinds = Mapping[str, Table]  # "right" and "shuffled" → their tables
@@ -48,9 +46,9 @@ def training_ratio(kinds: Kinds, name: str, kind: str) -> np.ndarray:
     return values[-1] / values[0]
 
 
-def labels_ratio(kinds: Kinds, name: str) -> np.ndarray:
-    """(n_seeds,) a measure after shuffled labels over that after right ones, at the end, seed by seed."""
-    return kinds["shuffled"][name][-1] / kinds["right"][name][-1]
+def labels_ratio(kinds: Kinds, name: str, at: int = -1) -> np.ndarray:
+    """(n_seeds,) a measure after shuffled labels over that after right ones, at a snapshot, seed by seed."""
+    return kinds["shuffled"][name][at] / kinds["right"][name][at]
 
 
 def equal_loss_ratio(kinds: Kinds, name: str) -> np.ndarray:
@@ -99,38 +97,6 @@ def ratios(kinds: Kinds, names: Sequence[str]) -> dict[str, dict[str, Interval]]
             name: interval(equal_loss_ratio(kinds, name)) for name in names if len(kinds["right"][name]) == n
         },
     }
-
-
-def correlation(kinds: Kinds, first: str, second: str, of: Sequence[str] = ("right", "shuffled")) -> Interval:
-    """Spearman's ρ of two measures over the final networks of some kinds of labels, with its 95 % interval.
-
-    The interval is the one of :func:`~capcore.spectra.rank_intervals.copula_interval`, for 20 networks or fewer.
-    """
-    x, y = (np.concatenate([kinds[kind][name][-1] for kind in of]) for name in (first, second))
-    rho = spearman(x, y)
-    return (rho, *copula_interval(rho, len(x)))
-
-
-def sign(found: Interval) -> int:
-    """1 or −1 where the interval of a correlation excludes 0, and otherwise 0."""
-    return int(found[1] > 0) - int(found[2] < 0)
-
-
-def agreement(kinds: Kinds, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(k, k) matrices: ρ over all final networks, its sign where that is clear, and the sign beyond the labels.
-
-    The last is 1 or −1 where the intervals within the right *and* within the shuffled labels exclude 0 on that side.
-    """
-    k = len(names)
-    rho, clear, beyond = np.eye(k), np.zeros((k, k), int), np.zeros((k, k), int)
-    for i in range(k):
-        for j in range(i):
-            found = correlation(kinds, names[i], names[j])
-            within = [sign(correlation(kinds, names[i], names[j], [kind])) for kind in kinds]
-            rho[i, j] = rho[j, i] = found[0]
-            clear[i, j] = clear[j, i] = sign(found)
-            beyond[i, j] = beyond[j, i] = within[0] if within[0] == within[1] else 0
-    return rho, clear, beyond
 
 
 def over_seeds(table: Table, name: str, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -188,10 +154,14 @@ def short_of(stored: Mapping[str, Kinds], ceiling: str, activation: str, where: 
 
 
 def text(found: Interval) -> str:
-    """Text such as "1.23 [1.10, 1.40]": a ratio with its interval: three digits, whole numbers from 100 on.
+    """Text such as "1.23 [1.10, 1.40]": a ratio with its interval, three digits or two decimals, whole from 100 on.
 
-    >>> text((12.345, 9.87, 150.2)), text((0.0034, 0.003, 0.004))
-    ('12.3 [9.87, 150]', '0.00340 [0.00300, 0.00400]')
+    >>> text((12.345, 9.87, 150.2)), text((0.0034, 0.003, 0.004)), text((0.552, 0.49, 1.618))
+    ('12.3 [9.87, 150]', '0.00340 [0.00300, 0.00400]', '0.55 [0.49, 1.62]')
     """
-    mean, low, high = (f"{value:#.3g}" if value < 100 else f"{value:,.0f}" for value in found)
+    mean, low, high = (_short(value) for value in found)
     return f"{mean} [{low}, {high}]"
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}" if 0.1 <= value < 9.995 else f"{value:#.3g}" if value < 100 else f"{value:,.0f}"
