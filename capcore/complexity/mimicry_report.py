@@ -48,10 +48,19 @@ class Difference:
         """Whether the two intervals have a point in common."""
         return self.low <= other.high and other.low <= self.high
 
+    def text(self, decimals: int = 1) -> str:
+        """In percentage points; with two decimals an end near zero is told from zero.
+
+        >>> Difference(0.0034, 0.0003, 0.0066).text(2)
+        '+0.34 (+0.03 to +0.66)'
+        """
+        ends = (f"{100 * value:+.{decimals}f}" for value in (self.mean, self.low, self.high))
+        mean, low, high = (end.replace("-", "−") for end in ends)
+        return f"{mean} ({low} to {high})"
+
     def __str__(self) -> str:
         """In percentage points, "+0.2 (−0.4 to +0.8)"."""
-        mean, low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in (self.mean, self.low, self.high))
-        return f"{mean} ({low} to {high})"
+        return self.text()
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,6 +52,11 @@ class BothRoutes:
         """Whether the intervals have a point in common."""
         return self.first.overlaps(self.second)
 
+    @property
+    def confirmed(self) -> bool:
+        """Whether the second route confirms the first: decided alike, by intervals that overlap."""
+        return self.decided_alike and self.overlap
+
 
 def compared(content: Mapping[str, Any]) -> dict[str, Difference]:
     """The chapter's comparisons in accuracy, and last the one of checks of S4.10 that is in agreement."""
@@ -78,7 +83,7 @@ def by_both_routes(
 def all_routes(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, dict[str, Difference]]:
     """Route → what is compared → difference: the first route, then the second's draws of weights and its ten stages."""
     found = {name: by_both_routes(content, second, name) for name in second["values"]}
-    draws = {name: f"weights {int(name.split()[1]) + 1}" for name in found if name.startswith("draw")}
+    draws = {name: f"weights {int(name.split()[1]) + 1}" for name in _draws(second)}
     names = {name: f"NumPy, {draws.get(name, name)}" for name in found}
     first = {key: each.first for key, each in next(iter(found.values())).items()}
     return {"JAX": first} | {names[name]: {key: each.second for key, each in found[name].items()} for name in found}
@@ -86,7 +91,7 @@ def all_routes(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[st
 
 def mean_of_draws(second: Mapping[str, Any]) -> dict[str, Any]:
     """The second route with each arm's shares averaged over the draws of weights, split by split, as if stored."""
-    draws = [value["arms"] for name, value in second["values"].items() if name.startswith("draw")]
+    draws = [second["values"][name]["arms"] for name in _draws(second)]
     arms = {
         arm: {name: np.mean([draw[arm][name] for draw in draws], axis=0) for name in ("accuracy", "agreement")}
         for arm in draws[0]
@@ -108,8 +113,8 @@ def decided_otherwise(content: Mapping[str, Any], second: Mapping[str, Any]) -> 
 
 def confirmed(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, int]:
     """What is compared → the number of draws by which the second route confirms the first."""
-    draws = [by_both_routes(content, second, name) for name in second["values"] if name.startswith("draw")]
-    return {name: sum(draw[name].decided_alike and draw[name].overlap for draw in draws) for name in draws[0]}
+    draws = [by_both_routes(content, second, name) for name in _draws(second)]
+    return {name: sum(draw[name].confirmed for draw in draws) for name in draws[0]}
 
 
 def averages(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -117,29 +122,19 @@ def averages(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str,
     counts, stages = confirmed(content, second), by_both_routes(content, second, STAGES)
     return {
         name: {
-            "JAX": to_hundredths(stages[name].first),
-            "mean of the draws": to_hundredths(mean),
+            "JAX": stages[name].first.text(2),
+            "mean of the draws": mean.text(2),
             "draws that confirm": f"{counts[name]}",
-            "ten stages confirm": "yes" if stages[name].decided_alike and stages[name].overlap else "no",
+            "ten stages confirm": "yes" if stages[name].confirmed else "no",
         }
         for name, mean in compared(mean_of_draws(second)).items()
     }
 
 
-def to_hundredths(found: Difference) -> str:
-    """A difference in percentage points with two decimals, by which an end near zero is told from zero.
-
-    >>> to_hundredths(Difference(0.0034, 0.0003, 0.0066))
-    '+0.34 (+0.03 to +0.66)'
-    """
-    mean, low, high = (f"{100 * value:+.2f}".replace("-", "−") for value in (found.mean, found.low, found.high))
-    return f"{mean} ({low} to {high})"
-
-
 def in_words(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
     """What the chapter's text cites of the second route's draws."""
     counts = confirmed(content, second)
-    names = [name for name in second["values"] if name.startswith("draw")]
+    names = _draws(second)
     compared_by = [by_both_routes(content, second, name) for name in names]
     met = {check: [each[check].second.low >= bound for each in compared_by] for check, bound in CHECKS.items()}
     then = {check: compared_by[0][check].first.low >= bound for check, bound in CHECKS.items()}
@@ -155,15 +150,20 @@ def in_words(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str,
         "small": f"{sum(met['quarter-size student − teacher'])}",
         "draws": f"{len(names)}",
         "away": f"{sum(each.sign != 0 for each in means.values())}",
-        **{key: to_hundredths(means[name]) for key, name in cited.items()},
+        **{key: means[name].text(2) for key, name in cited.items()},
         **_copies(content, second),
         **_stages(content, second),
     }
 
 
+def _draws(second: Mapping[str, Any]) -> list[str]:
+    """The second route's draws of weights, without its ten stages."""
+    return [name for name in second["values"] if name.startswith("draw")]
+
+
 def _copies(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, str]:
     """Shares of the teacher's answers: the deep student's, and the shallow one's as a control."""
-    names = [name for name in second["values"] if name.startswith("draw")]
+    names = _draws(second)
     found = {}
     for key, arm in (("deep", "deep, logits on the pool"), ("shallow", STUDENT)):
         shares = [100 * measured({"values": second["values"][name]}, "agreement")[arm].mean() for name in names]
@@ -187,13 +187,13 @@ def _stages(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, 
     on_average = over_seeds(teachers[last] - np.mean([teachers[draw] for draw in draws], axis=0))
     least, most = (choose((ahead[draw] for draw in draws), key=lambda each: each.mean) for choose in (min, max))
     return {
-        "stages_confirmed": f"{sum(each.decided_alike and each.overlap for each in by_stages.values())}",
+        "stages_confirmed": f"{sum(each.confirmed for each in by_stages.values())}",
         "stages": f"{counts[first, last]}",
         "stages_draws": f"{min(against_draws)} to {max(against_draws)}",
         "draws_first": ", ".join(f"{counts[first, draw]}" for draw in draws),
         "draws_apart": f"{min(between)} to {max(between)}",
-        "stages_teacher": to_hundredths(ahead[first]),
-        "stages_teacher_mean": to_hundredths(on_average),
-        "stages_teacher_least": to_hundredths(least),
-        "stages_teacher_most": to_hundredths(most),
+        "stages_teacher": ahead[first].text(2),
+        "stages_teacher_mean": on_average.text(2),
+        "stages_teacher_least": least.text(2),
+        "stages_teacher_most": most.text(2),
     }

@@ -22,6 +22,7 @@ from capcore.complexity import (
     trace_curves,
 )
 from capcore.complexity.regions import regions_of
+from capcore.studies.coarea import ball_points
 
 HE = 2**0.5
 
@@ -160,8 +161,7 @@ def densities(
     dim, counted, expected = networks[0].widths[0], [], []
     for network in networks:
         counted.append(boundary_density(network, np.zeros(dim), 1.0, n_lines, rng).value)
-        points = rng.normal(size=(n_points, dim))
-        points *= rng.random((n_points, 1)) ** (1 / dim) / np.linalg.norm(points, axis=1, keepdims=True)
+        points = ball_points(np.zeros(dim), 1.0, n_points, rng)
         expected.append(expected_boundary_density(network, points, bias_scale).sum(axis=1).mean())
     return np.array(counted), np.array(expected)
 
