@@ -1,8 +1,13 @@
-"""Continuous integration asks, through the environment, that tests which need something outside do run."""
+"""What continuous integration promises must run does run, and nbval's kernels do not compete for ports."""
 
 import os
 
+import nbval.kernel
 import pytest
+
+from book._ext.local_kernels import LocalKernelManager
+
+nbval.kernel.KernelManager = LocalKernelManager
 
 REQUIRED = {
     "CAPCORE_REQUIRE_SHARED": ("shared", "not at hand"),  # reference material beside the repository

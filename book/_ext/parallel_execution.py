@@ -16,6 +16,7 @@ from execution_cache import is_notebook, marked  # type: ignore[import-not-found
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
+from local_kernels import AsyncLocalKernelManager  # type: ignore[import-not-found]
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.display import status_iterator
@@ -44,7 +45,14 @@ def execute_notebooks(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -
     limit = app.config.nb_execution_timeout
     with ThreadPoolExecutor(n_workers()) as pool:
         paths = {
-            pool.submit(single_nb_execution, notebook, str(path.parent), limit, False): path
+            pool.submit(
+                single_nb_execution,
+                notebook,
+                str(path.parent),
+                limit,
+                False,
+                kernel_manager_class=AsyncLocalKernelManager,
+            ): path
             for path, notebook in waiting.items()
         }
         for done in status_iterator(

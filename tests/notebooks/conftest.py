@@ -9,6 +9,8 @@ import papermill
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
+from book._ext.local_kernels import AsyncLocalKernelManager
+
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 
@@ -21,6 +23,7 @@ def execute(name, target, parameters):
         kernel_name="python3",
         cwd=NOTEBOOKS,
         progress_bar=False,
+        kernel_manager_class=AsyncLocalKernelManager,
     )
 
 

@@ -1,0 +1,37 @@
+"""Kernels that are reached through files, so that many can start at once.
+
+Jupyter looks for free ports, lets go of them, and starts a kernel that takes them a second later; whatever takes one
+of them in between stops the kernel with "Address already in use". A file in a folder of one's own is taken by nobody.
+Used where kernels start side by side: by ``parallel_execution`` and by the tests of the notebooks.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from uuid import uuid4
+
+from jupyter_client.manager import AsyncKernelManager, KernelManager
+from traitlets import default
+
+
+class _ThroughFiles(KernelManager):
+    """Sockets of the operating system in place of ports; on Windows, which has none for ZeroMQ, ports as ever."""
+
+    @default("transport")
+    def _transport(self) -> str:
+        return "ipc" if os.name == "posix" else "tcp"
+
+    @default("connection_file")
+    def _connection_file(self) -> str:
+        # A short name: the path of a socket has room for some hundred characters.
+        return str(Path(tempfile.gettempdir()) / f"kernel-{uuid4().hex[:12]}.json")
+
+
+class LocalKernelManager(_ThroughFiles):
+    """For :mod:`nbval`."""
+
+
+class AsyncLocalKernelManager(_ThroughFiles, AsyncKernelManager):
+    """For nbclient, and with it papermill and jupyter-cache."""
