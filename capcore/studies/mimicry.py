@@ -16,15 +16,6 @@ SAWTOOTH = 24**4
 """Regions on a line that four layers of 48 ReLUs reach at least: each composes a sawtooth of 24 teeth."""
 
 
-def over_seeds(values: np.ndarray) -> Difference:
-    """Mean of values (seeds,) and the ends of its t-interval (95 %).
-
-    >>> print(over_seeds(np.array([0.01, 0.02, 0.03])))
-    +2.0 (−0.5 to +4.5)
-    """
-    return Difference.of(values)
-
-
 def measured(content: Mapping[str, Any], measure: str) -> dict[str, np.ndarray]:
     """Arm → (seeds,) ``accuracy``, or ``agreement`` with the teacher, from ``stored("mimicry")``."""
     return {arm: np.array(row[measure]) for arm, row in content["values"]["arms"].items()}
@@ -33,7 +24,7 @@ def measured(content: Mapping[str, Any], measure: str) -> dict[str, np.ndarray]:
 def difference(content: Mapping[str, Any], one: str, other: str, measure: str = "accuracy") -> Difference:
     """The measure of one arm minus that of another, paired by seed."""
     values = measured(content, measure)
-    return over_seeds(values[one] - values[other])
+    return Difference.of(values[one] - values[other])
 
 
 def comparisons(content: Mapping[str, Any]) -> dict[str, Difference]:
@@ -53,13 +44,13 @@ def comparisons(content: Mapping[str, Any]) -> dict[str, Difference]:
 def region_ratio(content: Mapping[str, Any], one: str, other: str) -> Difference:
     """Linear regions on segments, of networks of one kind over those of another, paired by seed."""
     values = content["values"]["regions"]
-    return over_seeds(np.array(values[one]) / np.array(values[other]))
+    return Difference.of(np.array(values[one]) / np.array(values[other]))
 
 
 def random_teacher_loss(content: Mapping[str, Any]) -> Difference:
     """Agreement of the quarter-size student with a teacher of random labels, minus that with one of true labels."""
     arm = "small, logits on the pool"
-    return over_seeds(
+    return Difference.of(
         np.array(content["values"]["random labels"]["student agreement"][arm]) - measured(content, "agreement")[arm]
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from capcore.complexity.mimicry_report import Difference
-from capcore.studies.mimicry import STUDENT, TEACHER, comparisons, difference, measured, over_seeds
+from capcore.studies.mimicry import STUDENT, TEACHER, comparisons, difference, measured
 from capcore.studies.mimicry_second_route import STAGES
 
 FAITHFUL = "teacher's answer, logits − true labels"
@@ -183,8 +183,8 @@ def _stages(content: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, 
         name: measured({"values": value}, "accuracy")[TEACHER]
         for name, value in zip(routes, [content["values"], *second["values"].values()], strict=True)
     }
-    ahead = {name: over_seeds(teachers[last] - teachers[name]) for name in [first, *draws]}
-    on_average = over_seeds(teachers[last] - np.mean([teachers[draw] for draw in draws], axis=0))
+    ahead = {name: Difference.of(teachers[last] - teachers[name]) for name in [first, *draws]}
+    on_average = Difference.of(teachers[last] - np.mean([teachers[draw] for draw in draws], axis=0))
     least, most = (choose((ahead[draw] for draw in draws), key=lambda each: each.mean) for choose in (min, max))
     return {
         "stages_confirmed": f"{sum(each.confirmed for each in by_stages.values())}",

@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("jax")
 
+from capcore.complexity.mimicry_report import Difference
 from capcore.deep import mimicry as trained
 from capcore.deep.mimicry_experiment import STUDENTS
 from capcore.studies import mimicry as study
@@ -26,7 +27,7 @@ def test_differences_are_paired(content):
     values = study.measured(content, "accuracy")
     found = study.difference(content, study.STUDENT, study.TEACHER)
     assert found.mean == pytest.approx(values[study.STUDENT].mean() - values[study.TEACHER].mean())
-    alone = study.over_seeds(values[study.STUDENT])
+    alone = Difference.of(values[study.STUDENT])
     assert found.high - found.low < alone.high - alone.low  # pairing takes out what splits share
     assert study.comparisons(content)["student − teacher"] == found
     assert study.region_ratio(content, "initial", "initial") == study.Difference(1, 1, 1)
@@ -39,4 +40,4 @@ def test_nothing_is_trained_without_seeds(content):
 
 
 def test_an_interval_in_words():
-    assert str(study.over_seeds(np.array([-0.01, -0.01]))) == "−1.0 (−1.0 to −1.0)"
+    assert str(Difference.of(np.array([-0.01, -0.01]))) == "−1.0 (−1.0 to −1.0)"
