@@ -1,0 +1,93 @@
+"""Random labels and linear regions of the chapter on mimicry by two routes, side by side.
+
+What confirms was set before the second route's networks were trained:
+
+- a comparison is confirmed by a draw of weights as in :mod:`capcore.studies.mimicry_routes`: its interval and the
+  chapter's lie on the same side of zero, or both hold it; they overlap; and where the claim S4.10 asks for a margin,
+  both meet it or neither does. It is confirmed if every draw confirms it;
+- a check of S4.10 comes out as registered if it passes or fails alike in every draw;
+- the counts of regions are confirmed if the walk finds the same patterns and the same linear regions on every segment,
+  of all networks of both routes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from capcore.complexity.mimicry_report import Difference
+from capcore.studies.mimicry import SAWTOOTH, measured
+from capcore.studies.mimicry_routes import BothRoutes
+
+SMALL, FULL = "small, logits on the pool", "shallow, logits on the pool"
+MARGIN = 0.1
+"""By how much a student of a quarter of the size must copy less of a teacher of random labels, says the claim."""
+
+
+def joined(second: Mapping[str, Any], regions: Mapping[str, Any], draw: str) -> dict[str, Any]:
+    """One draw of weights as if it were the chapter's ``stored("mimicry")``: arms, random labels and regions.
+
+    Parameters
+    ----------
+    second : ``stored("mimicry_second_route")``. regions : ``stored("mimicry_second_regions")``.
+    """
+    return {"values": {**second["values"][draw], **regions["values"][draw]}}
+
+
+def draws_of(regions: Mapping[str, Any]) -> list[str]:
+    """The draws of weights of ``stored("mimicry_second_regions")``, without the chapter's own networks."""
+    return [name for name in regions["values"] if name.startswith("draw")]
+
+
+def compared(content: Mapping[str, Any]) -> dict[str, Difference]:
+    """What is compared → by how much it is less for random labels, or for true ones: positive, if the claim is right.
+
+    Answers copied are shares of the test images. Regions are shares of those that the other network has, paired by
+    seed. ``content`` is ``stored("mimicry")``, or a draw as :func:`joined` gives it.
+    """
+    values = content["values"]
+    counts = {kind: np.array(found) for kind, found in values["regions"].items()}
+    copied = values["random labels"]["student agreement"]
+    true = measured(content, "agreement")
+    return {
+        "answers copied by a quarter, true − random": Difference.of(true[SMALL] - np.array(copied[SMALL])),
+        "answers copied by as many, true − random": Difference.of(true[FULL] - np.array(copied[FULL])),
+        "regions, 1 − true / random": Difference.of(1 - counts["true labels"] / counts["random labels"]),
+        "regions, 1 − true / untrained": Difference.of(1 - counts["true labels"] / counts["initial"]),
+    }
+
+
+def by_draws(
+    content: Mapping[str, Any], second: Mapping[str, Any], regions: Mapping[str, Any]
+) -> dict[str, dict[str, BothRoutes]]:
+    """Draw → what is compared → both routes' differences."""
+    first = compared(content)
+    margins = {name: MARGIN if name.startswith("answers copied by a quarter") else None for name in first}
+    return {
+        draw: {
+            name: BothRoutes(first[name], found, margins[name])
+            for name, found in compared(joined(second, regions, draw)).items()
+        }
+        for draw in draws_of(regions)
+    }
+
+
+def checks(content: Mapping[str, Any]) -> dict[str, bool]:
+    """Checks of S4.10 on random labels and on regions → whether they pass."""
+    values, found = content["values"], list(compared(content).values())
+    return {
+        "memorises": min(values["random labels"]["training accuracy"]) >= 0.99,
+        "far_below_most": float(np.mean(values["regions"]["true labels"])) / SAWTOOTH <= 1e-3,
+        "below_random_labels": found[2].low >= 0,
+        "below_initial": found[3].low >= 0,
+        "random_teacher": found[0].low >= MARGIN,
+    }
+
+
+def counted_alike(regions: Mapping[str, Any]) -> tuple[int, int]:
+    """Segments on which both counts are the same, and all of them, over all networks of both routes."""
+    differ = [n for each in regions["values"].values() for found in each["otherwise"].values() for n in found]
+    n = regions["settings"]["n_segments"] * len(differ)
+    return n - sum(differ), n
