@@ -41,22 +41,27 @@ def draws_of(regions: Mapping[str, Any]) -> list[str]:
     return [name for name in regions["values"] if name.startswith("draw")]
 
 
-def compared(content: Mapping[str, Any]) -> dict[str, Difference]:
-    """What is compared → by how much it is less for random labels, or for true ones: positive, if the claim is right.
+def paired(content: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """What is compared → (seeds,) by how much it is less for random labels, or for true ones than without.
 
-    Answers copied are shares of the test images. Regions are shares of those that the other network has, paired by
-    seed. ``content`` is ``stored("mimicry")``, or a draw as :func:`joined` gives it.
+    All are positive if the claim is right. Answers copied are shares of the test images. Regions are shares of those
+    that the other network has. ``content`` is ``stored("mimicry")``, or a draw as :func:`joined` gives it.
     """
     values = content["values"]
     counts = {kind: np.array(found) for kind, found in values["regions"].items()}
     copied = values["random labels"]["student agreement"]
     true = measured(content, "agreement")
     return {
-        "answers copied by a quarter, true − random": Difference.of(true[SMALL] - np.array(copied[SMALL])),
-        "answers copied by as many, true − random": Difference.of(true[FULL] - np.array(copied[FULL])),
-        "regions, 1 − true / random": Difference.of(1 - counts["true labels"] / counts["random labels"]),
-        "regions, 1 − true / untrained": Difference.of(1 - counts["true labels"] / counts["initial"]),
+        "answers copied by a quarter, true − random": true[SMALL] - np.array(copied[SMALL]),
+        "answers copied by as many, true − random": true[FULL] - np.array(copied[FULL]),
+        "regions, 1 − true / random": 1 - counts["true labels"] / counts["random labels"],
+        "regions, 1 − true / untrained": 1 - counts["true labels"] / counts["initial"],
     }
+
+
+def compared(content: Mapping[str, Any]) -> dict[str, Difference]:
+    """What is compared → mean and interval of what :func:`paired` gives."""
+    return {name: Difference.of(found) for name, found in paired(content).items()}
 
 
 def by_draws(
@@ -86,8 +91,55 @@ def checks(content: Mapping[str, Any]) -> dict[str, bool]:
     }
 
 
+def confirmed(content: Mapping[str, Any], second: Mapping[str, Any], regions: Mapping[str, Any]) -> dict[str, int]:
+    """What is compared → the number of draws by which the second route confirms the first."""
+    found = by_draws(content, second, regions)
+    return {name: sum(draw[name].confirmed for draw in found.values()) for name in compared(content)}
+
+
+def table(
+    content: Mapping[str, Any], second: Mapping[str, Any], regions: Mapping[str, Any]
+) -> dict[str, dict[str, str]]:
+    """What is compared → column → text: JAX, the mean of the draws split by split, and how many draws confirm."""
+    draws = [paired(joined(second, regions, draw)) for draw in draws_of(regions)]
+    counts = confirmed(content, second, regions)
+    return {
+        name: {
+            "JAX": each.text(),
+            "mean of the draws": Difference.of(np.mean([draw[name] for draw in draws], axis=0)).text(),
+            "draws that confirm": f"{counts[name]}",
+        }
+        for name, each in compared(content).items()
+    }
+
+
 def counted_alike(regions: Mapping[str, Any]) -> tuple[int, int]:
     """Segments on which both counts are the same, and all of them, over all networks of both routes."""
     differ = [n for each in regions["values"].values() for found in each["otherwise"].values() for n in found]
     n = regions["settings"]["n_segments"] * len(differ)
     return n - sum(differ), n
+
+
+def in_words(content: Mapping[str, Any], second: Mapping[str, Any], regions: Mapping[str, Any]) -> dict[str, str]:
+    """What the chapter's text cites of random labels and regions by the second route."""
+    names = draws_of(regions)
+    draws = [joined(second, regions, draw) for draw in names]
+    counts = confirmed(content, second, regions)
+    passed = [checks(draw) for draw in draws]
+    learnt = [share for draw in draws for share in draw["values"]["random labels"]["training accuracy"]]
+    small = [100 * np.mean(draw["values"]["random labels"]["student agreement"][SMALL]) for draw in draws]
+    pairs = {"random": "regions, 1 − true / random", "initial": "regions, 1 − true / untrained"}
+    ratios = {key: [f"{1 - compared(draw)[name].mean:.2f}" for draw in draws] for key, name in pairs.items()}
+    alike, segments = counted_alike(regions)
+    return {
+        "all": f"{sum(n == len(names) for n in counts.values())}",
+        "of": f"{len(counts)}",
+        "others": "; ".join(f"“{name}” by {n}" for name, n in counts.items() if n < len(names)),
+        "checks": f"{sum(all(draw[name] == then for draw in passed) for name, then in checks(content).items())}",
+        "of_checks": f"{len(checks(content))}",
+        "memorised": f"{100 * min(learnt):.0f} %",
+        "copied": f"{min(small):.0f} to {max(small):.0f} %",
+        **{f"ratio_{key}": ", ".join(found[:-1]) + f" and {found[-1]}" for key, found in ratios.items()},
+        "alike": f"{alike:,}",
+        "segments": f"{segments:,}",
+    }
