@@ -74,7 +74,7 @@ def test_a_margin_counts(first, itself):
 
 def test_checks_are_those_of_the_registry(first):
     """Their outcomes in the chapter, from the same numbers; the margin is the registry's."""
-    assert -routes.MARGIN == load()["S4.10"].check("random_teacher").test.bound
+    assert load()["S4.10"].check("random_teacher").test.bound == -routes.MARGIN
     assert routes.checks(first) == dict.fromkeys(
         ("memorises", "far_below_most", "below_random_labels", "below_initial", "random_teacher"), True
     )
