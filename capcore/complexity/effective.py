@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import t as student
 from tqdm import tqdm
 
 from capcore.complexity.samples import Procedure, Sample, training_error
+from capcore.intervals import student_interval
 from capcore.validation import finite_array, finite_number, positive_integer
 
 
@@ -140,9 +140,7 @@ def complexity_of_errors(errors: Mapping[int, object], *, epsilon: float, confid
     values = finite_array([errors[n] for n in sizes.tolist()], "errors", 2)
     if values.shape[1] < 2:
         raise ValueError("errors: found one trial per size, expected at least 2: an interval needs a spread.")
-    means = values.mean(axis=1)
-    spread = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-    half_widths = student.ppf((1 + confidence) / 2, values.shape[1] - 1) * spread
+    means, half_widths = student_interval(values.T, confidence)
 
     def largest(bounds: np.ndarray) -> int:
         passing = sizes[bounds <= epsilon]

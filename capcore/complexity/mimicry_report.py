@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import t as student
 
 from capcore.complexity.network import Network
+from capcore.intervals import student_interval
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 MEASURES = ("accuracy", "agreement")
@@ -36,8 +36,8 @@ class Difference:
             raise ValueError(f"level: found {level:g}, expected a number between 0 and 1.")
         if len(found) < 2:
             raise ValueError("values: found 1, expected at least 2: an interval needs a spread.")
-        half = student.ppf((1 + level) / 2, len(found) - 1) * found.std(ddof=1) / len(found) ** 0.5
-        return cls(float(found.mean()), float(found.mean() - half), float(found.mean() + half))
+        mean, half = student_interval(found, level)
+        return cls(float(mean), float(mean - half), float(mean + half))
 
     @property
     def sign(self) -> int:

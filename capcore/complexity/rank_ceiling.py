@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.complexity.data_rank_bound import rank_bound_on_data
+from capcore.complexity.data_rank_bound import DataRankBound, rank_bound_on_data
 from capcore.complexity.network import Network, as_network
 from capcore.constraints import ConstraintSpace
 
@@ -28,11 +28,13 @@ class RankCeiling:
     total : the rank is at most this.
     aside : (k, d) the examples that were set aside, different ones.
     per_unit : for every hidden layer (m,) what the weights and the bias into each unit can add on the others.
+    plain : the ceiling without setting any aside, :func:`~capcore.complexity.data_rank_bound.rank_bound_on_data`.
     """
 
     total: int
     aside: np.ndarray
     per_unit: tuple[np.ndarray, ...]
+    plain: DataRankBound
 
 
 def rank_ceiling(network: object, inputs: object) -> RankCeiling:
@@ -61,7 +63,7 @@ def rank_ceiling(network: object, inputs: object) -> RankCeiling:
     net = as_network(network)
     points = np.unique(net.check_inputs(inputs), axis=0)
     plain = rank_bound_on_data(net, points)
-    best = RankCeiling(plain.total, points[:0], plain.per_unit)
+    best = RankCeiling(plain.total, points[:0], plain.per_unit, plain)
     if not plain.per_unit:
         return best
     flat = net.phi.derivative(net.pre_activations(points)[-2]) == 0
@@ -71,7 +73,7 @@ def rank_ceiling(network: object, inputs: object) -> RankCeiling:
         per_unit, lost = _count(net, points, aside, plain.per_unit)
         total = plain.output + int(own[aside].sum()) + sum(int(units.sum()) for units in per_unit)
         if total < best.total:
-            best = RankCeiling(total, points[aside], per_unit)
+            best = RankCeiling(total, points[aside], per_unit, plain)
         crowded = (lost > own) & ~aside
         if not crowded.any():
             return best

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from capcore.complexity.adam import Adam, check_rates, check_runs, stacked, unstacked
 from capcore.complexity.gradients import check_targets, loss_gradients
 from capcore.complexity.network import Network
-from capcore.complexity.training import _Adam, _check_runs, _rates, _unstack
 from capcore.validation import positive_integer
 
 
@@ -93,17 +93,16 @@ def train_students(
     >>> float(np.mean(answers_of(found, x) == (x[:, 0] > 0)))
     1.0
     """
-    _check_runs(starts, rngs)
+    check_runs(starts, rngs)
     x = starts[0].check_inputs(inputs)
     labels = np.ndim(np.asarray(targets)) == 1
     loss = "cross_entropy" if labels else "squared"
     y = check_targets(targets, (len(x), starts[0].widths[-1]), loss)
-    rates = _rates(learning_rate, len(starts))
+    rates = check_rates(learning_rate, len(starts))
     n_steps, batch_size = positive_integer(n_steps, "n_steps"), positive_integer(batch_size, "batch_size")
 
-    weights = [np.stack(layer) for layer in zip(*(network.weights for network in starts), strict=True)]
-    biases = [np.stack(layer) for layer in zip(*(network.biases for network in starts), strict=True)]
-    adam = _Adam([*weights, *biases], rates)
+    weights, biases = stacked(starts)
+    adam = Adam([*weights, *biases], rates)
     at = np.tile(np.arange(len(x)), (len(starts), 1))
     for step in range(n_steps):
         if len(x) > batch_size:
@@ -111,4 +110,4 @@ def train_students(
         _, by_weights, by_biases = loss_gradients(weights, biases, starts[0].phi, x[at], y[at], loss)
         adam.rates = rates * (1 - step / n_steps)
         adam.step([*by_weights, *by_biases])
-    return tuple(_unstack(weights, biases, starts[0], i) for i in range(len(starts)))
+    return unstacked(weights, biases, starts[0])

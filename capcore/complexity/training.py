@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.complexity.adam import Adam, check_rates, check_runs, for_each_run, stacked, unstacked
 from capcore.complexity.gradients import check_targets, loss_gradients
 from capcore.complexity.network import Network
 from capcore.validation import finite_array, finite_number, positive_integer
-
-DECAYS = (0.9, 0.999)  # of Adam's means of gradients and of squared gradients (Kingma & Ba, 2015)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +76,11 @@ def train(
     True
     """
     x = networks[0].check_inputs(inputs) if networks else finite_array(inputs, "inputs", 2)
-    _check_runs(networks, rngs)
+    check_runs(networks, rngs)
     y = check_targets(targets, (len(networks), len(x), networks[0].widths[-1]), loss)
     if y.ndim == (1 if loss == "cross_entropy" else 2):  # the same for all runs
         y = np.broadcast_to(y, (len(networks), *y.shape))
-    rates = _rates(learning_rate, len(networks))
+    rates = check_rates(learning_rate, len(networks))
     n_epochs = positive_integer(n_epochs, "n_epochs")
     batch_size = positive_integer(batch_size, "batch_size")
     if finite_number(weight_decay, "weight_decay") < 0:
@@ -90,9 +89,8 @@ def train(
     if kept[-1] > n_epochs:
         raise ValueError(f"snapshots: found {kept[-1]}, expected at most n_epochs, {n_epochs}.")
 
-    weights = [np.stack(layer) for layer in zip(*(network.weights for network in networks), strict=True)]
-    offsets = [np.stack(layer) for layer in zip(*(network.biases for network in networks), strict=True)]
-    adam = _Adam([*weights, *offsets] if biases else weights, rates)
+    weights, offsets = stacked(networks)
+    adam = Adam([*weights, *offsets] if biases else weights, rates)
     found = [tuple(networks)] if kept[0] == 0 else []
     losses = np.zeros((n_epochs, len(networks)))
     rows = np.arange(len(networks))[:, None]
@@ -103,56 +101,8 @@ def train(
             value, by_weights, by_biases = loss_gradients(weights, offsets, networks[0].phi, x[at], y[rows, at], loss)
             losses[epoch] += value * (at.shape[1] / len(x))
             for w in weights if weight_decay else ():
-                w *= 1 - weight_decay * _like(rates, w)
+                w *= 1 - weight_decay * for_each_run(rates, w)
             adam.step([*by_weights, *by_biases] if biases else by_weights)
         if epoch + 1 in kept:
-            found.append(tuple(_unstack(weights, offsets, networks[0], i) for i in range(len(networks))))
+            found.append(unstacked(weights, offsets, networks[0]))
     return TrainingRun(tuple(kept), tuple(found), losses)
-
-
-class _Adam:
-    """Adam on a list of arrays (n_runs, …), changed in place; a learning rate for each run."""
-
-    def __init__(self, values: list[np.ndarray], rates: np.ndarray, epsilon: float = 1e-8) -> None:
-        self.values, self.rates, self.epsilon, self.count = values, rates, epsilon, 0
-        self.first = [np.zeros_like(value) for value in values]
-        self.second = [np.zeros_like(value) for value in values]
-
-    def step(self, gradients: list[np.ndarray]) -> None:
-        self.count += 1
-        a, b = DECAYS
-        for value, m, v, g in zip(self.values, self.first, self.second, gradients, strict=True):
-            m *= a
-            m += (1 - a) * g
-            v *= b
-            v += (1 - b) * g**2
-            step = m / (np.sqrt(v / (1 - b**self.count)) + self.epsilon)
-            value -= _like(self.rates / (1 - a**self.count), value) * step
-
-
-def _like(rates: np.ndarray, value: np.ndarray) -> np.ndarray:
-    return rates.reshape(-1, *[1] * (value.ndim - 1))
-
-
-def _unstack(weights: list[np.ndarray], biases: list[np.ndarray], like: Network, run: int) -> Network:
-    copies = tuple(w[run].copy() for w in weights), tuple(b[run].copy() for b in biases)
-    return Network(*copies, like.activation, like.slope)
-
-
-def _check_runs(networks: Sequence[Network], rngs: Sequence[np.random.Generator]) -> None:
-    if not networks:
-        raise ValueError("networks: found none, expected at least one to start from.")
-    kinds = {(network.widths, network.activation, network.slope) for network in networks}
-    if len(kinds) > 1:
-        raise ValueError(
-            f"networks: found {len(kinds)} different shapes or activations, expected one. Train each shape by itself."
-        )
-    if len(rngs) != len(networks):
-        raise ValueError(f"rngs: found {len(rngs)} for {len(networks)} networks, expected one for each.")
-
-
-def _rates(learning_rate: float | Sequence[float], n_runs: int) -> np.ndarray:
-    rates = finite_array(learning_rate, "learning_rate", (0, 1))
-    if rates.shape not in ((), (n_runs,)) or np.any(rates <= 0):
-        raise ValueError(f"learning_rate: found {learning_rate!r}, expected a number above 0, or {n_runs} of them.")
-    return np.broadcast_to(rates, (n_runs,)).astype(float)

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from capcore.complexity.effective import ModelComplexity
+from capcore.intervals import student_interval
 from capcore.plotting.profiles import MARKERS
 from capcore.plotting.style import CYCLE
-from capcore.studies.intervals import student_interval
 
 STYLES = ("-", "--", ":", "-.")
 

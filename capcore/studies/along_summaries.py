@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from capcore.intervals import student_interval
 from capcore.studies.geometric_intervals import geometric_interval
-from capcore.studies.intervals import student_interval
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
 Kinds = Mapping[str, Table]  # "right" and "shuffled" → their tables

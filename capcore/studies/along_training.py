@@ -43,7 +43,7 @@ from capcore.complexity import (
     tangent_network,
     trace_curves,
 )
-from capcore.complexity.data_rank_bound import rank_bound_on_data, without_common_shift
+from capcore.complexity.data_rank_bound import without_common_shift
 from capcore.complexity.rank_ceiling import rank_ceiling
 from capcore.studies import effective_complexity as study
 from capcore.studies.jacobian_rank import example_leverage, participation_ratio, quick_rank
@@ -130,13 +130,13 @@ def ranks(network: Network, x: np.ndarray) -> dict[str, float]:
     "rank.seen" is that of the logits without what they have in common. "bound" counts parameters, "ceiling" what the
     data leave of them, and "limit" is the ceiling that also knows how much single examples hold.
     """
-    found = quick_rank(network, x)
+    found, ceiling = quick_rank(network, x), rank_ceiling(network, x)
     return {
         "rank": found.rank,
         "gap": found.gap,
         "bound": rank_bound(network, x),
-        "ceiling": rank_bound_on_data(network, x).total,
-        "limit": rank_ceiling(network, x).total,
+        "ceiling": ceiling.plain.total,
+        "limit": ceiling.total,
         "rank.seen": quick_rank(without_common_shift(network), x).rank,
     }
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from capcore.complexity import Network, curve_regions, segment_pieces, segments, sensitivity, uniform_tangents
 from capcore.complexity.input_jacobian import forward_sensitivity
+from capcore.intervals import student_interval
 from capcore.studies.effective_complexity import PLACES, Images
 from capcore.studies.geometric_intervals import geometric_interval
-from capcore.studies.intervals import student_interval
 from capcore.studies.stored_complexity import SETTINGS, Stored
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)

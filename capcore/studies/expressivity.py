@@ -18,7 +18,7 @@ from capcore.complexity import (
     parameter_rank,
     random_network,
 )
-from capcore.studies.intervals import student_interval
+from capcore.intervals import student_interval
 
 WIDTHS: dict[str, tuple[list[int], list[int]]] = {
     "invariant": ([3, 8, 6], [6, 8, 1]),

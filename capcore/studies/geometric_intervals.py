@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from capcore.studies.intervals import student_interval
+from capcore.intervals import student_interval
 from capcore.validation import finite_array
 
 

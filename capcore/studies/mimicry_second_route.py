@@ -32,6 +32,7 @@ MODULES = (
     "capcore.complexity.gradients",
     "capcore.complexity.network",
     "capcore.complexity.students",
+    "capcore.complexity.adam",
     "capcore.complexity.training",
     "capcore.deep.mimicry",
     "capcore.deep.mimicry_experiment",

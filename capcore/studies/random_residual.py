@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.studies.intervals import student_interval
+from capcore.intervals import student_interval
 from capcore.studies.random_residual_law import KINDS, expected_deviation, tanh_square
 from capcore.studies.scaling import fit_power
 from capcore.validation import finite_array, finite_number, one_of, positive_integer

@@ -35,6 +35,7 @@ MODULES = (
     "capcore.complexity.trace",
     "capcore.complexity.regions",
     "capcore.complexity.trajectories",
+    "capcore.complexity.adam",
     "capcore.complexity.training",
     "capcore.complexity.gradients",
     "capcore.deep.data",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from capcore.intervals import student_interval
 from capcore.studies.geometric_intervals import geometric_interval
-from capcore.studies.intervals import student_interval
 from capcore.studies.residual_signals import gradient_correlation, layer_time, signals
 from capcore.validation import finite_number, positive_integer
 

@@ -35,6 +35,7 @@ MODULES = (
     "capcore.complexity.boundaries",
     "capcore.complexity.network",
     "capcore.complexity.activations",
+    "capcore.complexity.adam",
     "capcore.complexity.training",
     "capcore.complexity.gradients",
     "capcore.complexity.curves",

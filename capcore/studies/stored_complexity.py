@@ -34,6 +34,7 @@ MODULES = (
     "capcore.studies.effective_complexity",
     "capcore.complexity.network",
     "capcore.complexity.activations",
+    "capcore.complexity.adam",
     "capcore.complexity.training",
     "capcore.complexity.gradients",
     "capcore.complexity.input_jacobian",

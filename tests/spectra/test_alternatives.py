@@ -12,6 +12,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import log_ndtr, ndtri
 
+from capcore.spectra import exponential_integral
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
 from capcore.spectra.exponential_integral import fit_cutoff, log_normalisation
 from capcore.spectra.power_law import fit_power_law
@@ -139,6 +140,23 @@ def test_of_a_narrow_tail_the_cut_off_is_the_width_of_a_normal_law(scale):
     gaps = scale * ndtri(0.5 + (np.arange(4000) + 0.5) / 8000)  # half of a normal law
     alpha, u, _ = fit_cutoff(gaps, np.exp(gaps))
     assert u * scale**2 == pytest.approx(1.0, abs=0.01) and (alpha + u) * scale == pytest.approx(0.0, abs=0.01)
+
+
+def test_small_gaps_are_fitted_without_cancellation():
+    """In units of its size the cut-off of a narrow tail depends on it no more; e^y − 1 − y would keep two digits."""
+    shape = np.linspace(0.0, 1.0, 50) ** 1.3
+    widths = [fit_cutoff(scale * shape, np.exp(scale * shape))[1] * scale**2 for scale in (1e-10, 1e-13)]
+    assert widths[1] == pytest.approx(widths[0], rel=1e-8)
+
+
+@pytest.mark.parametrize("centre", [1e-6, 0.05, 2.0])
+def test_a_hump_is_found_in_a_few_steps(monkeypatch, centre):
+    """It begins at a normal law; from elsewhere it would take some twenty."""
+    seen, moments = [], exponential_integral._moments
+    monkeypatch.setattr(exponential_integral, "_moments", lambda *at: seen.append(at) or moments(*at))
+    gaps = centre * (1 + 0.01 * np.random.default_rng(1).normal(size=200))
+    fit_cutoff(gaps, np.exp(gaps))
+    assert len(seen) <= 6
 
 
 def test_tails_beyond_the_range_of_squares_have_a_cut_off():

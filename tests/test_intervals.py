@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from capcore.studies.intervals import student_interval
+from capcore.intervals import student_interval
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95])
