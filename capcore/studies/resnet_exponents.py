@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from capcore.spectra.analysis_options import SpectraOptions
-from capcore.spectra.densities import Density
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import RANGE
@@ -77,8 +76,9 @@ def exponents(
                 shuffled.append(nulls[density.name])
                 shapes.append(density)
     names = ("network", "layer", "name", "rows", "columns", "matrices", "alpha", "n_tail", "span")
-    gaussian = np.array([_gaussian(density, rng) for _ in range(n_gaussian) for density in shapes])
-    gaussian = gaussian.reshape(positive_integer(n_gaussian, "n_gaussian"), -1).T
+    draws = range(positive_integer(n_gaussian, "n_gaussian"))
+    drawn = [_gaussian(*density.shape, 1, rng, density.n_matrices)[0] for _ in draws for density in shapes]
+    gaussian = _alphas(drawn).reshape(len(draws), -1).T
     return Exponents(pd.DataFrame(rows, columns=list(names)), np.array(shuffled), gaussian)
 
 
@@ -100,9 +100,7 @@ def gaussian_exponents(
     >>> len(gaussian_exponents(16, 16, 3, np.random.default_rng(0)))
     3
     """
-    drawn = rng.normal(size=(n_draws, matrices, rows, columns))
-    spectra = gram_spectra(drawn).eigenvalues.reshape(n_draws, -1)
-    return np.array([fit.alpha for fit in fit_power_laws(list(spectra))])
+    return _alphas(_gaussian(rows, columns, n_draws, rng, matrices))
 
 
 def range_table(found: Exponents, fewest: int = 1) -> pd.DataFrame:
@@ -161,5 +159,11 @@ def layer_rows(network: StoredNetwork, arrangement: str, n_resamples: int, seed:
     return rows
 
 
-def _gaussian(density: Density, rng: np.random.Generator) -> float:
-    return float(gaussian_exponents(*density.shape, 1, rng, density.n_matrices)[0])
+def _gaussian(rows: int, columns: int, n_draws: int, rng: np.random.Generator, matrices: int) -> np.ndarray:
+    """(n_draws, eigenvalues of so many matrices together)."""
+    drawn = rng.normal(size=(n_draws, matrices, rows, columns))
+    return gram_spectra(drawn).eigenvalues.reshape(n_draws, -1)
+
+
+def _alphas(spectra: Iterable[np.ndarray]) -> np.ndarray:
+    return np.array([fit.alpha for fit in fit_power_laws(list(spectra))])
