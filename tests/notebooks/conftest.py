@@ -37,12 +37,15 @@ def figures_off(monkeypatch):
 def quick_compilation(monkeypatch, tmp_path_factory):
     """JAX compiles less thoroughly, and what one notebook has compiled the next one reads.
 
-    Variants train for a few steps, and compiling took most of their time. Settings of one's own are kept.
+    Variants train for a few steps, and compiling took most of their time. Settings of one's own are kept. The flags are
+    XLA's: one kernel per operation in place of fused ones, compiled in one piece. It stops at a flag that it no longer
+    knows and names it; that flag can then go.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     settings = {
         "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+        "XLA_FLAGS": "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
         "JAX_COMPILATION_CACHE_DIR": str(shared / "compiled"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",

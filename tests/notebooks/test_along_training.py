@@ -3,12 +3,12 @@
 import pytest
 
 NAME = "along_training"
-FAST = {"n_epochs": 3, "n_images": 60, "n_lines": 80}
+FAST = {"n_epochs": 3, "n_images": 40, "n_lines": 80}
 VARIANTS = {
     "few images": {},
     "tanh": {"activation": "tanh", "width": 5},
     "a tiny network": {"width": 2, "seed": 7},
-    "another rate, two seeds": {"learning_rate": 0.02, "n_seeds": 2, "n_images": 40, "width": 4},
+    "another rate, two seeds": {"learning_rate": 0.02, "n_seeds": 2, "width": 4},
 }
 
 
