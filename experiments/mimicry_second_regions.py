@@ -1,6 +1,6 @@
 """Random labels and linear regions of the chapter on mimicry by its second route.
 
-``python -m experiments.mimicry_second_regions`` takes about five minutes on one core and writes
+``python -m experiments.mimicry_second_regions`` takes about two minutes on one core and writes
 ``notebooks/results/mimicry_second_regions.json``.
 """
 
