@@ -1,0 +1,109 @@
+"""The experiment behind the chapter's word on missed ceilings: states in which the rank was below its ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore import results
+from capcore.complexity.network import Network
+from capcore.complexity.rank_ceiling import rank_ceiling
+from capcore.complexity.unit_ceiling import unit_ceiling
+from capcore.studies import stored_along
+from capcore.studies.along_training import KINDS, places
+from capcore.studies.crowded_units import crowded_functions, drawn_functions
+from capcore.studies.effective_complexity import trained
+from capcore.studies.exact_rank import exact_rank, pattern_rank
+
+SETTINGS: dict[str, Any] = {
+    **{name: stored_along.SETTINGS[name] for name in ("n_images", "width", "learning_rate", "snapshots", "seeds")},
+    "n_draws": 4,
+}
+MODULES = (
+    "capcore.studies.stored_crowded",
+    "capcore.studies.crowded_units",
+    "capcore.studies.exact_rank",
+    "capcore.studies.effective_complexity",
+    "capcore.complexity.unit_ceiling",
+    "capcore.complexity.rank_ceiling",
+    "capcore.complexity.data_rank_bound",
+    "capcore.complexity.parameter_rank",
+    "capcore.complexity.network",
+    "capcore.complexity.activations",
+    "capcore.complexity.adam",
+    "capcore.complexity.training",
+    "capcore.complexity.gradients",
+    "capcore.constraints",
+    "capcore.finite_field",
+)
+COMMAND = "python -m experiments.crowded_units"
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+MEASURES = ("rank", "limit", "pattern", "sharper", "drawn")
+
+
+def states(snapshots: Sequence[int], seeds: Sequence[int], settings: Mapping[str, Any] = SETTINGS) -> list[Network]:
+    """ReLU networks of the stored experiment on training, trained again: at the snapshots, right labels first.
+
+    Snapshot by snapshot, in each of them the seeds with right labels, then with shuffled ones.
+    """
+    runs = [seed for _ in KINDS for seed in seeds], [kind for kind in KINDS for _ in seeds]
+    data, width, rate = places(settings["n_images"]).data, settings["width"], settings["learning_rate"]
+    return [net for nets in trained(data, *runs, "relu", width, rate, snapshots[-1], snapshots)[1] for net in nets]
+
+
+def measures(network: Network, inputs: np.ndarray, n_draws: int, seed: int = 0) -> dict[str, int]:
+    """The exact rank, the ceiling with crowded examples set aside, and three numbers that say why it is missed.
+
+    "pattern" is the rank with random weights, units on where they are. "sharper" is the ceiling with crowded functions
+    of single upper units set aside, or "limit" if that is lower, and "drawn" with as many random functions.
+    """
+    limit = rank_ceiling(network, inputs).total
+    aside = crowded_functions(network, inputs, np.random.default_rng([31, seed]), n_draws)
+    other = drawn_functions(aside, np.random.default_rng([32, seed]))
+    return {
+        "rank": exact_rank(network, inputs),
+        "limit": limit,
+        "pattern": pattern_rank(network, inputs, np.random.default_rng([33, seed])),
+        "sharper": min(limit, unit_ceiling(network, inputs, aside).total),
+        "drawn": unit_ceiling(network, inputs, other).total,
+    }
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Measure → one number for each state in which the ceiling was missed, and which of all states these are."""
+    inputs = places(settings["n_images"]).data.x
+    found: dict[str, list[int]] = {"state": [], **{name: [] for name in MEASURES}}
+    networks = states(settings["snapshots"], settings["seeds"], settings)
+    missed = missed_states()
+    for state in tqdm(missed, unit="state", disable=not progress):
+        row = {"state": state, **measures(networks[state], inputs, settings["n_draws"], state)}
+        for name, value in row.items():
+            found[name].append(value)
+    return found
+
+
+def missed_states(path: str | Path = "notebooks/results/along_training.json") -> list[int]:
+    """Places in :func:`states` of what the experiment on training found below the ceiling, each start once."""
+    stored = stored_along.Stored(path).values["relu"]
+    short = np.concatenate([stored[kind]["limit"] - stored[kind]["rank"] for kind in KINDS], axis=1)
+    short[0, short.shape[1] // 2 :] = 0  # the same starts
+    return [int(i) for i in np.flatnonzero(short)]
+
+
+class Stored:
+    """The stored experiment.
+
+    Attributes
+    ----------
+    settings : what it was made with.
+    values : measure → (n_missed,); "state" says which of :func:`states`.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        content = results.load(path)
+        self.settings: dict[str, Any] = content["settings"]
+        self.values = {name: np.array(values) for name, values in content["values"].items()}

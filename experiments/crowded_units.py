@@ -1,0 +1,20 @@
+"""Why the rank misses its ceiling in 25 of 150 states: ``python -m experiments.crowded_units``.
+
+Takes about six minutes on one core and writes ``notebooks/results/crowded_units.json``. Reads from
+``notebooks/results/along_training.json`` which states these are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from capcore import results
+from capcore.studies.stored_crowded import COMMAND, MODULES, PACKAGES, SETTINGS, run
+
+TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "crowded_units.json"
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True), packages=PACKAGES)
