@@ -55,7 +55,9 @@ def _space(network: Network, inputs: np.ndarray, routes: list[np.ndarray]) -> np
     reads = [np.column_stack([h, np.ones(len(inputs))]) for h in (inputs, *map(network.phi.value, levels))]
     n, n_outputs = len(inputs), network.widths[-1]
     top = ConstraintSpace.from_columns(reads[-1]).basis
-    across = np.linalg.qr(top, mode="complete")[0][:, top.shape[1] :]
+    known, across = np.kron(top, np.eye(n_outputs)), np.linalg.qr(top, mode="complete")[0][:, top.shape[1] :]
+    if not across.size:
+        return known
     columns = [
         equilibrate(moved(h, route[:, :, j]))
         for h, route in zip(reads[:-1], routes, strict=True)
@@ -65,7 +67,7 @@ def _space(network: Network, inputs: np.ndarray, routes: list[np.ndarray]) -> np
     u, values, _ = svd(rest, full_matrices=False, check_finite=False)
     u = u[:, values > CLEAR * values[0]]
     lower = (across @ u.reshape(across.shape[1], -1)).reshape(n * n_outputs, -1)
-    return np.hstack([np.kron(top, np.eye(n_outputs)), lower])
+    return np.hstack([known, lower])
 
 
 def _inside(space: np.ndarray, functions: np.ndarray, route: np.ndarray) -> np.ndarray:
