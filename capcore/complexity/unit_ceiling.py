@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import svd
+from scipy.linalg import LinAlgError, svd
 
 from capcore.complexity.network import Network, as_network
 from capcore.constraints import ConstraintSpace, equilibrate
@@ -116,5 +116,14 @@ def beyond(known: np.ndarray, columns: np.ndarray) -> np.ndarray:
     for _ in range(2):
         rest = rest - known @ (known.T @ rest)
     rest[np.abs(rest) < np.finfo(float).eps] = 0.0
-    u, values, _ = svd(rest, full_matrices=False, check_finite=False)
+    u, values, _ = decomposed(rest)
     return u[:, values > CLEAR]
+
+
+def decomposed(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The thin singular value decomposition; by the slower way where the quick one does not converge."""
+    try:
+        u, values, rows = svd(matrix, full_matrices=False, check_finite=False)
+    except LinAlgError:
+        u, values, rows = svd(matrix, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    return u, values, rows

@@ -9,10 +9,9 @@ set aside; the functions found here contain both. Four draws were needed: with t
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import svd
 
 from capcore.complexity.network import Network
-from capcore.complexity.unit_ceiling import CLEAR, moved, passed_on
+from capcore.complexity.unit_ceiling import CLEAR, decomposed, moved, passed_on
 from capcore.constraints import ConstraintSpace, equilibrate
 
 WITHIN = 1e-6
@@ -64,7 +63,7 @@ def _space(network: Network, inputs: np.ndarray, routes: list[np.ndarray]) -> np
         for j in range(route.shape[2])
     ]
     rest = (across.T @ np.hstack(columns).reshape(n, -1)).reshape(across.shape[1] * n_outputs, -1)
-    u, values, _ = svd(rest, full_matrices=False, check_finite=False)
+    u, values, _ = decomposed(rest)
     u = u[:, values > CLEAR * values[0]]
     lower = (across @ u.reshape(across.shape[1], -1)).reshape(n * n_outputs, -1)
     return np.hstack([known, lower])
@@ -77,6 +76,6 @@ def _inside(space: np.ndarray, functions: np.ndarray, route: np.ndarray) -> np.n
     columns = moved(functions, route)
     outside = columns - space @ (space.T @ columns)
     outside[np.abs(outside) < np.finfo(float).eps] = 0.0
-    _, values, rows = svd(outside, full_matrices=False, check_finite=False)
+    _, values, rows = decomposed(outside)
     largest = np.linalg.norm(columns, axis=0).max()
     return functions @ rows[values <= WITHIN * largest].T
