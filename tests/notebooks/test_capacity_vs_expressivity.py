@@ -17,7 +17,6 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert values["N2.01.invariant_orbits"] == 0 and values["N2.02.linear_totals"] == 0
 
 
-@pytest.mark.slow
 def test_it_trains_another_model(run, recorded):
     values = recorded(run(NAME, **{**FAST, "n_seeds": 1, "model": "linear", "task": "simple order"}))
     assert values["N2.01.invariant_orbits"] == 0

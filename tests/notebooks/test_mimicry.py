@@ -12,7 +12,6 @@ def test_it_runs_without_training(run, recorded):
     assert values["S4.10.memorises"] == 1
 
 
-@pytest.mark.slow
 def test_it_trains_another_student(run, recorded):
     assert recorded(run(NAME, arm="shallow, 400 labels", n_segments=2, n_trials=2, n_steps=20))
 

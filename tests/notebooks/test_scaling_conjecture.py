@@ -19,7 +19,6 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert values["P2.06.degenerate"] > 0.99 > values["P2.06.larger"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters",
     [
