@@ -80,6 +80,18 @@ def rank_prose(values: Values) -> dict[str, str]:
     return found
 
 
+def crowd_prose(missed: Mapping[str, np.ndarray], values: Values) -> dict[str, str]:
+    """Why the ceiling is missed, from the states (n_missed,) in which it is."""
+    rank, met, n_states = missed["rank"], missed["sharper"] == missed["rank"], len(short_of(values, "limit", "relu"))
+    return {
+        "along_crowd_missed": str(len(rank)),
+        "along_crowd_pattern": str(np.count_nonzero(missed["pattern"] == rank)),
+        "along_crowd_met": str(np.count_nonzero(met)),
+        "along_crowd_all": str(n_states - np.count_nonzero(~met)),
+        "along_crowd_drawn": _span(missed["drawn"] - rank, ".0f"),
+    }
+
+
 def boundary_prose(kinds: Kinds) -> dict[str, str]:
     """Boundary densities: what training makes of them, and one place against the other."""
     found: dict[str, str] = {}

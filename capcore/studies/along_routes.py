@@ -14,7 +14,7 @@ from capcore.studies.along_summaries import Interval, Kinds, equal_loss_ratio, i
 from capcore.studies.along_training import KINDS, Places, places, table
 from capcore.studies.coarea import ball_points, coarea_density
 from capcore.studies.effective_complexity import fit, trained
-from capcore.studies.exact_rank import exact_rank
+from capcore.studies.exact_rank import exact_rank, pattern_rank
 from capcore.studies.jacobian_rank import quick_rank
 
 
@@ -66,6 +66,12 @@ def bias_law(at: Places, width: int, seed: int, n_networks: int = 40, bias_scale
 def rank_routes(networks: Sequence[Network], inputs: np.ndarray) -> list[tuple[int, int]]:
     """For each ReLU network the rank of its parameter Jacobian by singular values, and by exact elimination."""
     return [(quick_rank(network, inputs).rank, exact_rank(network, inputs)) for network in networks]
+
+
+def pattern_ranks(networks: Sequence[Network], inputs: np.ndarray, seed: int = 0) -> list[int]:
+    """For each ReLU network the exact rank with random weights in place of its own, units on where they are."""
+    rng = np.random.default_rng([23, seed])
+    return [pattern_rank(network, inputs, rng) for network in networks]
 
 
 def rare_units(settings: Mapping[str, Any], epoch: int = 3) -> dict[str, float]:
