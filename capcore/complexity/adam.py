@@ -1,4 +1,4 @@
-"""Adam on several networks of one shape at once, each at its own learning rate: what all training here is made of."""
+"""Adam on several networks of one shape at once, each at its own learning rate: what training in NumPy is made of."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ class Adam:
 
     Attributes
     ----------
-    values : what is trained. rates : (n_runs,), may be changed between steps.
+    values : what is trained, floating-point. rates : (n_runs,), may be changed between steps.
     epsilon : added to the roots of the means of squares. count : steps so far.
+    first, second : running means of gradients and of their squares, of the shapes of the values.
 
     >>> at = np.array([[3.0]])
     >>> adam = Adam([at], np.array([0.5]))
-    >>> adam.step([2 * at])  # the first step is as long as the rate, whatever the gradient
+    >>> adam.step([2 * at])  # the first step is as long as the rate, unless the gradient is as small as epsilon
     >>> at.round(6).tolist()
     [[2.5]]
     """

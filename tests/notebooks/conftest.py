@@ -2,6 +2,10 @@
 
 import os
 import re
+import subprocess
+import sys
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -12,6 +16,9 @@ from papermill.exceptions import PapermillExecutionError
 from book._ext.local_kernels import AsyncLocalKernelManager
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+XLA_FLAGS = ("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1")
+"""One kernel per operation in place of fused ones, compiled in one piece."""
+STARTS_XLA = "import jax; jax.devices()"
 
 
 def execute(name, target, parameters):
@@ -33,19 +40,30 @@ def figures_off(monkeypatch):
     monkeypatch.setenv("CAPCORE_FIGURES", "off")
 
 
+@cache
+def known_flags():
+    """Those of the flags for quick compilation that the installed XLA knows: at one it does not know it stops."""
+    if find_spec("jax") is None or "XLA_FLAGS" in os.environ:
+        return ()
+
+    def starts(*flags):
+        environment = {**os.environ, "XLA_FLAGS": " ".join(flags)}
+        return not subprocess.run([sys.executable, "-c", STARTS_XLA], env=environment, capture_output=True).returncode
+
+    return XLA_FLAGS if starts(*XLA_FLAGS) else tuple(flag for flag in XLA_FLAGS if starts(flag))
+
+
 @pytest.fixture(autouse=True)
 def quick_compilation(monkeypatch, tmp_path_factory):
     """JAX compiles less thoroughly, and what one notebook has compiled the next one reads.
 
-    Variants train for a few steps, and compiling took most of their time. Settings of one's own are kept. The flags are
-    XLA's: one kernel per operation in place of fused ones, compiled in one piece. It stops at a flag that it no longer
-    knows and names it; that flag can then go.
+    Variants train for a few steps, and compiling took most of their time. Settings of one's own are kept.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     settings = {
         "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
-        "XLA_FLAGS": "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1",
+        "XLA_FLAGS": " ".join(known_flags()),
         "JAX_COMPILATION_CACHE_DIR": str(shared / "compiled"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
