@@ -3,11 +3,12 @@
 Networks are trained by :func:`~capcore.studies.mimicry_second_route.in_steps`, the chapter's recipe in NumPy, from the
 draws of weights of :mod:`capcore.studies.mimicry_second_route`: its teachers are made again here, for their regions.
 As in the chapter, a network that learns random labels starts from the weights of the teacher with the same split, and
-so do students of a kind.
+its students start from the weights of the true-label teacher's students of the same kind.
 
-Regions are counted twice, by two programs that share no code: layer by layer,
-:func:`~capcore.complexity.regions.curve_regions`, and along the segment,
-:func:`~capcore.studies.region_walk.walk_regions`. The chapter's own networks are trained again for that, too.
+Regions are counted twice, by two programs with no code in common but that of
+:class:`~capcore.complexity.network.Network`: layer by layer, :func:`~capcore.complexity.regions.curve_regions`, and
+along the segment, :func:`~capcore.studies.region_walk.walk_regions`. The chapter's own networks are trained again for
+that, too.
 """
 
 from __future__ import annotations

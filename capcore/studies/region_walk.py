@@ -2,8 +2,12 @@
 
 :func:`~capcore.complexity.trace.trace_curves` goes through the layers and cuts all segments at every layer. A walk goes
 along the segment instead. It knows which units are on, hence an affine formula of every pre-activation, and looks for
-the first unit that reaches zero. That one is switched, and the formulas above it are made anew. Both counts are exact,
-and they have no code in common.
+the first unit that reaches zero. That one is switched, and the formulas above it are made anew. The two have no code in
+common but that of :class:`~capcore.complexity.network.Network`.
+
+Both counts of patterns are exact. A linear region is begun here by every unit that is heard;
+:func:`~capcore.complexity.regions.curve_regions` compares maps. They differ where units cancel exactly, e.g.
+relu(x) − relu(−x), which random or trained weights do not.
 """
 
 from __future__ import annotations
@@ -14,14 +18,16 @@ from capcore.complexity.network import Network, as_network
 from capcore.validation import finite_array
 
 SAME_PLACE = 1e-13
-"""Breakpoints closer than this share of the segment are one."""
+"""Breakpoints closer than this share of the segment are one; those as near to an end are none."""
 
 
 def walk_regions(network: object, starts: object, stops: object) -> tuple[np.ndarray, np.ndarray]:
     """(n,) activation patterns and (n,) linear regions that segments meet, of a ReLU network.
 
     A breakpoint begins a linear region if the unit that switches is heard: if a path of weights other than zero leads
-    from it, through units that are on, to an output. No maps are compared, so no tolerance decides it.
+    from it, through units that are on, to an output. No maps are compared, so no tolerance decides which breakpoints
+    bend; ``SAME_PLACE``, the same as that of :mod:`~capcore.complexity.trace`, decides which are one. A segment of
+    length zero has one pattern and one region.
 
     Parameters
     ----------
@@ -49,12 +55,12 @@ def walk_regions(network: object, starts: object, stops: object) -> tuple[np.nda
     alive = np.arange(len(lines))
     while alive.size:
         unit, place = _next_switch(lowest[alive], on[alive], at[alive], net)
-        left = alive[place > at[alive] + SAME_PLACE]  # the breakpoint, with all that switches there
-        switched = on[left] != before[left]
+        within = place < 1 - SAME_PLACE
+        left = alive[(place > at[alive] + SAME_PLACE) | ~within]  # the breakpoint, with all that switches there
+        switched = (on[left] != before[left]) & (at[left] > SAME_PLACE)[:, None]
         patterns[left] += switched.any(axis=1)
         linear[left] += (switched & (_heard(on[left], net) | _heard(before[left], net))).any(axis=1)
         before[left], at[alive] = on[left], np.maximum(place, at[alive])
-        within = place < 1
         alive, unit = alive[within], unit[within]
         on[alive, unit] ^= True
     return patterns, linear

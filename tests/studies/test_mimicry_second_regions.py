@@ -78,16 +78,16 @@ def test_what_the_chapter_says_of_it(content):
     first, route = stored("mimicry"), stored("mimicry_second_route")
     said = routes.in_words(first, route, content)
     assert (said["all"], said["of"], said["checks"], said["of_checks"]) == ("3", "4", "4", "5")
-    assert said["others"] == "“regions, 1 − true / untrained” by 1"  # "only one draw's interval is"
+    assert routes.confirmed(first, route, content)[routes.THAN_UNTRAINED] == 1
+    assert (said["below"], said["surely_below"]) == ("3", "1")
+    assert said["ratio_mean"] == "0.89 (0.84 to 0.95)"  # "and their average does"
+    assert "(+4.8 to +16.3)" in routes.table(first, route, content)[routes.THAN_UNTRAINED]["mean of the draws"]
     assert said["alike"] == said["segments"] == "7,200" and said["memorised"] == "100 %"
-    name = "regions, 1 − true / untrained"
-    means = [each[name].second.mean for each in routes.by_draws(first, route, content).values()]
-    assert min(means) > 0.05  # "all are below one"
-    assert "(+4.8 to +16.3)" in routes.table(first, route, content)[name]["mean of the draws"]
+    assert (said["networks"], said["margin"]) == ("18", "10")
 
 
 def test_counted_here(content):
-    assert routes.counted_here(content) == "both counts meet what is stored"
+    assert routes.counted_here(content) == "meets what is stored within 0.1"
     other = copy.deepcopy(content)
     other["values"]["draw 0"]["walked"]["initial"][0] += 1
-    assert routes.counted_here(other) == "both counts miss what is stored"
+    assert routes.counted_here(other) == "misses what is stored by more than 0.1"

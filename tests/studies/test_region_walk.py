@@ -38,12 +38,75 @@ def test_a_sawtooth_has_as_many_regions_as_its_formula_says():
     assert patterns.tolist() == linear.tolist() == [8]
 
 
-@pytest.mark.parametrize("silent", [0.0, -1.0])
-def test_a_unit_that_is_not_heard_begins_no_linear_region(silent):
-    """Its only way up has weight zero, or leads to a unit that is off."""
-    network = Network([[[1.0]], [[silent]], [[1.0]]], [[0.0], [-0.5], [0.0]])
-    patterns, linear = walk_regions(network, [[-1.0]], [[1.0]])
-    assert (patterns.tolist(), linear.tolist()) == ([2], [1])
+@pytest.mark.parametrize(("silent", "bias"), [(0.0, 0.5), (-1.0, -0.5)])
+def test_a_unit_that_is_not_heard_begins_no_linear_region(silent, bias):
+    """Its only way up has weight zero to a unit that is on, or leads to a unit that is off."""
+    network = Network([[[1.0]], [[silent]], [[1.0]]], [[0.0], [bias], [0.0]])
+    assert _walked(network, -1.0, 1.0) == ([2], [1])
+
+
+def test_a_unit_without_weight_to_an_output_is_not_heard():
+    assert _walked(Network([[[1.0]], [[0.0]]], [[0.0], [0.0]]), -1.0, 1.0) == ([2], [1])
+
+
+def test_units_that_cancel_begin_a_linear_region_here_and_none_where_maps_are_compared():
+    """relu(x) − relu(−x) is x."""
+    network = Network([[[1.0, -1.0]], [[1.0], [-1.0]]], [[0.0, 0.0], [0.0]])
+    assert _walked(network, -1.0, 1.0) == ([2], [2])
+    by_layers = curve_regions(network, segments([[-1.0]], [[1.0]]))
+    assert (by_layers.patterns.tolist(), by_layers.linear.tolist()) == ([2], [1])
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "expected"),
+    [
+        (0.0, 1.0, 1),  # from a kink on
+        (1.0, 0.0, 1),
+        (-1e-16, 1.0, 1),  # from a kink on, but for rounding
+        (1e-16, -1.0, 1),
+        (1.0, -1e-14, 1),
+        (-1.0, 1e-14, 1),
+        (-1e-12, 1.0, 2),  # a kink that is far enough from an end
+        (-1.0, 1e-12, 2),
+    ],
+)
+def test_a_breakpoint_at_an_end_is_none(start, stop, expected):
+    network = Network([[[1.0]], [[1.0]]], [[0.0], [0.0]])
+    assert _walked(network, start, stop) == ([expected], [expected])
+    by_layers = curve_regions(network, segments([[start]], [[stop]]))
+    assert (by_layers.patterns.tolist(), by_layers.linear.tolist()) == ([expected], [expected])
+
+
+def test_a_segment_of_length_zero_has_one_region():
+    network = Network([[[1.0]], [[1.0]]], [[0.0], [0.0]])
+    assert [_walked(network, at, at) for at in (0.5, 0.0)] == 2 * [([1], [1])]
+
+
+@pytest.mark.parametrize(
+    ("kinks", "expected"),
+    [
+        ((0.5, 0.5 + 1e-9), 3),
+        ((0.5, 0.5 + 1e-14), 2),
+        ((1 - 1.5e-13, 1 - 0.9e-13), 2),  # the last is at the end, the one before it is not
+    ],
+)
+def test_kinks_side_by_side(kinks, expected):
+    network = Network([[[1.0, 1.0]], [[1.0], [1.0]]], [[-kink for kink in kinks], [0.0]])
+    assert _walked(network, 0.0, 1.0) == ([expected], [expected])
+    assert curve_regions(network, segments([[0.0]], [[1.0]])).patterns.tolist() == [expected]
+
+
+@given(seeds, st.booleans())
+def test_ends_on_the_boundary_of_a_unit(seed, backward):
+    """A point where a unit is zero up to rounding: the unit does not switch there, whatever the sign that is left."""
+    rng = np.random.default_rng(seed)
+    network, (start, stop) = random_network([3, 5, 4, 2], rng, bias_scale=0.3), rng.normal(size=(2, 3))
+    w = network.weights[0][:, 0]
+    start = start - w * (start @ w + network.biases[0][0]) / (w @ w)
+    ends = (stop[None], start[None]) if backward else (start[None], stop[None])
+    expected = curve_regions(network, segments(*ends))
+    found = walk_regions(network, *ends)
+    assert [count.tolist() for count in found] == [expected.patterns.tolist(), expected.linear.tolist()]
 
 
 def test_both_ways_along_a_segment_count_the_same():
@@ -70,3 +133,9 @@ def test_what_it_cannot_walk_is_refused(message, kind, stops):
     network = random_network([2, 3, 1], np.random.default_rng(0), activation=kind)
     with pytest.raises(ValueError, match=message):
         walk_regions(network, [[0.0, 0.0]], stops)
+
+
+def _walked(network, start, stop):
+    """Patterns and linear regions on one segment of the line."""
+    patterns, linear = walk_regions(network, [[start]], [[stop]])
+    return patterns.tolist(), linear.tolist()
