@@ -1,4 +1,4 @@
-"""Why the rank misses its ceiling in 25 of 150 states: ``python -m experiments.crowded_units``.
+"""Where the rank misses its ceiling in networks of the chapter on training: ``python -m experiments.crowded_units``.
 
 Takes about six minutes on one core and writes ``notebooks/results/crowded_units.json``. Reads from
 ``notebooks/results/along_training.json`` which states these are.

@@ -1,16 +1,18 @@
 """A ceiling for the rank of the parameter Jacobian that sets aside what single units of the upper layers can do.
 
 :func:`~capcore.complexity.rank_ceiling.rank_ceiling` sets aside examples that are crowded: more units below can move
-one than it has outputs. A crowd can be smaller than an example, and larger. A ReLU unit that is on for five examples,
-with six or more weights in, moves the logits of each of the five along its own weights out: the units below add nothing
-there. And what two examples alone have is one direction, not two. Both are *functions on the examples, times a unit of
-an upper layer*.
+one than it has outputs. A crowd can be smaller than an example, and larger. A ReLU unit that is on for five examples
+and whose inputs for these are independent moves the logits of each of the five along its own weights out: what the
+units below do through it adds nothing there. And an input that is zero for all but two examples lets them be moved in
+one direction per upper unit, however many units below read it. Both are *functions on the examples, times a unit of an
+upper layer*.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 
 import numpy as np
 from scipy.linalg import LinAlgError, svd
@@ -20,7 +22,11 @@ from capcore.constraints import ConstraintSpace, equilibrate
 from capcore.validation import finite_array
 
 CLEAR = 1e-8
-"""What is left of a direction of unit length counts if it is longer than this."""
+"""What is left of a direction of unit length counts if it is longer than this.
+
+On the book's networks nothing lies between 5e-9 and 1e-3. Examples that differ by less than a millionth, or weights of
+very unequal size, can leave less: then the ceiling may fall below the rank.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +35,20 @@ class UnitCeiling:
 
     Attributes
     ----------
-    total : the rank is at most this.
+    total : the rank is at most this, up to :data:`CLEAR`.
     base : of it, from the last layer and from what was set aside.
-    per_unit : for every hidden layer (m,) what the weights and the bias into each unit can add to that.
+    per_unit : for every hidden layer (m,) what the weights and the bias into each unit can add to the base and to all
+        layers above.
+    counted : of what was left of directions of unit length, the shortest that counts; infinite if none does.
+    dropped : the longest that does not, above 0 by rounding. Far apart, they say that the count is not a matter of
+        :data:`CLEAR`.
     """
 
     total: int
     base: int
     per_unit: tuple[np.ndarray, ...]
+    counted: float
+    dropped: float
 
 
 def unit_ceiling(
@@ -44,10 +56,11 @@ def unit_ceiling(
 ) -> UnitCeiling:
     """A ceiling for :func:`~capcore.complexity.parameter_rank.parameter_rank` at inputs (n, d), with changes set aside.
 
-    Proof: let T be the space of the last layer's parameters and of any other changes of the logits. The rank is at
-    most dim T and, for every hidden unit, what its weights and bias add to T and to all layers above it: the dimension
-    of a sum of spaces is at most that of one of them with those of the others modulo it. That holds for every choice
-    of what is set aside, also for one that was found by looking at the Jacobian.
+    Proof: let T be the span of the last layer's columns and of what is set aside. For any spaces V_j, dim(T + V₁ + … +
+    V_k) ≤ dim T + Σ dim((T + V_j)/T). Apply it to the V_j of the highest hidden layer's units, V_j the span of the
+    columns of the weights and the bias into unit j; then with T + ΣV_j in place of T one layer below, and so on. The
+    Jacobian's columns lie in the last sum. That holds for every choice of what is set aside, also for one that was
+    found by looking at the Jacobian.
 
     Parameters
     ----------
@@ -69,22 +82,58 @@ def unit_ceiling(
     reads = [np.column_stack([h, np.ones(len(points))]) for h in (points, *(net.phi.value(z) for z in levels))]
     routes = passed_on(net, points)
     known = np.kron(ConstraintSpace.from_columns(reads[-1]).basis, np.eye(net.widths[-1]))
-    for (layer, unit), functions in (aside or {}).items():
-        if not (0 <= layer < len(levels) and 0 <= unit < levels[layer].shape[1]):
-            raise ValueError(f"aside: found unit {unit} of hidden layer {layer}, expected one of {net.widths[1:-1]}.")
-        values = finite_array(functions, "aside", 2)
-        if len(values) != len(points):
-            raise ValueError(f"aside: found {len(values)} rows, expected {len(points)}, one per example.")
-        known = np.hstack([known, beyond(known, moved(values, routes[layer][:, :, unit]))])
+    lengths: list[np.ndarray] = []
+    for (layer, unit), functions in _checked(aside, net.widths[1:-1], len(points)):
+        known = np.hstack([known, beyond(known, moved(functions, routes[layer][:, :, unit]), lengths)])
     base = known.shape[1]
     per_unit: list[np.ndarray] = []
     for layer in range(len(levels) - 1, -1, -1):
         units = range(levels[layer].shape[1])
-        added = [beyond(known, moved(reads[layer], routes[layer][:, :, j])) for j in units]
+        added = [beyond(known, moved(reads[layer], routes[layer][:, :, j]), lengths) for j in units]
         per_unit.insert(0, np.array([each.shape[1] for each in added]))
         if layer:
-            known = np.hstack([known, beyond(known, np.hstack(added))])
-    return UnitCeiling(base + int(sum(units.sum() for units in per_unit)), base, tuple(per_unit))
+            known = np.hstack([known, beyond(known, np.hstack(added), lengths)])
+    left = np.concatenate([np.zeros(0), *lengths])
+    counted, dropped = left[left > CLEAR].min(initial=np.inf), left[left <= CLEAR].max(initial=0.0)
+    total = base + int(sum(units.sum() for units in per_unit))
+    return UnitCeiling(total, base, tuple(per_unit), float(counted), float(dropped))
+
+
+def _checked(aside: object, widths: Sequence[int], n: int) -> list[tuple[tuple[int, int], np.ndarray]]:
+    """What is set aside, as arrays (n, m), of units that are there."""
+    if aside is None:
+        return []
+    if not isinstance(aside, Mapping):
+        kind = type(aside).__name__
+        raise ValueError(f"aside: found a {kind}, expected a mapping from (layer, unit) to an array (n, m) each.")
+    found = []
+    for key, functions in aside.items():
+        place = _place(key, widths)
+        name = f"aside[{place[0]}, {place[1]}]"
+        none = isinstance(functions, np.ndarray) and functions.ndim == 2 and not functions.shape[1]
+        values = functions if none else finite_array(functions, name, 2)
+        if len(values) != n:
+            raise ValueError(f"{name}: found {len(values)} rows, expected {n}, one per example.")
+        if not none:
+            found.append((place, values))
+    return found
+
+
+def _place(key: object, widths: Sequence[int]) -> tuple[int, int]:
+    """Layer and unit, if there are such."""
+    if not widths:
+        raise ValueError(f"aside: found {key!r}, expected nothing to be set aside: the network has no hidden layer.")
+    layers = f"with layer from 0 to {len(widths) - 1}"
+    try:
+        layer, unit = map(index, key)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise ValueError(f"aside: found {key!r}, expected (layer, unit), two whole numbers, {layers}.") from None
+    if 0 <= layer < len(widths) and 0 <= unit < widths[layer]:
+        return layer, unit
+    units = f", unit from 0 to {widths[layer] - 1} in layer {layer}" if 0 <= layer < len(widths) else ""
+    raise ValueError(
+        f"aside: found {(layer, unit)}, expected (layer, unit) {layers}{units}. Layers and units are counted from 0."
+    )
 
 
 def passed_on(network: Network, points: np.ndarray, between: list[np.ndarray] | None = None) -> list[np.ndarray]:
@@ -108,8 +157,13 @@ def moved(functions: np.ndarray, route: np.ndarray) -> np.ndarray:
     return (functions[:, None, :] * route[:, :, None]).reshape(-1, functions.shape[1])
 
 
-def beyond(known: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """An orthonormal basis of what columns (N, m) add to the span of the orthonormal ``known`` (N, r)."""
+def beyond(known: np.ndarray, columns: np.ndarray, lengths: list[np.ndarray] | None = None) -> np.ndarray:
+    """An orthonormal basis of what columns (N, m) add to the span of the orthonormal ``known`` (N, r).
+
+    Parameters
+    ----------
+    lengths : what is left of directions of unit length is appended here, counted or not.
+    """
     if not np.any(columns):
         return columns[:, :0]
     rest = ConstraintSpace.from_columns(equilibrate(columns)).basis
@@ -117,6 +171,8 @@ def beyond(known: np.ndarray, columns: np.ndarray) -> np.ndarray:
         rest = rest - known @ (known.T @ rest)
     rest[np.abs(rest) < np.finfo(float).eps] = 0.0
     u, values, _ = decomposed(rest)
+    if lengths is not None:
+        lengths.append(values)
     return u[:, values > CLEAR]
 
 

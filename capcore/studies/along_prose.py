@@ -80,15 +80,22 @@ def rank_prose(values: Values) -> dict[str, str]:
     return found
 
 
-def crowd_prose(missed: Mapping[str, np.ndarray], values: Values) -> dict[str, str]:
-    """Why the ceiling is missed, from the states (n_missed,) in which it is."""
+def crowd_prose(missed: Mapping[str, np.ndarray], values: Values, new: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """What was found in the states (n_missed,) where the ceiling is missed, and in all states of ``new`` starts."""
     rank, met, n_states = missed["rank"], missed["sharper"] == missed["rank"], len(short_of(values, "limit", "relu"))
+    least = np.minimum(missed["nothing"], missed["images"])
+    short = new["limit"] > new["rank"]
+    left = (new["sharper"] - new["rank"])[short]
     return {
         "along_crowd_missed": str(len(rank)),
         "along_crowd_pattern": str(np.count_nonzero(missed["pattern"] == rank)),
+        "along_crowd_images": str(np.count_nonzero(least == rank)),
         "along_crowd_met": str(np.count_nonzero(met)),
         "along_crowd_all": str(n_states - np.count_nonzero(~met)),
-        "along_crowd_drawn": _span(missed["drawn"] - rank, ".0f"),
+        "along_new_states": str(len(short)),
+        "along_new_missed": str(len(left)),
+        "along_new_met": str(np.count_nonzero(left == 0)),
+        "along_new_left": f"{left.max(initial=0):.0f}",
     }
 
 

@@ -1,51 +1,78 @@
-"""Why the rank of a ReLU network's parameter Jacobian misses its ceiling: changes that single upper units can make.
+"""Where the rank of a ReLU network's parameter Jacobian misses its ceiling: changes that single upper units can make.
 
-Looked for after the ceiling of :func:`~capcore.complexity.rank_ceiling.rank_ceiling` had been missed in 25 of 150
-states. First the rank was taken again with random weights and the same units on and off: it was the same one in all 25,
+Looked for after the ceiling of :func:`~capcore.complexity.rank_ceiling.rank_ceiling` had been missed in some states.
+First the rank was taken again with random weights and the same units on and off: it was the same one in all of them,
 so that the cause is in who is on where, and in the images. Then rows, and pairs of an image and an upper unit, were
-set aside; the functions found here contain both. Four draws were needed: with two of them, two states were missed.
+set aside; the functions found here contain both. The search, the number of draws included, was tuned on these states.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from capcore.complexity.network import Network
+from capcore.complexity.network import Network, as_network
+from capcore.complexity.rank_ceiling import rank_ceiling
 from capcore.complexity.unit_ceiling import CLEAR, decomposed, moved, passed_on
 from capcore.constraints import ConstraintSpace, equilibrate
+from capcore.validation import positive_integer
 
 WITHIN = 1e-6
 """A function is in a space if what is outside of it is at most this part of its length."""
 
 
 def crowded_functions(
-    network: Network, inputs: np.ndarray, rng: np.random.Generator, n_draws: int = 4
+    network: object, inputs: object, rng: np.random.Generator, n_draws: int = 4
 ) -> dict[tuple[int, int], np.ndarray]:
-    """Functions on the examples that a single unit above the lowest hidden layer can follow, whatever the weights.
+    """Functions on the examples that a single unit above the lowest hidden layer can follow, for all of the draws.
 
     (l, k) → (n, m) orthonormal f with f times the derivative of the logits by what unit k takes in inside the space of
     the parameter Jacobian; for the network with ``n_draws`` draws of normal weights between its hidden layers, in the
     derivatives only: what its units read, and where they are on, stays.
+
+    Parameters
+    ----------
+    network : as :func:`~capcore.complexity.network.as_network` takes it.
+
+    >>> from capcore.complexity import parameter_rank, random_network
+    >>> from capcore.complexity.unit_ceiling import unit_ceiling
+    >>> net = random_network([2, 4, 2, 1], np.random.default_rng(0), 1.5, 0.5)
+    >>> x = np.random.default_rng(1).normal(size=(50, 2))
+    >>> aside = crowded_functions(net, x, np.random.default_rng(2))
+    >>> {unit: functions.shape for unit, functions in aside.items()}
+    {(1, 0): (50, 3), (1, 1): (50, 14)}
+    >>> parameter_rank(net, x).rank <= unit_ceiling(net, x, aside).total
+    True
     """
+    net = as_network(network)
+    points = net.check_inputs(inputs)
     found: dict[tuple[int, int], np.ndarray] = {}
-    for _ in range(n_draws):
-        between = [rng.normal(size=w.shape) for w in network.weights[1:-1]]
-        routes = passed_on(network, inputs, between)
-        space = _space(network, inputs, routes)
+    for _ in range(positive_integer(n_draws, "n_draws")):
+        between = [rng.normal(size=w.shape) for w in net.weights[1:-1]]
+        routes = passed_on(net, points, between)
+        space = _space(net, points, routes)
         for layer in range(1, len(routes)):
             for unit in range(routes[layer].shape[2]):
                 route = routes[layer][:, :, unit] / (np.abs(routes[layer][:, :, unit]).max() or 1.0)
-                start = np.eye(len(inputs))[:, np.any(route != 0, axis=1)]
+                start = np.eye(len(points))[:, np.any(route != 0, axis=1)]
                 found[layer, unit] = _inside(space, found.get((layer, unit), start), route)
     return {unit: functions for unit, functions in found.items() if functions.shape[1]}
 
 
-def drawn_functions(
-    aside: dict[tuple[int, int], np.ndarray], rng: np.random.Generator
-) -> dict[tuple[int, int], np.ndarray]:
-    """As many normal functions for each unit, on the same examples: what setting aside costs if it is not the crowd."""
-    on = {unit: np.any(functions != 0, axis=1, keepdims=True) for unit, functions in aside.items()}
-    return {unit: on[unit] * rng.normal(size=functions.shape) for unit, functions in aside.items()}
+def image_functions(network: object, inputs: object) -> dict[tuple[int, int], np.ndarray]:
+    """For each unit of the highest hidden layer the images it is not flat at, among those that are crowded themselves.
+
+    (l, k) → (n, m), a one for the image, of those that :func:`~capcore.complexity.rank_ceiling.rank_ceiling` sets
+    aside.
+    """
+    net = as_network(network)
+    points = net.check_inputs(inputs)
+    alone = rank_ceiling(net, points).aside
+    if not len(alone):
+        return {}
+    at = np.column_stack([np.all(points == image, axis=1) for image in alone]).astype(float)
+    moves = net.phi.derivative(net.pre_activations(points)[-2]) != 0
+    found = {k: at[:, np.any(at * moves[:, k, None], axis=0)] for k in range(moves.shape[1])}
+    return {(len(net.widths) - 3, k): functions for k, functions in found.items() if functions.shape[1]}
 
 
 def _space(network: Network, inputs: np.ndarray, routes: list[np.ndarray]) -> np.ndarray:

@@ -3,7 +3,7 @@
 Where units are on is read off in floating point. Given that, the logits are a polynomial in the weights, whose stored
 values are fractions with residues modulo a prime. The rank modulo the prime is never above the rank, and falls below it
 with a chance of about rank/prime, one in a million here. With weights drawn modulo the prime it is the rank that goes
-with where units are on, whatever the weights.
+with where units are on, for almost all weights.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def pattern_rank(network: Network, inputs: np.ndarray, rng: np.random.Generator,
 
     Raises ``ValueError`` for another activation.
 
-    >>> net = Network([[[1.0, 1.0]], [[1.0], [1.0]]], [[0.0, 0.0], [0.0]])  # twins: on for the same inputs
+    >>> net = Network([[[1.0, 1.0]], [[0.0], [0.0]]], [[0.0, -1.5], [0.0]])  # nothing is read of what units put out
     >>> x = np.array([[-2.0], [-1.0], [1.0], [2.0], [3.0], [4.0]])
     >>> exact_rank(net, x), pattern_rank(net, x, np.random.default_rng(0))
-    (3, 3)
+    (3, 4)
     """
     gates = _gates(network, inputs)
     weights = [rng.integers(0, prime, w.shape) for w in network.weights]

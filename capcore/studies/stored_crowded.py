@@ -1,9 +1,6 @@
 """The experiment behind the chapter's word on missed ceilings: states in which the rank was below its ceiling.
 
-The search was tuned on these states. What comes next is a run on new starts: seeds 100 to 104, ReLU, right and shuffled
-labels, the same settings, stages and number of draws, 75 states. Of their states in which the exact rank is below
-:func:`~capcore.complexity.rank_ceiling.rank_ceiling`, in how many is the least of that and of the ceiling with crowded
-functions set aside the rank? The number is reported whatever it is: so it was written here before it was computed.
+The search for functions was tuned on these states. :mod:`~capcore.studies.stored_new_starts` has others.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from capcore.complexity.rank_ceiling import rank_ceiling
 from capcore.complexity.unit_ceiling import unit_ceiling
 from capcore.studies import stored_along
 from capcore.studies.along_training import KINDS, places
-from capcore.studies.crowded_units import crowded_functions, drawn_functions
+from capcore.studies.crowded_units import crowded_functions, image_functions
 from capcore.studies.effective_complexity import trained
 from capcore.studies.exact_rank import exact_rank, pattern_rank
 
@@ -48,7 +45,7 @@ MODULES = (
 )
 COMMAND = "python -m experiments.crowded_units"
 PACKAGES = ("numpy", "scipy", "scikit-learn")
-MEASURES = ("rank", "limit", "pattern", "sharper", "drawn")
+MEASURES = ("rank", "limit", "pattern", "nothing", "images", "sharper", "counted", "dropped")
 
 
 def states(snapshots: Sequence[int], seeds: Sequence[int], settings: Mapping[str, Any] = SETTINGS) -> list[Network]:
@@ -61,33 +58,45 @@ def states(snapshots: Sequence[int], seeds: Sequence[int], settings: Mapping[str
     return [net for nets in trained(data, *runs, "relu", width, rate, snapshots[-1], snapshots)[1] for net in nets]
 
 
-def measures(network: Network, inputs: np.ndarray, n_draws: int, seed: int = 0) -> dict[str, int]:
-    """The exact rank, the ceiling with crowded examples set aside, and three numbers that say why it is missed.
+def measures(network: Network, inputs: np.ndarray, n_draws: int, seed: int = 0) -> dict[str, float]:
+    """The exact rank, the ceiling with crowded examples set aside, and numbers that say more where it is missed.
 
-    "pattern" is the rank with random weights, units on where they are. "sharper" is the ceiling with crowded functions
-    of single upper units set aside, or "limit" if that is lower, and "drawn" with as many random functions.
+    "pattern" is the rank with random weights, units on where they are. Three are ceilings that count all that the
+    upper units' own weights can do: "nothing" with nothing set aside, "images" with crowded images at the upper units,
+    and "sharper" with crowded functions of single upper units, or "limit" if that is lower. For the last one "counted"
+    and "dropped" say what lengths were told apart.
     """
     limit = rank_ceiling(network, inputs).total
     aside = crowded_functions(network, inputs, np.random.default_rng([31, seed]), n_draws)
-    other = drawn_functions(aside, np.random.default_rng([32, seed]))
+    sharper = unit_ceiling(network, inputs, aside)
     return {
         "rank": exact_rank(network, inputs),
         "limit": limit,
         "pattern": pattern_rank(network, inputs, np.random.default_rng([33, seed])),
-        "sharper": min(limit, unit_ceiling(network, inputs, aside).total),
-        "drawn": unit_ceiling(network, inputs, other).total,
+        "nothing": unit_ceiling(network, inputs).total,
+        "images": unit_ceiling(network, inputs, image_functions(network, inputs)).total,
+        "sharper": min(limit, sharper.total),
+        "counted": float(f"{sharper.counted:.3g}"),
+        "dropped": float(f"{sharper.dropped:.3g}"),
     }
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
     """Measure → one number for each state in which the ceiling was missed, and which of all states these are."""
     inputs = places(settings["n_images"]).data.x
-    found: dict[str, list[int]] = {"state": [], **{name: [] for name in MEASURES}}
     networks = states(settings["snapshots"], settings["seeds"], settings)
-    missed = missed_states()
-    for state in tqdm(missed, unit="state", disable=not progress):
-        row = {"state": state, **measures(networks[state], inputs, settings["n_draws"], state)}
-        for name, value in row.items():
+    return measured(
+        {state: networks[state] for state in missed_states()}, inputs, settings["n_draws"], progress=progress
+    )
+
+
+def measured(
+    networks: Mapping[int, Network], inputs: np.ndarray, n_draws: int, seed: int = 0, progress: bool = False
+) -> dict[str, list[float]]:
+    """Measure → one number for each network, and "state", its place; draws are by ``seed`` and place."""
+    found: dict[str, list[float]] = {"state": [], **{name: [] for name in MEASURES}}
+    for state, network in tqdm(networks.items(), unit="state", disable=not progress):
+        for name, value in {"state": state, **measures(network, inputs, n_draws, seed + state)}.items():
             found[name].append(value)
     return found
 
@@ -101,7 +110,7 @@ def missed_states(path: str | Path = "notebooks/results/along_training.json") ->
 
 
 class Stored:
-    """The stored experiment.
+    """The stored experiment on states that the search was tuned on.
 
     Attributes
     ----------

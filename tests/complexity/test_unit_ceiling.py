@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from capcore.complexity import Network, parameter_rank, random_network
 from capcore.complexity.rank_ceiling import rank_ceiling
-from capcore.complexity.unit_ceiling import passed_on, unit_ceiling
+from capcore.complexity.unit_ceiling import CLEAR, passed_on, unit_ceiling
+from capcore.studies.exact_rank import exact_rank
 from tests.complexity.test_data_rank_bound import ACTIVATIONS, WIDTHS, awkward, with_odd_units
 from tests.strategies import seeds
 
@@ -69,9 +70,60 @@ def test_without_hidden_layers_there_is_only_the_base():
     assert found.total == found.base == 6 and not found.per_unit
 
 
-def test_what_is_set_aside_must_be_there():
+def test_what_is_told_apart():
+    """All that is left of directions of unit length is clearly something, or rounding; with nothing, both are empty."""
+    net, x = pair(1)
+    found = unit_ceiling(net, x)
+    assert 0 < found.dropped < 1e-11 and 1e-3 < found.counted <= 1
+    alone = unit_ceiling(random_network([3, 2], np.random.default_rng(0)), np.eye(3))
+    assert (alone.counted, alone.dropped) == (np.inf, 0.0)
+
+
+def test_examples_that_hardly_differ_can_be_missed():
+    """What the docstring of CLEAR says: the ceiling falls below the rank where what is left is below it."""
+    rng = np.random.default_rng(2)
+    net, x = random_network([4, 4, 2], rng, 1.5, 0.5), rng.normal(size=(8, 4))
+    x[4:] = x[:4] + 1e-9 * rng.normal(size=(4, 4))
+    found = unit_ceiling(net, x)
+    assert found.total < exact_rank(net, x) and 1e-10 < found.dropped < CLEAR
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        (
+            (0, 3),
+            r"found \(0, 3\), expected \(layer, unit\) with layer from 0 to 1, unit from 0 to 2 in layer 0",
+        ),
+        (
+            (2, 0),
+            r"found \(2, 0\), expected \(layer, unit\) with layer from 0 to 1. Layers and units are counted from 0",
+        ),
+        ((-1, 0), r"found \(-1, 0\), expected"),
+        (3, "found 3, expected .* two whole numbers, with layer from 0 to 1"),
+        ((0, 1.5), r"found \(0, 1.5\), expected .* two whole numbers"),
+        ((0, "a"), r"found \(0, 'a'\), expected .* two whole numbers"),
+        ((0, 1, 2), r"found \(0, 1, 2\), expected .* two whole numbers"),
+    ],
+)
+def test_what_is_set_aside_must_be_of_a_unit_that_is_there(key, said):
+    with pytest.raises(ValueError, match=f"aside: {said}"):
+        unit_ceiling(random_network([2, 3, 2, 1], np.random.default_rng(0)), np.eye(2), {key: np.eye(2)})
+
+
+def test_what_is_set_aside_must_be_functions_on_the_examples():
     net, x = random_network([2, 3, 1], np.random.default_rng(0)), np.eye(2)
-    with pytest.raises(ValueError, match=r"aside: found unit 3 of hidden layer 0, expected one of \(3,\)"):
-        unit_ceiling(net, x, {(0, 3): np.eye(2)})
-    with pytest.raises(ValueError, match="aside: found 3 rows, expected 2, one per example"):
-        unit_ceiling(net, x, {(0, 1): np.eye(3)})
+    for rows in (np.eye(3), np.zeros((3, 0))):
+        with pytest.raises(ValueError, match=r"aside\[0, 1\]: found 3 rows, expected 2, one per example"):
+            unit_ceiling(net, x, {(0, 1): rows})
+    with pytest.raises(ValueError, match="aside: found a list, expected a mapping"):
+        unit_ceiling(net, x, [x])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"aside\[0, 1\]: found 1 value.s. that are NaN"):
+        unit_ceiling(net, x, {(0, 1): np.array([[np.nan], [1.0]])})
+    with pytest.raises(ValueError, match="no hidden layer"):
+        unit_ceiling(random_network([2, 1], np.random.default_rng(0)), x, {(0, 0): x})
+
+
+def test_no_functions_are_nothing_set_aside():
+    net, x = pair(1)
+    assert unit_ceiling(net, x, {(1, 0): np.zeros((len(x), 0))}).total == unit_ceiling(net, x, {}).total
