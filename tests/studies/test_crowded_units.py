@@ -31,7 +31,7 @@ def test_the_crowd_is_found(seed):
 @settings(max_examples=15)
 @given(seeds, st.integers(1, 4), st.sampled_from(["relu", "tanh"]))
 def test_what_is_found_lies_in_the_space(seed, n_outputs, activation):
-    """Set aside, it leaves a ceiling; and a unit's own inputs are among it, whatever the weights above it."""
+    """Set aside, it leaves a ceiling; and a unit's own inputs are among it, for all draws of weights."""
     rng = np.random.default_rng(seed)
     net, x = random_network([3, 6, 4, n_outputs], rng, 1.5, 0.5, activation), rng.normal(size=(40, 3))
     aside = crowded_functions(net, x, rng, 2)
@@ -66,17 +66,17 @@ def test_what_is_taken():
 
 
 def test_images_stand_at_the_units_that_are_on_for_them():
-    """One image with an input of its own: more units below than outputs. None is set aside where none is crowded."""
+    """One image, there twice, with an input of its own: more units below than outputs. Without it none is crowded."""
     rng = np.random.default_rng(3)
     net, x = random_network([3, 8, 3, 1], rng, 1.5, 0.5), rng.normal(size=(40, 3))
     x[:, 2] = 0.0
-    assert image_functions(net, x) == {} or not rank_ceiling(net, x).aside[:, 2].any()
-    x[7, 2] = x[7, 2] = 1.5
-    alone = rank_ceiling(net, x).aside
+    assert not (rank_ceiling(net, x).aside == x[7]).all(axis=1).any()
+    x[7, 2] = 1.5
     found = image_functions(net, np.vstack([x, x[7]]))
     on = net.pre_activations(x)[1][7] > 0
-    assert [unit for layer, unit in found if layer == 1 and found[1, unit][7].any()] == np.flatnonzero(on).tolist()
-    assert (alone == x[7]).all(axis=1).any() and all(np.array_equal(f[7], f[40]) for f in found.values())
+    assert on.any() and not on.all() and {layer for layer, _ in found} == {1}
+    assert [unit for _, unit in found if found[1, unit][7].any()] == np.flatnonzero(on).tolist()
+    assert all(np.array_equal(functions[7], functions[40]) for functions in found.values())
 
 
 @settings(max_examples=30)
