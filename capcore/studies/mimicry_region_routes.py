@@ -154,7 +154,7 @@ def in_words(content: Mapping[str, Any], second: Mapping[str, Any], regions: Map
     names = draws_of(regions)
     draws = [joined(second, regions, draw) for draw in names]
     counts = confirmed(content, second, regions)
-    passed = [checks(draw) for draw in draws]
+    registered, passed = checks(content), [checks(draw) for draw in draws]
     learnt = [share for draw in draws for share in draw["values"]["random labels"]["training accuracy"]]
     small = [100 * np.mean(draw["values"]["random labels"]["student agreement"][SMALL]) for draw in draws]
     pairs = {"random": THAN_RANDOM, "initial": THAN_UNTRAINED}
@@ -167,8 +167,8 @@ def in_words(content: Mapping[str, Any], second: Mapping[str, Any], regions: Map
         "of": f"{len(counts)}",
         "margin": f"{100 * margin():.0f}",
         "networks": f"{len(learnt)}",
-        "checks": f"{sum(all(draw[name] == then for draw in passed) for name, then in checks(content).items())}",
-        "of_checks": f"{len(checks(content))}",
+        "checks": f"{sum(all(draw[name] == then for draw in passed) for name, then in registered.items())}",
+        "of_checks": f"{len(registered)}",
         "memorised": f"{100 * min(learnt):.0f} %",
         "copied": f"{min(small):.0f} to {max(small):.0f} %",
         **{f"ratio_{key}": ", ".join(found[:-1]) + f" and {found[-1]}" for key, found in ratios.items()},
