@@ -8,22 +8,13 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from capcore.claims import VERDICTS, Check, Claim, Finding
+from capcore.claims import MARKS, VERDICTS, Check, Claim, Finding
 from capcore.claims.criteria import digits
 from capcore.claims.notation import pieces
 
 PAGE_KEY = "claims_table"
 """Key of a page's metadata: the prefixes that it lists, or ``-`` where it shows claims in another way."""
 
-MARKS = {
-    "reproduced": "✓",
-    "reproduced under conditions": "◐",
-    "not reproduced": "≠",
-    "refuted": "✗",
-    "not testable here": "⊘",
-    "no evidence": "?",
-    "not attempted yet": "…",
-}
 COLUMNS = {"Claim": 15, "Statement": 30, "Numbers against criteria": 37, "Verdict": 18}
 
 
@@ -60,7 +51,7 @@ class Page:
         return _boxed(_table(COLUMNS, rows, "claims-table", "colwidths-given"), f"claims-{prefix.lower()}")
 
     def row(self, finding: Finding) -> nodes.row:
-        """Id, where and kind; statement; numbers; verdict with its conditions and the link to the evidence."""
+        """Id, where and kind; statement; numbers; verdict with its sentence and the link to the evidence."""
         claim = finding.claim
         head = [_line(nodes.strong(text=claim.id)), _line(claim.source, "claims-where"), _line(claim.kind)]
         numbers = [_check_line(check, finding) for check in claim.checks]
@@ -68,13 +59,23 @@ class Page:
         body += _details(claim.checks)
         verdict = finding.verdict.name
         tail: list[nodes.Node] = [_line(f"{MARKS[verdict]} {verdict}", "claims-verdict")]
-        tail += [_line(f"condition: {condition}") for condition in finding.verdict.conditions]
-        tail += [_line(f"reason: {claim.not_testable}")] if claim.not_testable else []
+        tail += [_line(claim.sentence)] if claim.sentence else []
         page = self.notebook(claim)
         if page and claim.checks and claim.checks[0].name in finding.values:
             tail.append(_line(self.link("evidence", page, claim.anchor, f"Evidence for {claim.id}")))
         cells = [head, [_line(claim.claim)], body or [_line("–")], tail]
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells), ids=[claim.slug])
+
+    def changes(self, findings: list[Finding]) -> nodes.Node:
+        """One row per claim that the first edition judged: its verdict then and now, and why."""
+        rows = []
+        for finding in (found for found in findings if found.claim.first_edition):
+            claim, verdict = finding.claim, finding.verdict.name
+            texts = [claim.first_edition, f"{MARKS[verdict]} {verdict}", claim.changed or "new word, same judgement"]
+            cells = [_line(self.row_link(finding)), *(_line(text) for text in texts)]
+            rows.append(nodes.row("", *(nodes.entry("", cell) for cell in cells)))
+        heads = {"Claim": 10, "First edition": 22, "Now": 22, "Why": 46}
+        return _boxed(_table(heads, rows, "claims-changes", "colwidths-given"), "claims-changes")
 
     def summary(self, findings: list[Finding]) -> nodes.Node:
         """Counts by verdict for each source, and links to its table and chapters."""
@@ -125,9 +126,13 @@ def _label(row: nodes.row, heads: list[str]) -> None:
 
 def _check_line(check: Check, finding: Finding) -> nodes.list_item:
     role = "" if check.role == "claim" else f" [{check.role}]"
+    if check.correction:
+        role = f" [correction: {check.correction}]"
     if check.name not in finding.values:
         return nodes.list_item("", _line(f"– {check.quantity}: not recorded ({check.test}){role}"))
     mark = "✓" if finding.verdict.outcomes[check.name] else "✗"
+    if check.role == "counterexample":
+        mark = "found:" if finding.verdict.outcomes[check.name] else "none found:"
     found = digits(check.test.rounded(finding.values[check.name]))
     return nodes.list_item("", _line(f"{mark} {check.quantity}: {found} ({check.test}){role}"))
 

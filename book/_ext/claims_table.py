@@ -1,7 +1,8 @@
 """Sphinx directives that show the registry of claims with the numbers found in this very build.
 
-``{claims-table} P1`` lists the claims whose id starts with P1, ``{claims-summary}`` counts the verdicts, and
-``{claims-settings}`` lists the registry's common settings; the role ``{claim}`P1.02` `` links to a row from any page.
+``{claims-table} P1`` lists the claims whose id starts with P1, ``{claims-summary}`` counts the verdicts,
+``{claims-changes}`` sets them beside the first edition's, and ``{claims-settings}`` lists the registry's common
+settings; the role ``{claim}`P1.02` `` links to a row from any page.
 Numbers come from the notebooks as MyST-NB executed them, read once all pages are read, so that the order of pages does
 not matter. A verdict that differs from the committed one is a warning.
 """
@@ -29,6 +30,10 @@ class ClaimsTable(nodes.General, nodes.Element):
 
 class ClaimsSummary(nodes.General, nodes.Element):
     """Stands for the counts by verdict until all notebooks have run."""
+
+
+class ClaimsChanges(nodes.General, nodes.Element):
+    """Stands for the verdicts of the first edition beside today's until all notebooks have run."""
 
 
 class ClaimReference(nodes.Inline, nodes.TextElement):
@@ -72,6 +77,15 @@ class ClaimsSummaryDirective(ClaimsDirective):
         """A placeholder for the counts."""
         self.note_page()
         return [ClaimsSummary()]
+
+
+class ClaimsChangesDirective(ClaimsDirective):
+    """``{claims-changes}``."""
+
+    def run(self) -> list[nodes.Node]:
+        """A placeholder for the table."""
+        self.note_page()
+        return [ClaimsChanges()]
 
 
 class ClaimsSettingsDirective(ClaimsDirective):
@@ -138,6 +152,8 @@ class Site:
             node.replace_self(page.table(prefix, findings))
         for node in list(doctree.findall(ClaimsSummary)):
             node.replace_self(page.summary(list(self.collection)))
+        for node in list(doctree.findall(ClaimsChanges)):
+            node.replace_self(page.changes(list(self.collection)))
         for node in list(doctree.findall(ClaimReference)):
             node.replace_self(page.row_link(self.collection[node["claim"]]))
 
@@ -153,10 +169,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     site = Site()
     app.add_config_value("claims_registry", "book/claims.yml", "env")
-    for node in (ClaimsTable, ClaimsSummary, ClaimReference):
+    for node in (ClaimsTable, ClaimsSummary, ClaimsChanges, ClaimReference):
         app.add_node(node)
     app.add_directive("claims-table", ClaimsTableDirective)
     app.add_directive("claims-summary", ClaimsSummaryDirective)
+    app.add_directive("claims-changes", ClaimsChangesDirective)
     app.add_directive("claims-settings", ClaimsSettingsDirective)
     app.add_role("claim", ClaimRole())
     app.add_css_file("claims.css")

@@ -9,10 +9,11 @@ from capcore.claims.collection import Collection, Finding, collect, problems
 from capcore.claims.criteria import Criterion
 from capcore.claims.evidence import Evidence, record
 from capcore.claims.registry import Check, Claim, ClaimsError, Registry, find_registry, load
-from capcore.claims.verdicts import VERDICTS, Verdict, judge
+from capcore.claims.verdicts import MARKS, VERDICTS, Verdict, judge
 from capcore.claims.writeback import write_verdicts
 
 __all__ = [
+    "MARKS",
     "VERDICTS",
     "Check",
     "Claim",

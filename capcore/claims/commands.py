@@ -86,7 +86,7 @@ def _check(arguments: argparse.Namespace, registry: Registry) -> int:
 def _list(arguments: argparse.Namespace, registry: Registry) -> int:
     for claim in registry:
         if arguments.verdict in (None, claim.verdict):
-            print(f"{claim.id:6}  {claim.verdict:27}  {claim.claim}")
+            print(f"{claim.id:6}  {claim.verdict:23}  {claim.claim}")
     return 0
 
 

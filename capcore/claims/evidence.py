@@ -12,9 +12,11 @@ from typing import Any
 from capcore.claims.criteria import ClaimsError, Value, digits, plain
 from capcore.claims.notation import to_html
 from capcore.claims.registry import Check, Claim, load
+from capcore.claims.verdicts import MARKS
 
 METADATA_KEY = "capcore"
 GLUE_PREFIX = "application/papermill.record/"
+ROLE_NAMES = {"question": "our question"}
 
 
 @dataclass(frozen=True)
@@ -30,31 +32,42 @@ class Evidence:
         return {"text/plain": str(self), "text/html": self.html()}, {METADATA_KEY: evidence}
 
     def __str__(self) -> str:
-        """One line per check."""
-        lines = [f"Claim {self.claim.id} ({self.claim.source})"]
+        """The verdict, and one line per check."""
+        lines = [f"{self._verdict()} · {self.claim.id} ({self.claim.source})"]
+        lines += [f"  {self.claim.sentence}"] if self._is_first else []
         for check, shown, passes in self._rows():
             lines.append(f"  {_outcome(check, passes)}: {check.quantity} = {shown} (criterion: {check.test})")
         return "\n".join(lines)
 
     def html(self) -> str:
-        """The table shown on the page; the anchor stands where the claim's first check is recorded.
+        """The box shown on the page: claim and verdict, with the checks folded away.
 
-        Cells carry their column's head as ``data-label``, for screens too narrow for columns.
+        Anchor and sentence stand where the claim's first check is recorded. Cells carry their column's head as
+        ``data-label``, for screens too narrow for columns.
         """
-        first = self.claim.checks[0].name in self.values
-        anchor = f' id="{self.claim.anchor}"' if first else ""
+        anchor = f' id="{self.claim.anchor}"' if self._is_first else ""
+        sentence = f"<p>{to_html(self.claim.sentence)}</p>" if self._is_first and self.claim.sentence else ""
         rows = "".join(
             f"<tr><td>{to_html(check.quantity)}{_role(check)}<br><small>{to_html(check.statement)}</small></td>"
             f'<td data-label="found">{escape(shown)}</td><td data-label="criterion">{escape(str(check.test))}</td>'
             f'<td data-label="outcome">{_outcome(check, passes)}</td></tr>'
             for check, shown, passes in self._rows()
         )
+        number = len(self.values)
         return (
-            f'<div class="capcore-claim"{anchor}><p><strong>Claim {self.claim.id}</strong> '
-            f"({to_html(self.claim.source)}): {to_html(self.claim.claim)}</p>"
+            f'<div class="capcore-claim"{anchor}><p><strong>{self._verdict()}</strong> · {self.claim.id} '
+            f"({to_html(self.claim.source)}): {to_html(self.claim.claim)}</p>{sentence}"
+            f"<details><summary>{number} check{'s' * (number > 1)}</summary>"
             '<table><thead><tr><th scope="col">quantity</th><th scope="col">found</th><th scope="col">criterion</th>'
-            f'<th scope="col">outcome</th></tr></thead><tbody>{rows}</tbody></table></div>'
+            f'<th scope="col">outcome</th></tr></thead><tbody>{rows}</tbody></table></details></div>'
         )
+
+    @property
+    def _is_first(self) -> bool:
+        return self.claim.checks[0].name in self.values
+
+    def _verdict(self) -> str:
+        return f"{MARKS[self.claim.verdict]} {self.claim.verdict}"
 
     def _rows(self) -> list[tuple[Check, str, bool]]:
         checks = [check for check in self.claim.checks if check.name in self.values]
@@ -120,10 +133,11 @@ def _glue(evidence: Evidence) -> None:
 def _role(check: Check) -> str:
     if check.role == "claim":
         return ""
-    return f" <em>({to_html(f'condition: {check.condition}' if check.condition else check.role)})</em>"
+    text = f"correction: {check.correction}" if check.correction else ROLE_NAMES.get(check.role, check.role)
+    return f" <em>({to_html(text)})</em>"
 
 
 def _outcome(check: Check, passes: bool) -> str:
     if check.role == "counterexample":
-        return "✓ counterexample" if passes else "✗ no counterexample"
-    return "✓ holds" if passes else "✗ fails"
+        return "found" if passes else "none found"
+    return "✓ passes" if passes else "✗ fails"

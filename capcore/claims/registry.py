@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from capcore.claims.criteria import ClaimsError, Criterion
-from capcore.claims.verdicts import NOT_ATTEMPTED, NOT_TESTABLE, ROLES, VERDICTS
+from capcore.claims.verdicts import DECLARED, NOT_ATTEMPTED, ROLES, VERDICTS
 
 KINDS = ("exact", "statistical", "qualitative")
 
@@ -25,13 +25,20 @@ class Check:
     statement: str
     test: Criterion
     why: str
-    condition: str | None = None
+    correction: str | None = None
     varies: bool = False
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One row of the registry; ``verdict`` is what the last collection wrote."""
+    """One row of the registry.
+
+    Attributes
+    ----------
+    verdict : what the last collection wrote. sentence : what was found, in one sentence; it names the correction.
+    declared : a verdict that no check can give, see :data:`~capcore.claims.verdicts.DECLARED`.
+    first_edition, changed : the verdict before the vocabulary changed, and in one line why it is another one now.
+    """
 
     id: str
     source: str
@@ -40,7 +47,10 @@ class Claim:
     notebook: str | None
     checks: tuple[Check, ...]
     verdict: str
-    not_testable: str | None = None
+    sentence: str = ""
+    declared: str | None = None
+    first_edition: str | None = None
+    changed: str | None = None
 
     @property
     def slug(self) -> str:
@@ -137,7 +147,7 @@ _CHECK_KEYS = {"name", "role", "quantity", "statement", "test", "why"}
 
 def _read_claim(row: object) -> Claim:
     where = f"claim {row.get('id', '?')}" if isinstance(row, Mapping) else "claim"
-    fields = _fields(row, where, _CLAIM_KEYS, optional={"not_testable"})
+    fields = _fields(row, where, _CLAIM_KEYS, optional={"sentence", "declared", "first_edition", "changed"})
     _among(fields["kind"], KINDS, f"{where}, kind")
     _among(fields["verdict"], VERDICTS, f"{where}, verdict")
     checks = tuple(_read_check(check, where) for check in fields.pop("checks") or ())
@@ -146,24 +156,27 @@ def _read_claim(row: object) -> Claim:
         raise ClaimsError(f"{where}: two checks share a name.")
     if checks and not fields["notebook"]:
         raise ClaimsError(f"{where}: has checks, expected the name of the notebook that computes them.")
-    if checks and all(check.role == "condition" for check in checks):
-        raise ClaimsError(f"{where}: has conditions only, expected a claim or a counterexample among its checks.")
-    if fields["verdict"] == NOT_TESTABLE and not fields.get("not_testable"):
-        raise ClaimsError(f"{where}: verdict '{NOT_TESTABLE}' needs the key not_testable with the reason.")
-    if not checks and not fields.get("not_testable") and fields["verdict"] != NOT_ATTEMPTED:
+    declared = fields.get("declared")
+    if declared is not None:
+        _among(declared, DECLARED, f"{where}, declared")
+    elif checks and not any(check.role in ("claim", "counterexample") for check in checks):
+        raise ClaimsError(f"{where}: expected a claim or a counterexample among its checks, or the key declared.")
+    if fields["verdict"] != NOT_ATTEMPTED and not checks and not declared:
         raise ClaimsError(f"{where}: verdict '{fields['verdict']}' without checks, expected '{NOT_ATTEMPTED}'.")
+    if fields["verdict"] != NOT_ATTEMPTED and not fields.get("sentence"):
+        raise ClaimsError(f"{where}: has a verdict, expected the key sentence with what was found in one sentence.")
     return Claim(checks=checks, **fields)
 
 
 def _read_check(row: object, claim: str) -> Check:
     where = f"{claim}, check {row.get('name', '?')}" if isinstance(row, Mapping) else f"{claim}, check"
-    fields = _fields(row, where, _CHECK_KEYS, optional={"condition", "varies"})
+    fields = _fields(row, where, _CHECK_KEYS, optional={"correction", "varies"})
     _among(fields["role"], ROLES, f"{where}, role")
     if not str(fields["name"]).isidentifier():
         raise ClaimsError(f"{where}: the name must be a Python identifier, it becomes a keyword of record().")
-    if (fields["role"] == "condition") != bool(fields.get("condition")):
+    if (fields["role"] == "correction") != bool(fields.get("correction")):
         raise ClaimsError(
-            f"{where}: the key condition says what restricts the statement; it belongs to that role alone."
+            f"{where}: the key correction says what corrects the statement; it belongs to that role alone."
         )
     try:
         test = Criterion.read(fields.pop("test"))

@@ -1,4 +1,4 @@
-"""The mechanical rule from checks to a verdict."""
+"""The verdicts, and the mechanical rule from checks to a verdict."""
 
 from __future__ import annotations
 
@@ -10,24 +10,37 @@ if TYPE_CHECKING:
     from capcore.claims.criteria import Value
     from capcore.claims.registry import Claim
 
-REPRODUCED = "reproduced"
-UNDER_CONDITIONS = "reproduced under conditions"
-NOT_REPRODUCED = "not reproduced"
-REFUTED = "refuted"
-NOT_TESTABLE = "not testable here"
+HOLDS = "holds"
+CORRECTED = "holds with a correction"
+UNDECIDED = "undecided"
+NOT_FOUND = "not found"
+FALSE = "false"
+DEFINITION = "definition or proposal"
 NO_EVIDENCE = "no evidence"
 NOT_ATTEMPTED = "not attempted yet"
-VERDICTS = (REPRODUCED, UNDER_CONDITIONS, NOT_REPRODUCED, REFUTED, NOT_TESTABLE, NO_EVIDENCE, NOT_ATTEMPTED)
-ROLES = ("claim", "condition", "counterexample")
+MARKS = {
+    HOLDS: "✓",
+    CORRECTED: "◐",
+    UNDECIDED: "≈",
+    NOT_FOUND: "≠",
+    FALSE: "✗",
+    DEFINITION: "–",
+    NO_EVIDENCE: "?",
+    NOT_ATTEMPTED: "…",
+}
+"""Verdict → its mark, in the order of the tables. The last two say that work is missing."""
+VERDICTS = tuple(MARKS)
+DECLARED = (UNDECIDED, DEFINITION)
+"""Verdicts that no check can give: a person declares them in the registry, with the reason in the claim's sentence."""
+ROLES = ("claim", "correction", "counterexample", "question")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A verdict and what it rests on: ``outcomes`` says for each recorded check whether it holds."""
+    """A verdict and what it rests on: ``outcomes`` says for each recorded check whether it passes."""
 
     name: str
     outcomes: Mapping[str, bool]
-    conditions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """The verdict's name."""
@@ -37,26 +50,27 @@ class Verdict:
 def judge(claim: Claim, values: Mapping[str, Value]) -> Verdict:
     """The verdict on ``claim`` when its checks found ``values`` (check name to value), in this order:
 
-    1. declared in the registry: ``not testable here``;
-    2. no checks, or nothing recorded and none recorded before: ``not attempted yet``;
-    3. a check without a value: ``no evidence``;
-    4. there are checks of role ``claim``, all hold, and no counterexample holds: ``reproduced``;
-    5. there are conditions and all hold: ``reproduced under conditions``;
-    6. a counterexample holds: ``refuted``;
-    7. otherwise: ``not reproduced``.
+    1. no checks, or nothing recorded and none recorded before: ``not attempted yet``, or what is declared;
+    2. a check without a value: ``no evidence``;
+    3. declared in the registry: ``undecided`` or ``definition or proposal``;
+    4. there are checks of role ``claim``, all hold, and no counterexample holds: ``holds``;
+    5. there are corrections and all hold: ``holds with a correction``;
+    6. a counterexample holds: ``false``;
+    7. otherwise: ``not found``.
+
+    Checks of role ``question`` are our own, stronger or wider than what the source says, and decide nothing.
     """
     outcomes = {check.name: check.test.holds(values[check.name]) for check in claim.checks if check.name in values}
-    if claim.not_testable:
-        return Verdict(NOT_TESTABLE, outcomes)
     if not claim.checks or (not outcomes and claim.verdict == NOT_ATTEMPTED):
-        return Verdict(NOT_ATTEMPTED, outcomes)
+        return Verdict(claim.declared or NOT_ATTEMPTED if not claim.checks else NOT_ATTEMPTED, outcomes)
     if len(outcomes) < len(claim.checks):
         return Verdict(NO_EVIDENCE, outcomes)
+    if claim.declared:
+        return Verdict(claim.declared, outcomes)
     by_role = {role: [outcomes[check.name] for check in claim.checks if check.role == role] for role in ROLES}
-    refuted = any(by_role["counterexample"])
-    if by_role["claim"] and all(by_role["claim"]) and not refuted:
-        return Verdict(REPRODUCED, outcomes)
-    if by_role["condition"] and all(by_role["condition"]):
-        conditions = dict.fromkeys(check.condition for check in claim.checks if check.condition)
-        return Verdict(UNDER_CONDITIONS, outcomes, tuple(conditions))
-    return Verdict(REFUTED if refuted else NOT_REPRODUCED, outcomes)
+    contradicted = any(by_role["counterexample"])
+    if by_role["claim"] and all(by_role["claim"]) and not contradicted:
+        return Verdict(HOLDS, outcomes)
+    if by_role["correction"] and all(by_role["correction"]):
+        return Verdict(CORRECTED, outcomes)
+    return Verdict(FALSE if contradicted else NOT_FOUND, outcomes)

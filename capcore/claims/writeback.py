@@ -26,12 +26,17 @@ def write_verdicts(path: str | Path, verdicts: Mapping[str, str]) -> list[str]:
             current = found[1].strip("\"'")
         elif current in verdicts and (found := _VERDICT.match(line.rstrip("\r\n"))):
             seen.add(current)
-            if found[1] != verdicts[current]:
+            if found[1].strip("\"'") != verdicts[current]:
                 ending = line[len(line.rstrip("\r\n")) :]
-                lines[number] = f"  verdict: {verdicts[current]}{found[2]}{ending}"
+                lines[number] = f"  verdict: {_text(verdicts[current])}{found[2]}{ending}"
                 changed.append(current)
     if missing := [claim_id for claim_id in verdicts if claim_id not in seen]:
         raise ClaimsError(f"{file.name}: found no line '  verdict: …' for {', '.join(missing)}.")
     if changed:
         file.write_text("".join(lines), encoding="utf-8")
     return changed
+
+
+def _text(verdict: str) -> str:
+    """``verdict`` as YAML text; the word false alone would be read as a truth value."""
+    return f'"{verdict}"' if verdict == "false" else verdict

@@ -33,7 +33,10 @@ claims:
     statement: "How many."
     test: {equals: 48}
     why: "Exact."
-  verdict: reproduced  # kept
+  verdict: holds  # kept
+  sentence: "The gap is zero."
+  first_edition: refuted
+  changed: "The setting was ours."
 
 - id: P1.02
   source: "paper 1, Eq. 2"
@@ -48,21 +51,22 @@ claims:
     test: {equals: 5}
     why: "All."
   - name: slope
-    role: condition
-    condition: "power law"
+    role: correction
+    correction: "power law"
     quantity: "slope"
     statement: "The slope for the power law."
     test: {at_least: 0.25}
     why: "Significance."
   - name: seconds
-    role: condition
-    condition: "power law"
+    role: correction
+    correction: "power law"
     quantity: "time [s]"
     statement: "Wall time."
     test: {at_most: 60.0}
     why: "A minute."
     varies: true
-  verdict: reproduced under conditions
+  verdict: holds with a correction
+  sentence: "The slope is positive for the power law."
 
 - id: P2.01
   source: "paper 2, Eq. 1"

@@ -38,6 +38,9 @@ CLAIMS = """\
 ```{claims-settings}
 ```
 
+```{claims-changes}
+```
+
 ```{claims-table} P1
 ```
 
@@ -95,11 +98,16 @@ def test_the_page_shows_this_builds_numbers_and_guards_the_verdicts(book):
     claims, other, alpha = page(book, "book/claims"), page(book, "book/other"), page(book, "notebooks/alpha")
     row = claims.find(id="p1-01")
     assert "2e-16 (≤ 1e-10)" in row.get_text()
-    assert "✓ reproduced" in row.get_text()
+    assert "✓ holds" in row.get_text()
     assert row.find("a", string="evidence")["href"] == "../notebooks/alpha.html#claim-p1-01"
     assert alpha.find(id="claim-p1-01") is not None
     assert len(alpha.select(".cell_output .output")) == 2, "the glued values show nothing of their own"
-    assert "condition: power law" in claims.find(id="p1-02").get_text()
+    second = claims.find(id="p1-02").get_text()
+    assert "[correction: power law]" in second and "The slope is positive for the power law." in second
+    (change,) = claims.select(".claims-changes tbody tr")
+    assert [cell.get_text(strip=True) for cell in change.find_all("td")] == [
+        *("P1.01", "refuted", "✓ holds", "The setting was ours.")
+    ]
     assert "⊥" in [tag.get_text() for tag in row.find_all("sup")]
     heads = [cell.get_text(strip=True) for cell in claims.select(".claims-summary th")]
     total = claims.select(".claims-summary tr")[-1].find_all("td")
@@ -114,7 +122,7 @@ def test_the_page_shows_this_builds_numbers_and_guards_the_verdicts(book):
     write_notebook(book / "notebooks" / "alpha.ipynb", "alpha", ['record("P1.01", gap=2e-16, count=47)'])
     status, log = build(book)
     assert status != 0
-    assert "claims: P1.01 is 'not reproduced' in this build, 'reproduced' in claims.yml" in log
+    assert "claims: P1.01 is 'not found' in this build, 'holds' in claims.yml" in log
     assert "count: 47 (= 48)" in page(book, "book/claims").find(id="p1-01").get_text()
 
 

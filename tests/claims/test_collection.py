@@ -7,19 +7,18 @@ from capcore.claims import ClaimsError, collect, load, problems, record, write_v
 def test_values_of_several_cells_and_notebooks_come_together(notebooks, registry_file):
     collection = collect(notebooks, registry_file)
     assert [(finding.claim.id, finding.verdict.name) for finding in collection] == [
-        ("P1.01", "reproduced"),
-        ("P1.02", "reproduced under conditions"),
+        ("P1.01", "holds"),
+        ("P1.02", "holds with a correction"),
         ("P2.01", "not attempted yet"),
     ]
-    assert collection["P1.02"].verdict.conditions == ("power law",)
     assert problems(collection) == []
 
 
 def test_a_tampered_value_changes_the_verdict(notebooks, registry_file, tamper):
     tamper(notebooks[0], "count", 47)
     collection = collect(notebooks, registry_file)
-    assert collection["P1.01"].verdict.name == "not reproduced"
-    assert ["P1.01: verdict is now 'not reproduced'" in line for line in problems(collection)] == [True]
+    assert collection["P1.01"].verdict.name == "not found"
+    assert ["P1.01: verdict is now 'not found'" in line for line in problems(collection)] == [True]
 
 
 def test_lost_evidence_is_a_problem(notebooks, registry_file, executed):
@@ -43,7 +42,7 @@ def test_the_same_value_twice_is_fine_but_not_two_values(notebooks, registry_fil
         cells = [record("P1.01", registry=registry_file, gap=gap, count=48) for gap in gaps]
         return executed(notebooks[0], *cells)
 
-    assert collect([alpha(1e-16, 1e-16)], registry_file)["P1.01"].verdict.name == "reproduced"
+    assert collect([alpha(1e-16, 1e-16)], registry_file)["P1.01"].verdict.name == "holds"
     with pytest.raises(ClaimsError, match=r"alpha.ipynb, cell 2: P1.01.gap is recorded twice"):
         collect([alpha(1e-16, 2e-16)], registry_file)
 
@@ -80,14 +79,14 @@ def test_evidence_that_the_registry_does_not_know_is_refused(notebooks, registry
 
 def test_writing_verdicts_keeps_everything_else(registry_file):
     before = registry_file.read_text(encoding="utf-8")
-    assert write_verdicts(registry_file, {"P1.01": "refuted", "P2.01": "not attempted yet"}) == ["P1.01"]
+    assert write_verdicts(registry_file, {"P1.01": "false", "P2.01": "not attempted yet"}) == ["P1.01"]
     after = registry_file.read_text(encoding="utf-8")
-    assert after == before.replace("verdict: reproduced  # kept", "verdict: refuted  # kept")
-    assert load(registry_file)["P1.01"].verdict == "refuted"
+    assert after == before.replace("verdict: holds  # kept", 'verdict: "false"  # kept')
+    assert load(registry_file)["P1.01"].verdict == "false"
 
 
 def test_writing_to_an_unknown_row_changes_nothing(registry_file):
     before = registry_file.read_text(encoding="utf-8")
     with pytest.raises(ClaimsError, match=r"for P9\.99"):
-        write_verdicts(registry_file, {"P1.01": "refuted", "P9.99": "refuted"})
+        write_verdicts(registry_file, {"P1.01": "false", "P9.99": "false"})
     assert registry_file.read_text(encoding="utf-8") == before

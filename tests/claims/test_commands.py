@@ -10,13 +10,13 @@ def run(registry_file, *arguments):
 
 def test_check_passes_when_notebooks_and_registry_agree(notebooks, registry_file, capsys):
     assert run(registry_file, "check") == 0
-    assert "1 reproduced, 1 reproduced under conditions, 1 not attempted yet" in capsys.readouterr().out
+    assert "1 holds, 1 holds with a correction, 1 not attempted yet" in capsys.readouterr().out
 
 
 def test_check_fails_when_a_value_was_changed(notebooks, registry_file, capsys, tamper):
     tamper(notebooks[0], "gap", 0.5)
     assert run(registry_file, "check") == 1
-    assert "P1.01: verdict is now 'not reproduced'" in capsys.readouterr().err
+    assert "P1.01: verdict is now 'not found'" in capsys.readouterr().err
 
 
 def test_check_fails_without_notebooks(registry_file, capsys):
@@ -27,16 +27,16 @@ def test_check_fails_without_notebooks(registry_file, capsys):
 def test_collect_writes_only_when_told(notebooks, registry_file, capsys, tamper):
     tamper(notebooks[1], "all_cases", 5)
     assert run(registry_file, "collect") == 0
-    assert "P1.02  reproduced (was: reproduced under conditions)" in capsys.readouterr().out
-    assert load(registry_file)["P1.02"].verdict == "reproduced under conditions"
+    assert "P1.02  holds (was: holds with a correction)" in capsys.readouterr().out
+    assert load(registry_file)["P1.02"].verdict == "holds with a correction"
     assert run(registry_file, "collect", "--write") == 0
-    assert load(registry_file)["P1.02"].verdict == "reproduced"
+    assert load(registry_file)["P1.02"].verdict == "holds"
     assert run(registry_file, "check") == 0
 
 
 def test_collect_reads_the_notebooks_it_is_given(notebooks, registry_file, capsys):
     assert run(registry_file, "collect", str(notebooks[0])) == 0
-    assert "P1.02  no evidence (was: reproduced under conditions)" in capsys.readouterr().out
+    assert "P1.02  no evidence (was: holds with a correction)" in capsys.readouterr().out
 
 
 def test_evidence_that_cannot_be_used_is_a_message_not_a_traceback(notebooks, registry_file, capsys):
@@ -45,7 +45,7 @@ def test_evidence_that_cannot_be_used_is_a_message_not_a_traceback(notebooks, re
     assert "capcore claims: The evidence cannot be used" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("verdict", "ids"), [("reproduced", ["P1.01"]), ("refuted", [])])
+@pytest.mark.parametrize(("verdict", "ids"), [("holds", ["P1.01"]), ("false", [])])
 def test_list_filters_by_verdict(registry_file, capsys, verdict, ids):
     assert run(registry_file, "list", "--verdict", verdict) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ids

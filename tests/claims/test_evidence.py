@@ -32,7 +32,7 @@ def test_what_is_shown_hides_round_off_and_timings(registry_file):
 def test_the_page_says_by_word_and_mark_what_holds(registry_file):
     page = BeautifulSoup(record("P1.01", registry=registry_file, gap=1e-3, count=48).html(), "html.parser")
     cells = [[cell.get_text() for cell in row.find_all("td")] for row in page.find_all("tr")][1:]
-    assert [row[1:] for row in cells] == [["0.001", "≤ 1e-10", "✗ fails"], ["48", "= 48", "✓ holds"]]
+    assert [row[1:] for row in cells] == [["0.001", "≤ 1e-10", "✗ fails"], ["48", "= 48", "✓ passes"]]
     assert "The gap is zero & nothing else." in page.get_text()
     assert not page.find(style=True), "colours belong to the style sheet"
 
@@ -55,6 +55,21 @@ def test_raised_and_lowered_parts_of_the_registry(registry_file):
     shown = record("P1.01", registry=registry_file, gap=0.0).html()
     for part in ("κ(R<sup>30</sup>)", "𝒦<sub>φ</sub><sup>⊥</sup>", "𝒦<sup>⊥</sup> &amp; nothing"):
         assert part in shown
+
+
+def test_the_verdict_and_its_sentence_come_before_the_checks(registry_file):
+    found = record("P1.01", registry=registry_file, gap=0.0, count=48)
+    page = BeautifulSoup(found.html(), "html.parser")
+    assert page.strong.get_text() == "✓ holds" and page.find("table").find_parent("details") is not None
+    assert page.find_all("p")[1].get_text() == "The gap is zero."
+    assert str(found).splitlines()[:2] == ["✓ holds · P1.01 (paper 1, Property 1)", "  The gap is zero."]
+
+
+def test_a_counterexample_found_is_no_tick(registry_file):
+    text = registry_file.read_text(encoding="utf-8").replace("role: claim", "role: counterexample", 1)
+    registry_file.write_text(text, encoding="utf-8")
+    page = BeautifulSoup(record("P1.01", registry=registry_file, gap=0.0).html(), "html.parser")
+    assert page.select("tbody td")[-1].get_text() == "found"
 
 
 def test_one_anchor_per_claim(registry_file):
@@ -95,7 +110,7 @@ def test_a_notebook_gets_the_evidence_and_one_hidden_output_per_value(registry_f
     assert set(shown.data) == {"text/plain", "text/html"}
     nbformat.validate(notebook)
     nbformat.write(notebook, folder / "alpha.ipynb")
-    assert collect([folder / "alpha.ipynb"], registry_file)["P1.01"].verdict.name == "reproduced"
+    assert collect([folder / "alpha.ipynb"], registry_file)["P1.01"].verdict.name == "holds"
 
 
 def test_importing_the_package_does_not_import_ipython_or_yaml():

@@ -41,8 +41,8 @@ def test_nothing_but_marks_and_brackets_is_dropped(text):
 
 def test_the_registry_leaves_no_mark_unread():
     for claim in load():
-        texts = [claim.claim, claim.source]
-        texts += [text for c in claim.checks for text in (c.quantity, c.statement, c.why, c.condition or "")]
+        texts = [claim.claim, claim.source, claim.sentence, claim.changed or ""]
+        texts += [text for c in claim.checks for text in (c.quantity, c.statement, c.why, c.correction or "")]
         for text in texts:
             plain = [part for kind, part in pieces(text) if kind == "text"]
             assert not any("^" in part or "_" in part for part in plain), f"{claim.id}: {text}"

@@ -1,54 +1,72 @@
 """The rule, as a table: what the checks of each role found, and the verdict that follows."""
 
+from pathlib import Path
+
 import pytest
 
-from capcore.claims import Check, Claim, Criterion, judge
+from capcore.claims import Check, Claim, Criterion, judge, load
 
 YES, NO = True, False
 
 
-def claim(claims=(), conditions=(), counterexamples=(), committed="not attempted yet", not_testable=None):
-    roles = {"claim": claims, "condition": conditions, "counterexample": counterexamples}
+def claim(claims=(), corrections=(), counterexamples=(), questions=(), committed="not attempted yet", declared=None):
+    roles = {"claim": claims, "correction": corrections, "counterexample": counterexamples, "question": questions}
     test = Criterion("is_true", True)
     checks, values = [], {}
     for role, found in roles.items():
         for number, value in enumerate(found):
             name = f"{role}_{number}"
-            condition = f"restriction {number}" if role == "condition" else None
-            checks.append(Check(name, role, "quantity", "statement", test, "why", condition))
+            correction = f"restriction {number}" if role == "correction" else None
+            checks.append(Check(name, role, "quantity", "statement", test, "why", correction))
             if value is not None:
                 values[name] = value
-    row = Claim("P1.01", "paper 1", "exact", "Text.", "alpha", tuple(checks), committed, not_testable)
+    row = Claim("P1.01", "paper 1", "exact", "Text.", "alpha", tuple(checks), committed, "Sentence.", declared)
     return row, values
 
 
 @pytest.mark.parametrize(
-    ("claims", "conditions", "counterexamples", "expected"),
+    ("claims", "corrections", "counterexamples", "expected"),
     [
-        ([YES], [], [], "reproduced"),
-        ([YES, YES], [NO], [], "reproduced"),
-        ([YES, NO], [], [], "not reproduced"),
-        ([NO], [YES, YES], [], "reproduced under conditions"),
-        ([NO], [YES, NO], [], "not reproduced"),
-        ([YES], [], [YES], "refuted"),
-        ([YES], [], [NO], "reproduced"),
-        ([YES], [YES], [YES], "reproduced under conditions"),
-        ([NO], [NO], [YES], "refuted"),
-        ([], [YES], [YES], "reproduced under conditions"),
-        ([], [YES], [NO], "reproduced under conditions"),
-        ([], [NO], [NO], "not reproduced"),
-        ([], [], [YES], "refuted"),
+        ([YES], [], [], "holds"),
+        ([YES, YES], [NO], [], "holds"),
+        ([YES, NO], [], [], "not found"),
+        ([NO], [YES, YES], [], "holds with a correction"),
+        ([NO], [YES, NO], [], "not found"),
+        ([YES], [], [YES], "false"),
+        ([YES], [], [NO], "holds"),
+        ([YES], [YES], [YES], "holds with a correction"),
+        ([NO], [NO], [YES], "false"),
+        ([], [YES], [YES], "holds with a correction"),
+        ([], [YES], [NO], "holds with a correction"),
+        ([], [NO], [NO], "not found"),
+        ([], [], [YES], "false"),
         ([YES], [None], [], "no evidence"),
         ([None, YES], [], [YES], "no evidence"),
     ],
 )
-def test_rule(claims, conditions, counterexamples, expected):
-    assert judge(*claim(claims, conditions, counterexamples)).name == expected
+def test_rule(claims, corrections, counterexamples, expected):
+    assert judge(*claim(claims, corrections, counterexamples)).name == expected
+
+
+@pytest.mark.parametrize("answer", [YES, NO])
+def test_a_question_of_ours_decides_nothing(answer):
+    assert judge(*claim([YES], questions=[answer])).name == "holds"
+    assert judge(*claim([NO], questions=[answer])).name == "not found"
+    assert judge(*claim([NO], [YES], questions=[answer])).name == "holds with a correction"
+    assert judge(*claim([YES], questions=[None])).name == "no evidence", "it is still computed"
+
+
+@pytest.mark.parametrize("declared", ["undecided", "definition or proposal"])
+@pytest.mark.parametrize("answer", [YES, NO])
+def test_what_is_declared_stands_whatever_the_checks_find_but_not_without_them(declared, answer):
+    assert judge(*claim([answer], counterexamples=[answer], declared=declared)).name == declared
+    assert judge(*claim([answer, None], declared=declared)).name == "no evidence"
+    assert judge(*claim(declared=declared)).name == declared
 
 
 @pytest.mark.parametrize(
     ("committed", "expected"),
-    [("not attempted yet", "not attempted yet"), ("reproduced", "no evidence"), ("no evidence", "no evidence")],
+    [("not attempted yet", "not attempted yet"), ("holds", "no evidence"), ("no evidence", "no evidence")],
 )
 def test_nothing_recorded(committed, expected):
     assert judge(*claim([None], committed=committed)).name == expected
@@ -58,15 +76,24 @@ def test_no_checks_is_not_attempted():
     assert judge(*claim()).name == "not attempted yet"
 
 
-def test_declared_not_testable_wins():
-    assert judge(*claim([YES], not_testable="needs data nobody has")).name == "not testable here"
-
-
-def test_conditions_are_listed_once_and_only_where_they_decide():
-    row, values = claim([NO], [YES, YES])
-    assert judge(row, values).conditions == ("restriction 0", "restriction 1")
-    assert judge(*claim([YES], [YES])).conditions == ()
-
-
 def test_outcomes_name_each_recorded_check():
-    assert dict(judge(*claim([YES], [NO])).outcomes) == {"claim_0": True, "condition_0": False}
+    assert dict(judge(*claim([YES], [NO])).outcomes) == {"claim_0": True, "correction_0": False}
+
+
+PLAIN = {
+    "reproduced": "holds",
+    "reproduced under conditions": "holds with a correction",
+    "not reproduced": "not found",
+    "refuted": "false",
+}
+
+
+@pytest.mark.parametrize(
+    "row", list(load(Path(__file__).resolve().parents[2] / "book" / "claims.yml")), ids=lambda r: r.id
+)
+def test_each_claim_says_in_a_sentence_what_was_found_and_why_the_verdict_changed(row):
+    assert row.verdict not in ("no evidence", "not attempted yet")
+    assert len(row.sentence) > 20 and len(row.sentence.split()) <= 35 and row.sentence.endswith(".")
+    if row.first_edition is not None:
+        assert row.first_edition in PLAIN
+        assert (PLAIN[row.first_edition] == row.verdict) or (row.changed and len(row.changed) > 20)
