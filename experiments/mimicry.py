@@ -1,6 +1,6 @@
 """A shallow student and its deep teacher: ``python -m experiments.mimicry``.
 
-Takes about five minutes on one core and writes ``notebooks/results/mimicry.json``.
+Takes about four minutes on one core and writes ``notebooks/results/mimicry.json``.
 """
 
 from __future__ import annotations
