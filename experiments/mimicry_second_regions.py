@@ -11,13 +11,11 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.deep.mimicry import SETTINGS
-from capcore.studies.mimicry_second_regions import COMMAND, MODULES, PACKAGES, run
-from capcore.studies.mimicry_second_route import N_DRAWS
+from capcore.studies.mimicry_second_regions import COMMAND, PACKAGES, make_settings, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "mimicry_second_regions.json"
 
 if __name__ == "__main__":
-    settings = {**SETTINGS, "n_draws": N_DRAWS, "first_route": True}
+    settings, entry = make_settings(), (run, make_settings)
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, settings, lambda: run(settings, progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, entry, settings, lambda: run(settings, progress=True), packages=PACKAGES)

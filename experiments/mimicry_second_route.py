@@ -10,12 +10,11 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.deep.mimicry import SETTINGS
-from capcore.studies.mimicry_second_route import COMMAND, MODULES, N_DRAWS, N_STAGES, PACKAGES, run
+from capcore.studies.mimicry_second_route import COMMAND, PACKAGES, make_settings, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "mimicry_second_route.json"
 
 if __name__ == "__main__":
-    settings = {**SETTINGS, "n_draws": N_DRAWS, "n_stages": N_STAGES}
+    settings, entry = make_settings(), (run, make_settings)
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, settings, lambda: run(settings, progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, entry, settings, lambda: run(settings, progress=True), packages=PACKAGES)

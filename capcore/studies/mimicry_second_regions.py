@@ -31,17 +31,15 @@ if TYPE_CHECKING:
 FIRST = "JAX"
 ARMS = ("small, logits on the pool", "shallow, logits on the pool")
 """Students of a teacher that has learnt random labels."""
-MODULES = (
-    *route.MODULES,
-    "capcore.complexity.curves",
-    "capcore.complexity.regions",
-    "capcore.complexity.trace",
-    "capcore.deep.side_by_side",
-    "capcore.studies.mimicry_second_regions",
-    "capcore.studies.region_walk",
-)
 COMMAND = "python -m experiments.mimicry_second_regions"
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+
+
+def make_settings() -> dict[str, Any]:
+    """Those of the chapter, with what this experiment adds."""
+    from capcore.deep.mimicry import SETTINGS
+
+    return {**SETTINGS, "n_draws": route.N_DRAWS, "first_route": True}
 
 
 def run(settings: dict[str, Any], progress: bool = False) -> dict[str, Any]:

@@ -27,21 +27,17 @@ TEACHER = "deep, 400 labels (teacher)"
 STAGES = "ten stages"
 N_STAGES = 10
 N_DRAWS = 3
-MODULES = (
-    "capcore.complexity.activations",
-    "capcore.complexity.gradients",
-    "capcore.complexity.network",
-    "capcore.complexity.students",
-    "capcore.complexity.adam",
-    "capcore.complexity.training",
-    "capcore.deep.mimicry",
-    "capcore.deep.mimicry_experiment",
-    "capcore.studies.mimicry_second_route",
-)
 COMMAND = "python -m experiments.mimicry_second_route"
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 Trainer = Callable[[str, np.ndarray, np.ndarray, list[int]], Network]
 """(size, images (n, 64), labels (n,) or logits (n, 10), what seeds weights and batches) → the trained network."""
+
+
+def make_settings() -> dict[str, Any]:
+    """Those of the chapter, with what this experiment adds."""
+    from capcore.deep.mimicry import SETTINGS
+
+    return {**SETTINGS, "n_draws": N_DRAWS, "n_stages": N_STAGES}
 
 
 def run(settings: dict[str, Any], arms: list[str] | None = None, progress: bool = False) -> dict[str, Any]:

@@ -7,10 +7,9 @@ import pytest
 
 pytest.importorskip("jax")
 
-from capcore.deep.mimicry import SETTINGS
 from capcore.studies import mimicry_region_routes as routes
 from capcore.studies import mimicry_second_regions as second
-from capcore.studies.mimicry_second_route import N_DRAWS, TEACHER
+from capcore.studies.mimicry_second_route import TEACHER
 from capcore.studies.stored_runs import stored
 
 KINDS = ["initial", "true labels", "random labels"]
@@ -22,7 +21,7 @@ def content():
 
 
 def test_every_draw_and_network_is_there(content):
-    assert content["settings"] == {**SETTINGS, "n_draws": N_DRAWS, "first_route": True}
+    assert content["settings"] == second.make_settings()
     assert list(content["values"]) == ["draw 0", "draw 1", "draw 2", second.FIRST]
     for name, found in content["values"].items():
         for counts in (found["regions"], found["walked"], found["otherwise"]):

@@ -6,7 +6,6 @@ import pytest
 pytest.importorskip("jax")
 
 from capcore.complexity.mimicry_report import Difference
-from capcore.deep.mimicry import SETTINGS
 from capcore.deep.mimicry_experiment import STUDENTS
 from capcore.studies import mimicry as study
 from capcore.studies import mimicry_routes as routes
@@ -20,7 +19,7 @@ def content():
 
 
 def test_every_recipe_and_arm_is_there(content):
-    assert content["settings"] == {**SETTINGS, "n_draws": second.N_DRAWS, "n_stages": second.N_STAGES}
+    assert content["settings"] == second.make_settings()
     assert list(content["values"]) == ["draw 0", "draw 1", "draw 2", second.STAGES]
     for recipe in content["values"].values():
         assert list(recipe["arms"]) == [study.TEACHER, *STUDENTS]
