@@ -31,7 +31,6 @@ SETTINGS: dict[str, Any] = {
     "n_segments": 100,
     "seeds": [0, 1, 2, 3, 4, 5],
 }
-MODULES = ("capcore.deep.mimicry", "capcore.deep.mimicry_experiment", "capcore.deep.side_by_side")
 COMMAND = "python -m experiments.mimicry"
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
 
