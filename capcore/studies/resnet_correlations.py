@@ -20,8 +20,8 @@ from capcore.validation import finite_array
 def summary(networks: Mapping[str, StoredNetwork], keys: Iterable[str]) -> pd.DataFrame:
     """A row for each network, as numbers.
 
-    ``family``, ``error`` in percent, NaN where none is published, ``layers``, ``weights``, and means over spectra of α, by slices and pooled, and of
-    α̂ (slices, 1/N).
+    ``family``, ``error`` in percent, NaN where none is published, ``layers``, ``weights``, and means over spectra of α,
+    by slices and pooled, and of α̂ (slices, 1/N).
     """
     rows = {}
     for key in keys:
@@ -51,7 +51,10 @@ def as_text(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def shuffled_orders(networks: Mapping[str, StoredNetwork], keys: Iterable[str], arrangement: str) -> np.ndarray:
-    """(n_null,) Spearman's ρ of the errors, which must be published, with the mean α of every shuffle of the weights."""
+    """(n_null,) Spearman's ρ of the errors with the mean α of every shuffle of the networks' weights.
+
+    Raises ``ValueError`` for a network without a published error.
+    """
     keys = list(keys)
     means = np.array([np.nanmean([*networks[key].null_alphas(arrangement).values()], axis=0) for key in keys])
     errors = finite_array([networks[key].error for key in keys], "errors", 1)
