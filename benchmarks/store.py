@@ -25,7 +25,7 @@ def save(path: str | Path, threads: int, name: str, suite: dict[str, Any]) -> No
     path = Path(path)
     runs = json.loads(path.read_text("utf8"))["values"] if path.exists() else {}
     runs.setdefault(str(threads), {})[name] = _rounded(suite)
-    results.save(path, COMMAND, [], {"note": NOTE}, dict(sorted(runs.items())))
+    results.save(path, COMMAND, (), {"note": NOTE}, dict(sorted(runs.items())))
 
 
 def _rounded(value: Any) -> Any:

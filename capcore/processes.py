@@ -323,6 +323,7 @@ class WithNugget(Process):
 FAMILIES: dict[str, type[Process]] = {
     family.__name__: family for family in (PowerLaw, FractionalGaussianNoise, AR1, DampedCosine, RationalQuadratic)
 }
+"""The five families over which the book's studies and claims run: a sixth would make them say something else."""
 
 
 def make_process(name: str, **parameters: float) -> Process:

@@ -10,10 +10,10 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.studies.stored_along import COMMAND, MODULES, PACKAGES, SETTINGS, run
+from capcore.studies.stored_along import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "along_training.json"
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True), packages=PACKAGES)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from capcore import results
-from capcore.studies.audio_scale import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.audio_scale import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "audio_scale.json"
 
 if __name__ == "__main__":
-    results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True))
+    results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True))

@@ -11,10 +11,10 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.studies.dilated_blocks import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.dilated_blocks import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "dilated_blocks.json"
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True, workers=os.cpu_count() or 1))
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True, workers=os.cpu_count() or 1))

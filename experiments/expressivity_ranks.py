@@ -11,10 +11,10 @@ from threadpoolctl import threadpool_limits
 
 from capcore import results
 from capcore.deep.set_experiment import PACKAGES
-from capcore.deep.set_ranks import COMMAND, MODULES, SETTINGS, run
+from capcore.deep.set_ranks import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "expressivity_ranks.json"
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True), packages=PACKAGES)

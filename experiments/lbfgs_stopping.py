@@ -10,10 +10,10 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.studies.lbfgs_stopping import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.lbfgs_stopping import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "lbfgs_stopping.json"
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True))
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True))

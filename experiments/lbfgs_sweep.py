@@ -10,10 +10,10 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.studies.lbfgs_sweep import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.lbfgs_sweep import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "lbfgs_sweep.json"
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True))
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True))

@@ -10,10 +10,10 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.studies.region_training import COMMAND, MODULES, PACKAGES, SETTINGS, run
+from capcore.studies.region_training import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "linear_regions.json"
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, run, packages=PACKAGES)
+        results.save(TARGET, COMMAND, run, SETTINGS, run, packages=PACKAGES)

@@ -1,6 +1,6 @@
 """A shallow student and its deep teacher: ``python -m experiments.mimicry``.
 
-Takes about five minutes on one core and writes ``notebooks/results/mimicry.json``.
+Takes about four minutes on one core and writes ``notebooks/results/mimicry.json``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.deep.mimicry import COMMAND, MODULES, PACKAGES, SETTINGS
+from capcore.deep.mimicry import COMMAND, PACKAGES, SETTINGS
 from capcore.deep.mimicry_experiment import run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "mimicry.json"
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True), packages=PACKAGES)

@@ -14,7 +14,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.studies.published_metrics import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.published_metrics import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "published_metrics.json"
 
@@ -23,4 +23,4 @@ if __name__ == "__main__":
     parser.add_argument("--table", required=True, type=Path, help="the joined table, a CSV file")
     table = parser.parse_args().table
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(table))
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(table))

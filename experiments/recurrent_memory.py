@@ -10,11 +10,11 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.deep.recurrent_memory import COMMAND, MODULES, SETTINGS, run
+from capcore.deep.recurrent_memory import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "recurrent_memory.json"
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True), packages=PACKAGES)

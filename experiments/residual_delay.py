@@ -10,11 +10,11 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.deep.residual_delay import COMMAND, MODULES, SETTINGS, run
+from capcore.deep.residual_delay import COMMAND, SETTINGS, run
 from capcore.deep.residual_scale import PACKAGES
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "residual_delay.json"
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True), packages=PACKAGES)

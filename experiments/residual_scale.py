@@ -13,7 +13,7 @@ import jax
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.deep.residual_scale import COMMAND, MODULES, PACKAGES, SETTINGS, run
+from capcore.deep.residual_scale import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "residual_scale.json"
 
@@ -21,4 +21,4 @@ if __name__ == "__main__":
     with threadpool_limits(1), TemporaryDirectory() as folder:
         jax.config.update("jax_compilation_cache_dir", folder)
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True), packages=PACKAGES)

@@ -10,7 +10,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.studies.resnet_fits import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.resnet_fits import COMMAND, SETTINGS, run
 from capcore.studies.stored_runs import stored
 from capcore.studies.stored_spectra import stored_networks
 
@@ -19,4 +19,4 @@ TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "res
 if __name__ == "__main__":
     settings = {**SETTINGS, "spectra": stored("resnet_spectra")["values"]["arrays_sha256"]}
     with threadpool_limits(1):
-        results.save(TARGET, COMMAND, MODULES, settings, lambda: run(stored_networks()))
+        results.save(TARGET, COMMAND, (run, stored_networks), settings, lambda: run(stored_networks()))

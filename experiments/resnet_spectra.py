@@ -17,7 +17,7 @@ from capcore import results
 from capcore.spectra.tensors import Checkpoint, CheckpointError
 from capcore.studies.checkpoint_files import fetch_file, find_file, read_network
 from capcore.studies.resnet_sources import HOST, SOURCES
-from capcore.studies.resnet_spectra import COMMAND, MODULES, SETTINGS, run
+from capcore.studies.resnet_spectra import COMMAND, SETTINGS, run
 
 RESULTS = Path(__file__).resolve().parent.parent / "notebooks" / "results"
 CACHE = Path.home() / ".cache" / "capcore" / "checkpoints"
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             results.save(
                 given.output / "resnet_spectra.json",
                 COMMAND,
-                MODULES,
+                (run, read_network),
                 SETTINGS,
                 lambda: run(read, given.output / "resnet_spectra.npz"),
             )

@@ -12,7 +12,7 @@ import jax
 from threadpoolctl import threadpool_limits
 
 from capcore import results
-from capcore.deep.side_experiment import COMMAND, MODULES, PACKAGES, SETTINGS, run
+from capcore.deep.side_experiment import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "side_inputs.json"
 
@@ -20,4 +20,4 @@ if __name__ == "__main__":
     with threadpool_limits(1), TemporaryDirectory() as cache:
         jax.config.update("jax_compilation_cache_dir", cache)  # networks that differ in a scale are compiled once
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-        results.save(TARGET, COMMAND, MODULES, SETTINGS, lambda: run(progress=True), packages=PACKAGES)
+        results.save(TARGET, COMMAND, run, SETTINGS, lambda: run(progress=True), packages=PACKAGES)

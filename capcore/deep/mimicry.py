@@ -31,7 +31,6 @@ SETTINGS: dict[str, Any] = {
     "n_segments": 100,
     "seeds": [0, 1, 2, 3, 4, 5],
 }
-MODULES = ("capcore.deep.mimicry", "capcore.deep.mimicry_experiment", "capcore.deep.side_by_side")
 COMMAND = "python -m experiments.mimicry"
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
 
@@ -113,8 +112,12 @@ def fit_networks(
     inputs: list[np.ndarray],
     targets: list[np.ndarray],
     settings: Mapping[str, Any] = SETTINGS,
+    start: int = 0,
 ) -> list[Network]:
-    """One ReLU network per seed, widths as ``size`` names, on that seed's inputs (n, 64) and targets (n, …)."""
+    """One ReLU network per seed, widths as ``size`` names, on that seed's inputs (n, 64) and targets (n, …).
+
+    ``start`` is added to the seeds of initial weights and batches: networks of one size with other starts.
+    """
     integer = np.issubdtype(targets[0].dtype, np.integer)
     params = train_side_by_side(
         lambda key: draw_layers(key, settings["widths"][size], 2**0.5),
@@ -124,13 +127,13 @@ def fit_networks(
         learning_rates=[settings["learning_rate"]],
         n_steps=settings["n_steps"],
         batch_size=settings["batch_size"],
-        seeds=settings["seeds"],
+        seeds=[start + seed for seed in settings["seeds"]],
     )
     return [as_network(as_pairs(params, 0, s)) for s in range(len(settings["seeds"]))]
 
 
 def initial_networks(size: str, settings: Mapping[str, Any] = SETTINGS) -> list[Network]:
-    """The networks that :func:`fit_networks` starts from, one per seed."""
+    """The networks that :func:`fit_networks` starts teachers from, one per seed."""
     starts = [jax.random.split(jax.random.key(seed))[0] for seed in settings["seeds"]]
     layers = [draw_layers(key, settings["widths"][size], 2**0.5) for key in starts]
     return [as_network(as_pairs(each)) for each in layers]

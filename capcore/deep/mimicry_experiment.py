@@ -35,6 +35,8 @@ STUDENTS = {
     "small, logits on the pool": ("small", "pool", "logits"),
 }
 """Arm → size of the network, images it is trained on, and what it is told of them."""
+STUDENT_START = 100
+"""Students start at their own weights: a deep one that started where its teacher did would copy it for that alone."""
 
 
 def train_student(
@@ -49,7 +51,8 @@ def train_student(
         targets = [answers(teacher, x) for teacher, x in zip(teachers, inputs, strict=True)]
     else:
         targets = [scaled_logits(teacher, x) for teacher, x in zip(teachers, inputs, strict=True)]
-    return fit_networks(size, squared_error if told == "logits" else cross_entropy, inputs, targets, settings)
+    loss = squared_error if told == "logits" else cross_entropy
+    return fit_networks(size, loss, inputs, targets, settings, STUDENT_START)
 
 
 def random_labels(images: Images, seed: int) -> np.ndarray:

@@ -40,12 +40,6 @@ SETTINGS: dict[str, Any] = {
     "seeds": [0, 1, 2],
     "optimiser": "adam",
 }
-MODULES = (
-    "capcore.deep.recurrent_memory",
-    "capcore.deep.recurrent",
-    "capcore.deep.adding",
-    "capcore.deep.training",
-)
 COMMAND = "python -m experiments.recurrent_memory"
 EARLY = 100  # first steps, whose mean loss is stored for every run
 

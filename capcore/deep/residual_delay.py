@@ -21,14 +21,6 @@ SETTINGS: dict[str, Any] = {
     "threshold": 0.1,
     "optimiser": "adam",
 }
-MODULES = (
-    "capcore.deep.residual_delay",
-    "capcore.deep.live_arm",
-    "capcore.deep.residual_scale",
-    "capcore.deep.scaled_tasks",
-    "capcore.deep.residual",
-    "capcore.deep.training",
-)
 COMMAND = "python -m experiments.residual_delay"
 
 

@@ -29,14 +29,6 @@ SETTINGS: dict[str, Any] = {
     "zero_start": [8, 64, 512],
     "normalised": {"n_layers": 512, "exponents": [0.0, 0.25]},
 }
-MODULES = (
-    "capcore.deep.residual_scale",
-    "capcore.deep.search",
-    "capcore.deep.scaled_tasks",
-    "capcore.deep.residual",
-    "capcore.deep.training",
-    "capcore.deep.data",
-)
 COMMAND = "python -m experiments.residual_scale"
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
 

@@ -29,15 +29,6 @@ SETTINGS: dict[str, Any] = {
     "batch_size": 256,
     "seeds": [0, 1, 2, 3, 4],
 }
-MODULES = (
-    "capcore.deep.set_experiment",
-    "capcore.deep.set_models",
-    "capcore.deep.side_by_side",
-    "capcore.complexity.parameter_rank",
-    "capcore.complexity.set_networks",
-    "capcore.complexity.orbits",
-    "capcore.complexity.targets",
-)
 COMMAND = "python -m experiments.capacity_vs_expressivity"
 PACKAGES = ("numpy", "scipy", "jax", "optax")
 

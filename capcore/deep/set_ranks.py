@@ -22,16 +22,6 @@ SETTINGS: dict[str, Any] = {
     **{key: TRAINING[key] for key in ("learning_rate", "n_steps", "batch_size")},
     "n_examples": 1200,
 }
-MODULES = (
-    "capcore.deep.set_ranks",
-    "capcore.deep.set_experiment",
-    "capcore.deep.set_models",
-    "capcore.deep.side_by_side",
-    "capcore.complexity.parameter_rank",
-    "capcore.complexity.set_networks",
-    "capcore.complexity.orbits",
-    "capcore.complexity.targets",
-)
 COMMAND = "python -m experiments.expressivity_ranks"
 
 

@@ -40,13 +40,6 @@ SETTINGS: dict[str, Any] = {
     "alone": {"depth": 8, "exponent": 0.5, "seen": ["X", "Y"]},
     "digit": {"divided random": [0, 0.5], "undivided random": [0, 0.5], "undivided zero": [0, 0.5]},
 }
-MODULES = (
-    "capcore.deep.side_experiment",
-    "capcore.deep.side_tasks",
-    "capcore.deep.side_inputs",
-    "capcore.deep.training",
-    "capcore.deep.data",
-)
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
 COMMAND = "python -m experiments.side_inputs"
 

@@ -46,36 +46,6 @@ def plot_differences(values: Mapping[str, tuple[float, float, float]], ax: Axes,
     return ax
 
 
-def plot_routes(
-    routes: Mapping[str, Mapping[str, tuple[float, float, float]]], ax: Axes, allowed: Mapping[str, float] | None = None
-) -> Axes:
-    """Differences in percentage points by several routes, one row per comparison; filled where the interval lacks zero.
-
-    Parameters
-    ----------
-    routes : route → what is compared, the same for all → mean, lower and upper end, as shares.
-    allowed : what is compared → how far the lower end may reach, as a share; dashed across its row.
-    """
-    offsets = np.linspace(-0.3, 0.3, len(routes)) if len(routes) > 1 else [0.0]
-    for k, ((route, values), offset) in enumerate(zip(routes.items(), offsets, strict=True)):
-        color, marker = CYCLE[k % len(CYCLE)], MARKERS[k % len(MARKERS)]
-        for row, (mean, low, high) in enumerate(values.values()):
-            y, away = row + offset, low > 0 or high < 0
-            ax.plot([100 * low, 100 * high], [y, y], color=color, linewidth=1.5)
-            fill = color if away else ax.get_facecolor()
-            ax.plot(100 * mean, y, marker, color=color, markerfacecolor=fill, markersize=5)
-        ax.plot([], [], marker, color=color, linestyle="-", markersize=5, label=route)
-    ax.axvline(0, color="0.25", linewidth=0.9)
-    names = list(next(iter(routes.values())))
-    for name, bound in (allowed or {}).items():
-        row = names.index(name)
-        ax.plot(2 * [100 * bound], [row - 0.4, row + 0.4], color="0.25", linestyle="--", linewidth=0.9)
-    ax.set_yticks(range(len(names)), names)
-    ax.set(xlabel="difference (percentage points)", ylim=(len(names) - 0.5, -0.5))
-    ax.grid(axis="y", visible=False)
-    return ax
-
-
 def plot_regions(values: Mapping[str, Sequence[float]], ax: Axes) -> Axes:
     """Linear regions on a segment for networks of several kinds: a thin line per seed, the means thick."""
     table = np.array(list(values.values()))

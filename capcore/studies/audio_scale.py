@@ -37,25 +37,6 @@ SETTINGS: dict[str, Any] = {
     "listed_up_to": 16,  # layers; longer fields are fitted without listing their inputs
     "paper": {"lengths": [6, 7, 8, 9, 10, 11], "max_iterations": 2000, "seed": 0},
 }
-MODULES = (
-    "capcore.studies.audio_scale",
-    "capcore.tangent_space",
-    "capcore.riemannian.fit",
-    "capcore.riemannian.newton",
-    "capcore.riemannian.hessian",
-    "capcore.riemannian.problem",
-    "capcore.riemannian.retraction",
-    "capcore.scale.allocation",
-    "capcore.scale.leverage",
-    "capcore.scale.streamed",
-    "capcore.scale.exponentials",
-    "capcore.octaves.fit",
-    "capcore.octaves.forms",
-    "capcore.octaves.predictor",
-    "capcore.octaves.quadrature",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.audio_scale"
 
 

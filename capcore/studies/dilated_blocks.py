@@ -50,20 +50,6 @@ SETTINGS: dict[str, Any] = {
         "lbfgs_stages": [100, 1000],
     },
 }
-MODULES = (
-    "capcore.studies.dilated_blocks",
-    "capcore.studies.profiles",
-    "capcore.architectures.balance",
-    "capcore.architectures.hierarchical",
-    "capcore.architectures.stack",
-    "capcore.gauss_newton",
-    "capcore.lbfgs",
-    "capcore.optimum",
-    "capcore.constraints",
-    "capcore.generic",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.dilated_blocks"
 ORDERS = ("tiled", "repeated")
 SETTLED = 1e-3  # of the loss: what a step may still take off it

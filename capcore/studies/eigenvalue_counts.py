@@ -18,19 +18,6 @@ from capcore.studies.models import models_by_channels
 from capcore.studies.noise_floor import count_above_noise, model_eigenvalues
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
-MODULES = (
-    "capcore.studies.eigenvalue_counts",
-    "capcore.studies.noise_floor",
-    "capcore.constraints",
-    "capcore.gauss_newton",
-    "capcore.optimum",
-    "capcore.architectures.hierarchical",
-    "capcore.architectures.stack",
-    "capcore.tensor_train",
-    "capcore.generic",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.eigenvalue_counts"
 
 

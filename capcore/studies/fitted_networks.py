@@ -16,7 +16,6 @@ from tqdm import tqdm
 from capcore.studies.noisy_digits import Split, digits, one_hot, relabelled, split, squared_error, wrong_share
 
 COMMAND = "python -m experiments.double_descent"
-MODULES = ("capcore.studies.fitted_networks", "capcore.studies.noisy_digits")
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 SETTINGS: dict[str, Any] = {
     "steps": {

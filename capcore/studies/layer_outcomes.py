@@ -20,16 +20,6 @@ SETTINGS: dict[str, Any] = {
     "networks": {name: asdict(each) for name, each in networks(width=256, epochs=60, decay=1.0, rate=1e-2).items()},
     "seeds": [0, 1, 2, 3, 4],
 }
-MODULES = (
-    "capcore.studies.layer_outcomes",
-    "capcore.studies.trained_networks",
-    "capcore.deep.data",
-    "capcore.spectra.eigenvalues",
-    "capcore.spectra.exponents",
-    "capcore.spectra.scan",
-    "capcore.spectra.power_law",
-    "capcore.spectra.bulk",
-)
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 COMMAND = "python -m experiments.layer_seeds"
 

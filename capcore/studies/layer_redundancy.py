@@ -17,19 +17,6 @@ SETTINGS: dict[str, Any] = {
     "layers": {"channels": [3, 5], "n_draws": 10, "n_starts": 5, "max_iterations": 300},
     "seed": 0,
 }
-MODULES = (
-    "capcore.studies.layer_redundancy",
-    "capcore.studies.freezing",
-    "capcore.redundancy",
-    "capcore.finite_field",
-    "capcore.architectures.frozen",
-    "capcore.architectures.hierarchical",
-    "capcore.architectures.stack",
-    "capcore.gauss_newton",
-    "capcore.optimum",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.layer_redundancy"
 
 

@@ -22,17 +22,6 @@ SETTINGS: dict[str, Any] = {
     "family_stop": 300,
     "family_n_runs": 10,
 }
-MODULES = (
-    "capcore.studies.runs",
-    "capcore.studies.lbfgs_stopping",
-    "capcore.lbfgs",
-    "capcore.optimum",
-    "capcore.architectures.hierarchical",
-    "capcore.architectures.stack",
-    "capcore.constraints",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.lbfgs_stopping"
 
 

@@ -26,22 +26,12 @@ SETTINGS: dict[str, Any] = {
     "ftol": 1e-12,
     "nudged_channels": [2, 4, 8, 16, 32, 64],
     "n_nudges": 9,
-    "families": list(FAMILIES),
+    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
     "family_channels": [8, 64],
     "family_max_iterations": 500,
     "large_channels": 512,
     "large_max_iterations": 100,
 }
-MODULES = (
-    "capcore.studies.lbfgs_sweep",
-    "capcore.lbfgs",
-    "capcore.optimum",
-    "capcore.architectures.hierarchical",
-    "capcore.architectures.stack",
-    "capcore.architectures.linear",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.lbfgs_sweep"
 
 

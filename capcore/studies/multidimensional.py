@@ -16,7 +16,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.constraints import ConstraintSpace, join
 from capcore.multivariate import Independent
 from capcore.optimum import Problem, fit
-from capcore.processes import FAMILIES, Process, make_process
+from capcore.processes import FAMILIES, Process
 from capcore.validation import finite_number, one_of, positive_integer
 
 RANGES: dict[str, tuple[str, float, float]] = {
@@ -33,7 +33,7 @@ RANGES: dict[str, tuple[str, float, float]] = {
 PAPER = {"1": [1, 2, 3, 4, 5, 8, 10, 16, 18], "2": [1, 2, 4, 8], "4": [1, 2, 4, 8, 16], "16": [1, 2, 3, 4, 7, 8, 16]}
 OTHERS = {"1": [2, 3, 5, 10], "4": [4], "16": [1, 2, 4, 8]}
 SETTINGS: dict[str, Any] = {
-    "channels": {family: PAPER if family == "PowerLaw" else OTHERS for family in FAMILIES},
+    "channels": {family: PAPER if family == "PowerLaw" else OTHERS for family in RANGES},
     "ranges": {family: list(range_) for family, range_ in RANGES.items()},
     "random_starts": {"4": [4, 8], "16": [4, 8]},
     "n_layers": 6,
@@ -41,19 +41,6 @@ SETTINGS: dict[str, Any] = {
     "max_iterations": 1000,
     "seed": 0,
 }
-MODULES = (
-    "capcore.studies.multidimensional",
-    "capcore.multivariate",
-    "capcore.constraints",
-    "capcore.gauss_newton",
-    "capcore.optimum",
-    "capcore.architectures.hierarchical",
-    "capcore.architectures.stack",
-    "capcore.tensor_train",
-    "capcore.generic",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.multidimensional"
 
 
@@ -74,7 +61,7 @@ def spread_components(
         raise ValueError(f"low: found {low:g}, expected at most high = {high:g}.")
     count = positive_integer(input_dim, "input_dim")
     values = np.linspace(low, high, count) if count > 1 else [(low + high) / 2]
-    return [make_process(family, **{name: float(value)}) for value in values]
+    return [FAMILIES[family](**{name: float(value)}) for value in values]
 
 
 def profile(arch: Hierarchical, params: np.ndarray, problem: Problem) -> tuple[np.ndarray, int]:

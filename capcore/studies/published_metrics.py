@@ -21,17 +21,6 @@ from capcore.studies.medians import median_interval
 from capcore.studies.published_table import BASELINES, DEPTH, ERROR, METRICS, PARAMETERS, SHA256, Networks, read_table
 
 COMMAND = "python -m experiments.published_metrics --table published_osmr_joined.csv"
-MODULES = (
-    "capcore.studies.published_metrics",
-    "capcore.studies.published_table",
-    "capcore.studies.network_names",
-    "capcore.studies.medians",
-    "capcore.spectra.family_correlation",
-    "capcore.spectra.averaged_correlation",
-    "capcore.spectra.correlation",
-    "capcore.spectra.rank_intervals",
-    "capcore.spectra.permutations",
-)
 SMALLEST, TAIL = 4, 0.1
 SETTINGS = {"table": SHA256, "smallest_family": SMALLEST, "level": 0.95, "n_shuffles": 1_999, "seed": 0, "tail": TAIL}
 SHOWN = ("alpha", "alpha_weighted", "lognorm", "logspectralnorm", "logpnorm", PARAMETERS)  # with families of their own

@@ -19,7 +19,7 @@ from capcore.processes import FAMILIES, Process
 from capcore.validation import positive_integer
 
 SETTINGS: dict[str, Any] = {
-    "families": list(FAMILIES),
+    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
     "channels": [1, 2, 3, 4, 5, 6, 7],
     "n_layers": 6,
     "kernel_size": 2,
@@ -27,17 +27,6 @@ SETTINGS: dict[str, Any] = {
     "max_iterations": 1000,
     "seed": 0,
 }
-MODULES = (
-    "capcore.studies.random_starts",
-    "capcore.gauss_newton",
-    "capcore.optimum",
-    "capcore.architectures.hierarchical",
-    "capcore.architectures.stack",
-    "capcore.tensor_train",
-    "capcore.generic",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.random_starts"
 SAME = 1e-6
 """Coefficients this close, relative to the largest coefficient of the target, are the same model."""

@@ -22,16 +22,8 @@ SETTINGS: dict[str, Any] = {
     "seeds": list(range(10)),
     "max_iterations": 2000,
     "ftol": 1e-12,
-    "families": list(FAMILIES),
+    "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
 }
-MODULES = (
-    "capcore.studies.recurrent_lbfgs",
-    "capcore.lbfgs",
-    "capcore.optimum",
-    "capcore.architectures.recurrent",
-    "capcore.processes",
-    "capcore.toeplitz",
-)
 COMMAND = "python -m experiments.recurrent_lbfgs"
 
 

@@ -27,19 +27,6 @@ from capcore.complexity import (
 from capcore.complexity.regions import regions_of
 
 COMMAND = "python -m experiments.linear_regions"
-MODULES = (
-    "capcore.studies.region_training",
-    "capcore.complexity.network",
-    "capcore.complexity.activations",
-    "capcore.complexity.curves",
-    "capcore.complexity.trace",
-    "capcore.complexity.regions",
-    "capcore.complexity.trajectories",
-    "capcore.complexity.adam",
-    "capcore.complexity.training",
-    "capcore.complexity.gradients",
-    "capcore.deep.data",
-)
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 SETTINGS: dict[str, Any] = {
     "n_train": 300,

@@ -21,12 +21,6 @@ from capcore.studies.stored_network import StoredNetwork
 from capcore.studies.stored_runs import stored
 
 COMMAND = "python -m experiments.resnet_fits"
-CORE = ("usable", "scan", "exponents", "power_law", "refit", "inference", "alternatives", "tail_models", "nulls")
-MODULES = [
-    *(f"capcore.spectra.{name}" for name in CORE),
-    "capcore.studies.fit_controls",
-    "capcore.studies.resnet_fits",
-]
 ARRANGEMENTS = ("slices", "pooled")
 CONTROLS = ("law", "noise")
 """Spectra of which the answer is known: the same body with a tail from the fitted law, and Gaussian weights."""

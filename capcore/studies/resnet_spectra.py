@@ -28,11 +28,6 @@ from capcore.studies.checkpoint_files import bare
 from capcore.studies.resnet_sources import SOURCES
 
 COMMAND = "python -m experiments.resnet_spectra"
-CORE = (
-    "layers", "matrices", "eigenvalues", "operator", "nulls", "densities",
-    "usable", "scan", "exponents", "power_law", "norms",
-)  # fmt: skip
-MODULES = [*(f"capcore.spectra.{name}" for name in CORE), "capcore.studies.resnet_spectra"]
 SETTINGS: dict[str, Any] = {
     "eigenvalues": "of WᵀW (or W Wᵀ, the smaller), float64, weights as in the file, divided by nothing",
     "null": "shuffled",

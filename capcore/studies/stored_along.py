@@ -25,28 +25,6 @@ SETTINGS: dict[str, Any] = {
     "seeds": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
     "error": 0.1,
 }
-MODULES = (
-    "capcore.studies.along_training",
-    "capcore.studies.jacobian_rank",
-    "capcore.studies.effective_complexity",
-    "capcore.complexity.data_rank_bound",
-    "capcore.complexity.rank_ceiling",
-    "capcore.complexity.parameter_rank",
-    "capcore.complexity.boundaries",
-    "capcore.complexity.network",
-    "capcore.complexity.activations",
-    "capcore.complexity.adam",
-    "capcore.complexity.training",
-    "capcore.complexity.gradients",
-    "capcore.complexity.curves",
-    "capcore.complexity.trace",
-    "capcore.complexity.regions",
-    "capcore.complexity.trajectories",
-    "capcore.complexity.input_jacobian",
-    "capcore.complexity.fisher_norm",
-    "capcore.complexity.curve_activations",
-    "capcore.constraints",
-)
 COMMAND = "python -m experiments.along_training"
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 

@@ -28,21 +28,6 @@ SETTINGS: dict[str, Any] = {
     "tolerances": [0.3, 0.03],
     "literal_tolerance": 0.1,
 }
-MODULES = (
-    "capcore.studies.stored_complexity",
-    "capcore.studies.complexity_factors",
-    "capcore.studies.effective_complexity",
-    "capcore.complexity.network",
-    "capcore.complexity.activations",
-    "capcore.complexity.adam",
-    "capcore.complexity.training",
-    "capcore.complexity.gradients",
-    "capcore.complexity.input_jacobian",
-    "capcore.complexity.fisher_norm",
-    "capcore.complexity.tangents",
-    "capcore.complexity.curve_activations",
-    "capcore.complexity.region_bounds",
-)
 COMMAND = "python -m experiments.effective_complexity"
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 

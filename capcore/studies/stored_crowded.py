@@ -26,23 +26,6 @@ SETTINGS: dict[str, Any] = {
     **{name: stored_along.SETTINGS[name] for name in ("n_images", "width", "learning_rate", "snapshots", "seeds")},
     "n_draws": 4,
 }
-MODULES = (
-    "capcore.studies.stored_crowded",
-    "capcore.studies.crowded_units",
-    "capcore.studies.exact_rank",
-    "capcore.studies.effective_complexity",
-    "capcore.complexity.unit_ceiling",
-    "capcore.complexity.rank_ceiling",
-    "capcore.complexity.data_rank_bound",
-    "capcore.complexity.parameter_rank",
-    "capcore.complexity.network",
-    "capcore.complexity.activations",
-    "capcore.complexity.adam",
-    "capcore.complexity.training",
-    "capcore.complexity.gradients",
-    "capcore.constraints",
-    "capcore.finite_field",
-)
 COMMAND = "python -m experiments.crowded_units"
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 MEASURES = ("rank", "limit", "pattern", "nothing", "images", "sharper", "counted", "dropped")

@@ -26,7 +26,6 @@ from capcore.studies.jacobian_rank import quick_rank
 from capcore.studies.stored_crowded import states
 
 SETTINGS: dict[str, Any] = {**stored_crowded.SETTINGS, "seeds": [100, 101, 102, 103, 104]}
-MODULES = ("capcore.studies.stored_new_starts", *stored_crowded.MODULES, "capcore.studies.jacobian_rank")
 COMMAND = "python -m experiments.crowded_new_starts"
 PACKAGES = stored_crowded.PACKAGES
 

@@ -29,15 +29,6 @@ SETTINGS: dict[str, Any] = {
     "minimum": 32,
     "n_null": 10,
 }
-MODULES = (
-    "capcore.studies.trained_spectra",
-    "capcore.studies.trained_networks",
-    "capcore.deep.data",
-    "capcore.spectra.eigenvalues",
-    "capcore.spectra.exponents",
-    "capcore.spectra.norms",
-    "capcore.spectra.nulls",
-)
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 COMMAND = "python -m experiments.trained_spectra"
 LAYER = ("alpha", "n_tail", "distance", "log_spectral", "log_frobenius", "stable_rank")

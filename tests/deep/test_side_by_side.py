@@ -128,6 +128,15 @@ def test_networks_start_where_training_starts():
     np.testing.assert_allclose(trained.weights[0], start.weights[0], atol=1e-6)
 
 
+def test_a_student_does_not_start_where_its_teacher_does():
+    settings = {**mimicry.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
+    images = [mimicry.draw_images(4)]
+    teachers = mimicry.initial_networks("deep", settings)
+    (student,) = train_student("deep, logits on the pool", teachers, images, settings)
+    ours, theirs = student.weights[0].ravel(), teachers[0].weights[0].ravel()
+    assert abs(np.corrcoef(ours, theirs)[0, 1]) < 5 / np.sqrt(ours.size)  # five standard errors of no correlation
+
+
 def test_the_grid_misses_regions_and_adds_none():
     layers = draw_layers(jax.random.key(0), [3, 16, 16, 1], 2**0.5)
     net = as_network([(w[0], b[0]) for w, b in [(w[None], b[None]) for w, b in as_pairs(layers)]])

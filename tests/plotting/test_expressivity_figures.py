@@ -36,24 +36,6 @@ def test_intervals_without_zero_are_diamonds(ax):
     assert [line.get_marker() for line in ax.lines[1:4:2]] == ["o", "D"]
 
 
-def test_routes_are_marks_of_their_own_filled_where_zero_is_outside(ax):
-    ends = {"a": (0.0, -0.01, 0.01), "b": (0.02, 0.01, 0.03)}
-    mimicry.plot_routes({"one": ends, "other": ends}, ax)
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a", "b"]
-    marks = [line for line in ax.lines if len(line.get_xdata()) == 1]
-    assert [line.get_xdata()[0] for line in marks] == [0, 2, 0, 2]
-    assert len({(line.get_color(), line.get_marker()) for line in marks}) == 2
-    assert [line.get_markerfacecolor() == line.get_color() for line in marks] == [False, True, False, True]
-    assert ax.get_legend_handles_labels()[1] == ["one", "other"]
-
-
-def test_what_is_allowed_is_dashed_in_its_own_row(ax):
-    ends = {"a": (0.0, -0.01, 0.01), "b": (0.02, 0.01, 0.03)}
-    mimicry.plot_routes({"one": ends}, ax, {"b": -0.01})
-    (mark,) = [line for line in ax.lines if line.get_linestyle() == "--"]
-    assert list(mark.get_xdata()) == [-1, -1] and list(mark.get_ydata()) == [0.6, 1.4]
-
-
 def test_regions_are_lines_over_kinds(ax):
     mimicry.plot_regions({"a": [1.0, 3.0], "b": [2.0, 2.0]}, ax)
     assert [line.get_ydata().tolist() for line in ax.lines] == [[1, 2], [3, 2], [2, 2]]

@@ -60,7 +60,7 @@ def test_the_overlap_is_that_of_the_family(stored):
 
 def test_a_small_experiment_is_run_saved_and_read(tmp_path):
     path = tmp_path / "small.json"
-    results.save(path, lbfgs_stopping.COMMAND, lbfgs_stopping.MODULES, SMALL, lambda: lbfgs_stopping.run(SMALL))
+    results.save(path, lbfgs_stopping.COMMAND, lbfgs_stopping.run, SMALL, lambda: lbfgs_stopping.run(SMALL))
     found = stopping.StoppingExperiment.load(path)
     assert list(found.by_stop) == [5, 10] and len(found.families) == 5
     assert found.paper(Hierarchical(channels=2, n_layers=3), PowerLaw(), 10) is found.by_stop[10]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.complexity import Network, curve_regions, random_network, segments
-from capcore.studies.region_walk import walk_regions
+from tests.complexity.region_walk import walk_regions
 from tests.strategies import seeds
 
 
