@@ -137,7 +137,7 @@ def readings(tree: TreeNetwork, covariance: np.ndarray) -> dict[str, float]:
     found = bridge(tree, covariance)
     unit, level = isometric(tree), whitened(tree, covariance)
     return {
-        "as printed": found.distance("cumulated_alone"),
+        "each layer alone": found.distance("cumulated_alone"),
         "conditional": found.distance(),
         "conditional, white channels": bridge(level, covariance).distance(),
         "conditional, isometric layers": bridge(unit, covariance).distance(),

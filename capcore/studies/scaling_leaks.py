@@ -65,7 +65,7 @@ def imbalance(runs: Iterable[Propagation]) -> float:
 
 
 def without_unit_columns(rates: ConvolutionTransport, depth: int, alpha: float = 0.0) -> float:
-    """(Σκ^X + Σκ^Y)/Σκ^L with a diagonal of one in W∘W, to which the jumps are added, as the paper prints it."""
+    """(Σκ^X + Σκ^Y)/Σκ^L with a diagonal of one in W∘W, plus the jumps: not the paper's Markov equation."""
     n_layers = depth - 1
     kept = jumps(rates).scaled(1 / n_layers)
     weights: dict[int | tuple[int, ...], float] = {0: 1.0}

@@ -45,7 +45,7 @@ def test_ids_and_kinds_are_those_of_the_list(registry):
 
 def test_every_row_reads_as_a_sentence_and_names_its_place(registry):
     for claim in registry:
-        assert claim.claim.endswith("."), claim.id
+        assert claim.claim.rstrip('"”)').endswith("."), claim.id
         assert re.match(r"(paper [123], |slides, |note$)", claim.source), claim.id
         for check in claim.checks:
             assert check.statement.endswith("."), f"{claim.id}.{check.name}"

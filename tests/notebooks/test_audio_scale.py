@@ -20,6 +20,7 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert set(values) == {
         "P1.51.recent",
         "P1.51.families",
+        "P1.52.paper_length",
         "P1.52.far_half",
         "P1.52.families",
         "P1.52.stopped_early",

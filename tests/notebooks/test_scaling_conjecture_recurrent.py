@@ -28,7 +28,7 @@ VARIANTS = {
 @pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, recorded, parameters):
     values = recorded(run(NAME, **{**FAST, **parameters}))
-    assert {name.split(".")[1] for name in values} == {"15"} and len(values) == 14
+    assert {name.split(".")[1] for name in values} == {"15"} and len(values) == 15
     assert values["P2.15.forgetting"] < 1e-13 and values["P2.15.probe_law"] < 1e-12
     assert values["P2.15.orthogonal"] < 1e-12
     assert values["P2.15.shared"] > 2 > values["P2.15.shared_inverse"]

@@ -63,6 +63,16 @@ def test_code(code):
     exec(compile(code, "README.md", "exec"), {})
 
 
+def test_printed_results_are_what_the_code_before_them_prints(capsys):
+    """Every block of text is what the listing before it prints, and every listing that prints is followed by one."""
+    blocks = iter([*FENCES, ("", "")])
+    shown = [(text, next(blocks)) for language, text in blocks if language == "python" and "print(" in text]
+    assert shown
+    for code, (language, result) in shown:
+        exec(compile(code, "README.md", "exec"), {})
+        assert (language, capsys.readouterr().out) == ("text", result)
+
+
 def test_picture_is_what_the_package_draws(tmp_path):
     """To within what rounding moves: at most one pixel in a thousand."""
     import matplotlib.image as image
