@@ -141,7 +141,7 @@ def exponents_by_noise(content: Mapping[str, Any], table: pd.DataFrame, family: 
 
 
 def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:
-    """The numbers that claim P3.08 is judged by, of α̂ or of another metric in its place.
+    """The numbers that are recorded for claim P3.08, of α̂ as printed or of another metric in its place.
 
     metric : one of ``SHUFFLED``. ``options`` as for :func:`~capcore.studies.family_resampling.within`.
     """

@@ -24,7 +24,7 @@ CHECKS = {
     "unregularised": ("ρ at fixed norms, without decay: upper end", "≤ 0"),
     "norm_instead": ("halves in which a norm works and it does not", "0"),
 }
-"""Checks of claim P3.08 → in words, and what the claim expects."""
+"""Checks recorded for claim P3.08 → in words, and what the paper would expect."""
 
 
 def checks_table(table: pd.DataFrame, names: Mapping[str, str], **options: Any) -> pd.DataFrame:

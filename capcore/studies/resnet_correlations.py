@@ -12,14 +12,16 @@ from scipy.stats import rankdata
 from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.permutations import rank_statistics
+from capcore.studies.resnet_exponents import percent
 from capcore.studies.stored_network import StoredNetwork
+from capcore.validation import finite_array
 
 
 def summary(networks: Mapping[str, StoredNetwork], keys: Iterable[str]) -> pd.DataFrame:
     """A row for each network, as numbers.
 
-    ``family``, ``error`` in percent, ``layers``, ``weights``, and means over spectra of α, by slices and pooled, and of
-    α̂ (slices, 1/N).
+    ``family``, ``error`` in percent, NaN where none is published, ``layers``, ``weights``, and means over spectra of α,
+    by slices and pooled, and of α̂ (slices, 1/N).
     """
     rows = {}
     for key in keys:
@@ -44,15 +46,18 @@ def summary(networks: Mapping[str, StoredNetwork], keys: Iterable[str]) -> pd.Da
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """:func:`summary` for reading: units, thousands, two digits."""
     digits = {name: table[name].map("{:.2f}".format) for name in ("α, slices", "α, pooled", "α̂")}
-    shown = table.assign(error=table["error"].map("{:.2f} %".format), weights=table["weights"].map("{:,}".format))
+    shown = table.assign(error=table["error"].map(percent), weights=table["weights"].map("{:,}".format))
     return shown.assign(**digits).drop(columns="zero layers")
 
 
 def shuffled_orders(networks: Mapping[str, StoredNetwork], keys: Iterable[str], arrangement: str) -> np.ndarray:
-    """(n_null,) Spearman's ρ of the errors with the mean α of every shuffle of the networks' weights."""
+    """(n_null,) Spearman's ρ of the errors with the mean α of every shuffle of the networks' weights.
+
+    Raises ``ValueError`` for a network without a published error.
+    """
     keys = list(keys)
     means = np.array([np.nanmean([*networks[key].null_alphas(arrangement).values()], axis=0) for key in keys])
-    errors = np.array([networks[key].error for key in keys])
+    errors = finite_array([networks[key].error for key in keys], "errors", 1)
     return rank_statistics(means.T, np.tile(errors, (means.shape[1], 1)), "spearman")
 
 
@@ -70,6 +75,7 @@ def sign_agreement(metrics: Mapping[tuple[str, ...], np.ndarray], outcome: np.nd
     """
     if len(outcome) > 8:
         raise ValueError(f"outcome: found {len(outcome)} networks, expected at most 8: all of their orders are tried.")
+    outcome = finite_array(outcome, "outcome", 1)
     ranks = np.array([rankdata(values) - (len(outcome) + 1) / 2 for values in metrics.values()])
     target = rankdata(outcome) - (len(outcome) + 1) / 2
     orders = np.array(list(permutations(range(len(target)))))

@@ -131,12 +131,21 @@ def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
             "family": network.source.family,
             "from": network.source.repository.split("/")[0],
             "licence": network.source.licence,
-            "top-1 error": f"{network.error:.2f} %",
+            "top-1 error": percent(network.error),
             "layers": len(sizes),
             "weights": f"{sum(sizes):,}",
             "slices": len(network.densities()),
         }
     return pd.DataFrame(lines).T.rename_axis("network")
+
+
+def percent(error: float) -> str:
+    """An error for a table, a dash where none is published.
+
+    >>> percent(8.27), percent(float("nan"))
+    ('8.27 %', '–')
+    """
+    return f"{error:.2f} %" if np.isfinite(error) else "–"
 
 
 def layer_rows(network: StoredNetwork, arrangement: str, n_resamples: int, seed: int) -> list[SpectrumMetrics]:

@@ -28,7 +28,7 @@ class NetworkSource:
     repository, commit, path : of the file. licence, licence_path : of the repository.
     sha256, size : of the file, in bytes. weights_sha256 : of the weights, however they are packed
     (:func:`~capcore.studies.checkpoint_files.weights_hash`).
-    top1 : test accuracy in percent, as the source states it.
+    top1 : test accuracy in percent, as the source states it; None where it states none. note : what one has to know.
     """
 
     key: str
@@ -41,7 +41,8 @@ class NetworkSource:
     sha256: str
     size: int
     weights_sha256: str
-    top1: float
+    top1: float | None
+    note: str = ""
 
     @property
     def file(self) -> str:
@@ -61,10 +62,14 @@ def _read() -> dict[str, NetworkSource]:
     text = files(__package__).joinpath(TABLE).read_text("utf8")
     rows = csv.DictReader(text.splitlines())
     found = [
-        NetworkSource(**{**row, "size": int(row["size"]), "top1": float(row["top1"])})  # type: ignore[arg-type]
+        NetworkSource(**{**row, "size": int(row["size"]), "top1": _percent(row["top1"])})  # type: ignore[arg-type]
         for row in rows
     ]
     return {source.key: source for source in found}
+
+
+def _percent(text: str) -> float | None:
+    return float(text) if text else None
 
 
 SOURCES = _read()

@@ -50,8 +50,8 @@ class StoredNetwork:
 
     @property
     def error(self) -> float:
-        """Top-1 test error in percent, from the accuracy that the source states."""
-        return 100 - self.source.top1
+        """Top-1 test error in percent, from the accuracy that the source states; NaN where it states none."""
+        return 100 - self.source.top1 if self.source.top1 is not None else float("nan")
 
     @cached_property
     def checkpoint(self) -> Checkpoint:

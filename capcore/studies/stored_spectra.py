@@ -17,7 +17,7 @@ from capcore.spectra.eigenvalues import EPSILON, GramSpectra
 from capcore.spectra.files import map_file, sha256
 from capcore.spectra.layers import Layer, find_layers
 from capcore.spectra.tensors import Checkpoint, Tensor
-from capcore.studies.resnet_sources import NetworkSource
+from capcore.studies.resnet_sources import SOURCES, NetworkSource
 from capcore.studies.stored_network import StoredNetwork
 
 NAME = "resnet_spectra.json"
@@ -40,17 +40,26 @@ def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork
     with np.load(beside, allow_pickle=False) as file:
         arrays = dict(file)
     return {
-        key: _network(key, network, arrays, content["settings"]["operator"])
+        key: _network(SOURCES[key], network, arrays, content["settings"]["operator"])
         for key, network in values["networks"].items()
     }
 
 
-def _network(key: str, network: Mapping[str, Any], arrays: Mapping[str, np.ndarray], names: list[str]) -> StoredNetwork:
+def _network(
+    source: NetworkSource, network: Mapping[str, Any], arrays: Mapping[str, np.ndarray], names: list[str]
+) -> StoredNetwork:
+    """What is stored of one network. Its origin and accuracy are those of the table, which nothing computes."""
+    key = source.key
+    if network["weights_sha256"] != source.weights_sha256:
+        raise results.StaleResultsError(
+            f"{key}: found spectra of weights {network['weights_sha256'][:12]}…, expected those of "
+            f"{source.weights_sha256[:12]}…, the file of resnet_sources.csv. Make them again."
+        )
     tensors = {name: Tensor(name, kind, tuple(shape), _no_weights) for name, kind, *shape in network["tensors"]}
     layers = find_layers(Checkpoint(key, "stored spectra", "", 0, tensors)).layers
     rows = (dict(zip(names, row, strict=True)) for row in network["operator"])
     return StoredNetwork(
-        NetworkSource(**{name: network[name] for name in NetworkSource.__dataclass_fields__}),
+        source,
         network["deviations"],
         {row["name"]: row for row in rows},
         {

@@ -30,6 +30,15 @@ def test_orders_of_shuffled_means(networks):
     assert study.shuffled_orders(networks, keys, "pooled")[3] == pytest.approx(expected)
 
 
+def test_networks_without_a_published_error_are_refused(networks):
+    keys = ["dense", "channels_regularized", "channels_removed"]
+    assert study.as_text(study.summary(networks, keys))["error"].tolist() == ["8.22 %", "–", "8.86 %"]
+    with pytest.raises(ValueError, match="errors: found"):
+        study.shuffled_orders(networks, keys, "pooled")
+    with pytest.raises(ValueError, match="outcome: found"):
+        study.sign_agreement({("a",): np.arange(3.0)}, np.array([networks[key].error for key in keys]))
+
+
 def test_one_combination_agrees_with_itself_in_every_order():
     """A single ρ always has a sign unless it is zero: with three points it never is."""
     points = np.array([1.0, 2.0, 3.0])

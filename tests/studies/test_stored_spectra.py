@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,7 @@ def test_networks_have_the_layers_their_names_say(networks):
         assert len(network.deviations) == depth
         assert len(network.densities(options=DensityOptions("pooled"))) == depth
     assert networks["chance_level"].error == pytest.approx(90.08)
+    assert [key for key, network in networks.items() if np.isnan(network.error)] == ["channels_regularized"]
     removed = networks["layers_removed"].densities(options=DensityOptions("pooled")).skipped
     assert sum(part.reason == "All weights are zero." for part in removed) == 5
 
@@ -189,6 +191,19 @@ def test_stale_and_mixed_files_are_refused(tmp_path):
         stored_networks(tmp_path)
 
 
+def test_what_is_stored_of_an_origin_is_what_the_table_says(networks):
+    """Accuracies included: one that was corrected in the table must not live on in the file."""
+    values = json.loads((ROOT / "notebooks" / "results" / "resnet_spectra.json").read_text("utf8"))["values"]
+    for key, source in SOURCES.items():
+        assert {name: values["networks"][key].get(name) for name in vars(source)} == vars(source)
+
+
+def test_spectra_of_other_weights_are_refused():
+    other = replace(SOURCES["dense"], weights_sha256="0" * 64)
+    with pytest.raises(StaleResultsError, match=r"dense: found spectra of weights .* expected those of 000000000000…"):
+        _network(other, vars(SOURCES["dense"]), {}, [])
+
+
 def toy_network():
     """Two convolutions, one with a slice of zeros and a channel of zeros, one removed, and a linear layer."""
     rng = np.random.default_rng(0)
@@ -211,7 +226,8 @@ def test_storing_and_reading_gives_the_same_report(arrangement):
     weights = toy_network()
     arrays, values = network_spectra(read_checkpoint(weights), {**SETTINGS, "n_null": 2})
     arrays = {f"toy.{name}": array for name, array in arrays.items()}
-    stored = _network("toy", {**vars(SOURCES["dense"]), **values}, arrays, SETTINGS["operator"])
+    toy = replace(SOURCES["dense"], key="toy")
+    stored = _network(toy, {"weights_sha256": toy.weights_sha256, **values}, arrays, SETTINGS["operator"])
     bare = {name.removeprefix("module."): weights[name] for name in sorted(weights) if name != "module.steps"}
     options = SpectraOptions(DensityOptions(arrangement))
     found, expected = stored.report(options), analyse_spectra(bare, options)
