@@ -17,6 +17,7 @@ import matplotlib as mpl
 import nbformat
 import papermill
 import pytest
+from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
 from threadpoolctl import threadpool_limits
 
@@ -141,7 +142,7 @@ def refused(monkeypatch):
     monkeypatch.chdir(NOTEBOOKS)
 
     def refused(name, message, **parameters):
-        notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+        notebook = load_notebook_node(str(NOTEBOOKS / f"{name}.ipynb"))
         notebook = parameterize_notebook(notebook, parameters, kernel_name="python3", language="python")
         with pytest.raises(ParameterError) as caught:
             run_here(name, notebook)
