@@ -1,8 +1,10 @@
 # Everything runs in .venv, which the first command creates; `make help` lists the targets.
 PYTHON ?= python3
 PY := .venv/bin/python
-# Tests that need the built site are run by .ci/run: `make test MARKERS=` includes them.
-MARKERS ?= not site
+# Tests that need the built site are run by .ci/run; `make test MARKERS="slow and not site"` runs the slow ones.
+MARKERS ?= not site and not slow
+# The cells of a notebook are compared in order, by one process.
+DIST ?= loadfile
 # The optional extras that requirements.lock holds; torch, and the peers of the benchmarks, are left to those who want them.
 LOCKED := --extra book --extra test --extra autodiff --extra deep --extra spectra --extra checkpoints
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
@@ -20,7 +22,7 @@ export PYTHONHASHSEED := 0
 unexport VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock book test notebooks bench claims clean
+.PHONY: help setup lock book test arithmetic notebooks bench claims clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,8 +38,11 @@ lock: .venv/.ready  ## resolve pyproject.toml again into requirements.lock
 book: .venv/.ready  ## execute the notebooks, build the site, and print the path of its first page
 	@.venv/bin/jupyter-book build . -W --keep-going -n
 
-test: .venv/.ready  ## run all tests: package, notebooks, book, repository
-	@$(PY) -m pytest -m "$(MARKERS)" -n auto --maxprocesses 4 --dist loadfile $(ARGS)
+test: .venv/.ready  ## run the tests of package, notebooks, book and repository, but for the slow ones
+	@$(PY) -m pytest -m "$(MARKERS)" -n auto --maxprocesses 4 --dist $(DIST) $(ARGS)
+
+arithmetic: .venv/.ready  ## run all tests under other arithmetic; ARGS="haswell -- tests/scale" chooses
+	@$(PY) scripts/arithmetic.py $(ARGS)
 
 notebooks: .venv/.ready  ## execute the notebooks in place; the same sources give the same bytes
 	@$(PY) scripts/refresh_notebooks.py $(NOTEBOOKS)

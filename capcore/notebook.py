@@ -5,6 +5,7 @@ and shows a reader who mistypes one a single line instead of a traceback.
 
 Setting the text of figures takes half of a short run. With ``CAPCORE_FIGURES=off`` in the environment the figures of a
 notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for whoever wants the numbers alone.
+``CAPCORE_THREADS=2`` gives notebooks two BLAS threads.
 """
 
 from __future__ import annotations
@@ -25,15 +26,16 @@ class ParameterError(ValueError):
         return [f"ParameterError: {self}"]
 
 
-def start(namespace: dict, *parameters: str, threads: int = 1) -> None:
+def start(namespace: dict, *parameters: str, threads: int | None = None) -> None:
     """Begin a notebook: refuse unknown parameters, cap the BLAS threads, apply the figure style.
 
     Parameters
     ----------
     namespace : the notebook's ``globals()``, right after its parameters cell.
     parameters : the names that cell defines.
-    threads : most BLAS threads to use. One by default: the matrices of this book are small, so that a second thread
-        gains little, and on a busy machine threads that wait for each other take 10 to 100 times longer.
+    threads : most BLAS threads to use. By default the environment's ``CAPCORE_THREADS``, or one: the matrices of this
+        book are small, so that a second thread gains little, and on a busy machine threads that wait for each other
+        take 10 to 100 times longer.
 
     Raises :class:`ParameterError` for any other variable: it was injected, and would silently do nothing.
 
@@ -50,7 +52,7 @@ def start(namespace: dict, *parameters: str, threads: int = 1) -> None:
         close = get_close_matches(name, parameters, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ParameterError(f"{name}: not a parameter of this notebook. Expected {', '.join(parameters)}.{hint}")
-    threadpool_limits(threads)
+    threadpool_limits(int(os.environ.get("CAPCORE_THREADS", "1")) if threads is None else threads)
     from capcore.plotting import use_style
 
     use_style()

@@ -1,11 +1,14 @@
-"""One BLAS thread and reproducible property tests, whatever the machine."""
+"""One BLAS thread (or CAPCORE_THREADS) and reproducible property tests, whatever the machine."""
 
 import os
 import sys
 from pathlib import Path
 
+THREADS = os.environ.get("CAPCORE_THREADS", "1")
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"  # before NumPy is imported; spinning threads make small problems 10 to 100 times slower
+    os.environ[variable] = (
+        THREADS  # before NumPy is imported; spinning threads make small problems 10 to 100 times slower
+    )
 sys.path.insert(0, str(Path(__file__).parent))  # for tests/strategies.py
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -22,9 +25,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "reproducible"))
 
 
 @pytest.fixture(autouse=True, scope="session")
-def one_blas_thread():
+def capped_blas_threads():
     """Cap the thread pools that were loaded before the environment variables could tell them."""
-    with threadpool_limits(1):
+    with threadpool_limits(int(THREADS)):
         yield
 
 

@@ -21,13 +21,17 @@ def pools():
         yield lambda: [pool["num_threads"] for pool in threadpool_info()]
 
 
-def test_one_thread_unless_more_are_asked_for(pools):
+def test_one_thread_unless_more_are_asked_for(pools, monkeypatch):
     if not pools() or max(pools()) < 2:
         pytest.skip("no pool of threads that could be capped")
+    monkeypatch.delenv("CAPCORE_THREADS", raising=False)
     start({"channels": 4}, "channels", threads=2)
     assert max(pools()) == 2
     start({"channels": 4}, "channels")
     assert max(pools()) == 1
+    monkeypatch.setenv("CAPCORE_THREADS", "2")
+    start({"channels": 4}, "channels")
+    assert max(pools()) == 2
 
 
 def test_what_is_not_a_parameter_is_refused_with_the_nearest_name():

@@ -18,6 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import nbformat
+from jupyter_cache import get_cache
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
@@ -105,18 +107,22 @@ def mark_metadata(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def offer_executed_notebooks(app: Sphinx, error: Exception | None) -> None:
-    """Make the download button give the notebooks as executed in this build, outputs included."""
+    """Make the download button give the notebooks as executed for this build: with the outputs that the cache holds."""
     if error is not None or app.builder.format != "html":
         return
-    executed = Path(app.outdir).parent / "jupyter_execute"
+    cache = get_cache(app.config.nb_execution_cache_path)
     for docname in app.env.found_docs:
-        if not is_notebook(app.env, docname) or not (executed / f"{docname}.ipynb").is_file():
+        if not is_notebook(app.env, docname):
             continue
-        notebook = json.loads((executed / f"{docname}.ipynb").read_text("utf8"))
-        notebook["metadata"].get("kernelspec", {}).pop("cells", None)
+        source = Path(app.env.doc2path(docname)).read_text("utf8")
+        try:
+            _, executed = cache.merge_match_into_notebook(nbformat.reads(marked(source), 4))
+        except KeyError:  # it failed, and the build with it
+            continue
+        executed.metadata.get("kernelspec", {}).pop("cells", None)
         target = Path(app.outdir) / "_sources" / f"{docname}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf8")
+        target.write_text(nbformat.writes(executed) + "\n", "utf8")
 
 
 def forget_failed_build(app: Sphinx, error: Exception | None) -> None:

@@ -2,26 +2,32 @@
 
 MyST-NB executes a notebook when it reads its page, so one after the other. It takes what the cache holds, and that is
 what is filled here. A notebook that fails is left out: MyST-NB executes it again and reports it as usual.
+Interrupted, it kills the kernels, keeps what is finished, says how much that is, and ends within seconds.
 """
 
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor, as_completed
+import signal
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from threading import Event
+from typing import Any, ClassVar
 
 import nbformat
 from execution_cache import is_notebook, marked  # type: ignore[import-not-found]  # a neighbour in this folder
 from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn
-from jupyter_cache.executors.utils import single_nb_execution
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
 from local_kernels import AsyncLocalKernelManager  # type: ignore[import-not-found]
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.display import status_iterator
 
 MOST = 8  # kernels at once: each has the scientific packages in memory
+PATIENCE = 5.0  # seconds that an interrupted build waits for its killed kernels to be noticed, which is once a second
 
 
 def n_workers() -> int:
@@ -33,35 +39,83 @@ def n_workers() -> int:
 def execute_notebooks(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Execute the notebooks among ``docnames`` that the cache does not hold, and put them there."""
     cache = get_cache(app.config.nb_execution_cache_path)
+    notebooks = [Path(env.doc2path(name)) for name in docnames if is_notebook(env, name)]
     waiting: dict[Path, nbformat.NotebookNode] = {}
-    for path in (Path(env.doc2path(name)) for name in docnames if is_notebook(env, name)):
+    for path in notebooks:
         notebook = nbformat.reads(marked(path.read_text("utf8")), 4)
         try:
             cache.match_cache_notebook(notebook)
         except KeyError:
             waiting[path] = notebook
-    if n_workers() < 2 or len(waiting) < 2:
+    if not waiting:
         return
+    pool = ThreadPoolExecutor(n_workers())
     limit = app.config.nb_execution_timeout
-    with ThreadPoolExecutor(n_workers()) as pool:
-        paths = {
-            pool.submit(
-                single_nb_execution,
-                notebook,
-                str(path.parent),
-                limit,
-                False,
-                kernel_manager_class=AsyncLocalKernelManager,
-            ): path
-            for path, notebook in waiting.items()
-        }
+    paths = {
+        pool.submit(
+            single_nb_execution, notebook, str(path.parent), limit, False, kernel_manager_class=StoppableKernelManager
+        ): path
+        for path, notebook in waiting.items()
+    }
+    kept: set[Path] = set()
+    try:
         for done in status_iterator(
             as_completed(paths), "executing notebooks... ", "brown", len(paths), app.verbosity, lambda f: paths[f].stem
         ):
-            if done.exception() is None and done.result().err is None:
-                run = {"execution_seconds": done.result().time}
-                found = CacheBundleIn(done.result().nb, str(paths[done]), data=run)
-                cache.cache_notebook_bundle(found, check_validity=False, overwrite=True)
+            keep(cache, paths[done], done, kept)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        StoppableKernelManager.kill_all()
+        for done in wait(paths, PATIENCE).done:
+            keep(cache, paths[done], done, kept)
+        ready = len(notebooks) - len(waiting) + len(kept)
+        message = (
+            f"Stopped: {ready} of {len(notebooks)} notebooks are executed and kept; `make book` goes on from there."
+        )
+        print(f"\n{message}", file=sys.stderr, flush=True)
+        raise
+    pool.shutdown()
+
+
+def keep(cache: JupyterCacheAbstract, path: Path, done: Future[ExecutionResult], kept: set[Path]) -> None:
+    """Put what ``done`` has executed without an error into the cache, unless it is among those ``kept``."""
+    if path in kept or done.cancelled() or done.exception() is not None or done.result().err is not None:
+        return
+    bundle = CacheBundleIn(done.result().nb, str(path), data={"execution_seconds": done.result().time})
+    cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+    kept.add(path)
+
+
+class StoppableKernelManager(AsyncLocalKernelManager):
+    """Its kernels can be killed from another thread, those that are just starting included."""
+
+    started: ClassVar[list[StoppableKernelManager]] = []
+    stopped: ClassVar[Event] = Event()
+
+    async def start_kernel(self, **options: Any) -> None:
+        """Start the kernel, or none where all are to stop."""
+        await super().start_kernel(**options)
+        self.started.append(self)
+        if self.stopped.is_set():
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the kernel and, where the system has groups of processes, what it has started."""
+        process = getattr(self.provisioner, "process", None)
+        if process is None or process.poll() is not None:
+            return
+        with suppress(ProcessLookupError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+
+    @classmethod
+    def kill_all(cls) -> None:
+        """Kill those that run, and whatever starts from now on."""
+        cls.stopped.set()
+        for manager in list(cls.started):
+            manager.kill()
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -3,7 +3,15 @@
 One style file, ``capcore.mplstyle``, holds all of the look; :func:`use_style` applies it.
 """
 
-from capcore.plotting.profiles import plot_bands, plot_profiles
-from capcore.plotting.style import CYCLE, channel_colours, use_style
+try:
+    from capcore.plotting.profiles import plot_bands, plot_profiles
+    from capcore.plotting.style import CYCLE, channel_colours, use_style
+except ModuleNotFoundError as error:
+    if (error.name or "").split(".")[0] != "matplotlib":
+        raise
+    said = (
+        "capcore.plotting: found no matplotlib, expected it for the figures. Install it: pip install 'capcore[book]'."
+    )
+    raise ModuleNotFoundError(said, name="matplotlib") from None
 
 __all__ = ["CYCLE", "channel_colours", "plot_bands", "plot_profiles", "use_style"]

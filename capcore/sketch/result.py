@@ -106,10 +106,12 @@ class CapacityEstimate:
         groups = self._checked(labels)
         found, rest = self._ridge_sums(groups)
         if self.n_probes == 0:
-            missing = max(self.largest_total - (self.rank or 0), 0)
-            spread = min(self.error, float(self.largest_total)) if len(found) > 1 else 0.0
-            sizes = self._sizes(groups)
+            rank, sizes = self.rank or 0, self._sizes(groups)
+            missing = max(self.largest_total - rank, 0)
             found = np.minimum(found, sizes)
+            if len(found) == 1:  # all scores: their sum is the rank, which the sum as computed may miss by rounding
+                return Interval(found, np.minimum(found, rank), np.maximum(found, rank + missing))
+            spread = min(self.error, float(self.largest_total))
             return Interval(found, np.maximum(found - spread, 0), np.minimum(found + spread + missing, sizes))
         own = self.ridge_capacity(groups)
         others = self._limits(found.sum() - found, rest.sum() - rest, self._sizes(groups, complement=True))

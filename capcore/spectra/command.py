@@ -50,6 +50,7 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     checkpoints, refused = _read(arguments)
     if refused and not (arguments.keep_going and checkpoints):
         raise RefusedError("\n".join(refused))
+    _check_installed(arguments)
     for line in refused:
         print(f"{prog}: {line}", file=sys.stderr)
     status = 1 if refused else 0
@@ -82,16 +83,22 @@ def _check(arguments: argparse.Namespace) -> None:
         problems.append(f"--output: found {arguments.output}, expected no file of weights: it would be overwritten.")
     if arguments.plot and Path(arguments.plot).suffix.lower() not in FIGURES:
         problems.append(f"--plot: found {arguments.plot}, expected a name that ends in {', '.join(FIGURES)}.")
-    needed = {"matplotlib": arguments.plot, "pandas": arguments.format != "json" or arguments.preset}
-    problems += [
-        f"found no {name}, which this output needs. Install it: pip install {name}; --format json needs neither."
-        for name, wanted in needed.items()
-        if wanted and find_spec(name) is None
-    ]
     if arguments.layer and not arguments.plot:
         problems.append("--layer: found no --plot, expected one: it names the layer that the figure shows.")
     if arguments.preset:
         problems += _beside_preset(arguments)
+    if problems:
+        raise RefusedError("\n".join(problems))
+
+
+def _check_installed(arguments: argparse.Namespace) -> None:
+    """What the output needs, looked up once the files are read: a file that is not there is the first thing to say."""
+    needed = {"matplotlib": arguments.plot, "pandas": arguments.format != "json" or arguments.preset}
+    problems = [
+        f"found no {name}, which this output needs. Install it: pip install {name}; --format json needs neither."
+        for name, wanted in needed.items()
+        if wanted and find_spec(name) is None
+    ]
     if problems:
         raise RefusedError("\n".join(problems))
 

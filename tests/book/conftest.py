@@ -60,18 +60,26 @@ class SmallBook:
         (self.root / "notebooks").mkdir(exist_ok=True)
         nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), self.root / "notebooks/x.ipynb")
 
-    def build(self, **environment: str) -> subprocess.CompletedProcess[str]:
-        """What make book runs."""
+    def start(self, **environment: str) -> subprocess.Popen[str]:
+        """What make book runs, in a group of processes of its own, as a terminal would start it."""
         makefile = (ROOT / "Makefile").read_text()
         (command,) = re.findall(r"^\t@\.venv/bin/(jupyter-book build .*)$", makefile, re.MULTILINE)
         program, *arguments = command.split()
-        return subprocess.run(
+        return subprocess.Popen(
             [Path(sys.executable).with_name(program), *arguments],
             cwd=self.root,
             env={**os.environ, "PYTHONPATH": str(self.root), "NO_COLOR": "1", **environment},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
+
+    def build(self, **environment: str) -> subprocess.CompletedProcess[str]:
+        """What make book runs, to its end."""
+        started = self.start(**environment)
+        out, err = started.communicate()
+        return subprocess.CompletedProcess(started.args, started.returncode, out, err)
 
     def html(self, page: str) -> str:
         """A built page."""

@@ -1,19 +1,35 @@
 """Compiling takes most of the time of these tests, as their networks are small and trained for a few steps."""
 
+import os
 from importlib.util import find_spec
 
 import pytest
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick_compilation():
-    """JAX leaves out optimisations that pay in long runs only, while the tests of a module run."""
+def quick_compilation(tmp_path_factory):
+    """JAX leaves out optimisations that pay in long runs only, and reads what was compiled before, also elsewhere.
+
+    While the tests of a module run. The folder is that of ``tests/notebooks``: one for all the processes of a run.
+    """
     if find_spec("jax") is None:  # its tests skip themselves
         yield
         return
     import jax
+    from jax.experimental.compilation_cache import compilation_cache
 
-    before = jax.config.read("jax_disable_most_optimizations")
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", before)
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    settings = {
+        "jax_disable_most_optimizations": True,
+        "jax_compilation_cache_dir": str(shared / "compiled"),
+        "jax_persistent_cache_min_compile_time_secs": 0,
+        "jax_persistent_cache_min_entry_size_bytes": -1,
+    }
+    before = {name: jax.config.values[name] for name in settings}
+    for values in (settings, before):
+        for name, value in values.items():
+            jax.config.update(name, value)
+        compilation_cache.reset_cache()  # it keeps the folder it began with
+        if values is settings:
+            yield

@@ -1,4 +1,8 @@
-"""Running the book's notebooks with other parameters, as a reader does with papermill."""
+"""Running the book's notebooks with other parameters, as a reader does with papermill.
+
+Of the tests that execute a notebook, one of each file belongs to ``make test``: that of the variant which changes
+most parameters. The others are marked ``slow``.
+"""
 
 import os
 import re
@@ -7,11 +11,15 @@ import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from unittest import mock
 
+import matplotlib as mpl
 import nbformat
 import papermill
 import pytest
-from papermill.exceptions import PapermillExecutionError
+from papermill.iorw import load_notebook_node
+from papermill.parameterize import parameterize_notebook
+from threadpoolctl import threadpool_limits
 
 from book._ext.local_kernels import AsyncLocalKernelManager
 
@@ -19,6 +27,25 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 XLA_FLAGS = ("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1")
 """One kernel per operation in place of fused ones, compiled in one piece."""
 STARTS_XLA = "import jax; jax.devices()"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark as slow all executions of a notebook but the one that changes most parameters."""
+    executions = {}
+    for item in items:
+        if item.path.parent == Path(__file__).parent and "quick_execution" in item.fixturenames:
+            executions.setdefault(item.path, []).append(item)
+    for found in executions.values():
+        full = max(found, key=n_changed)
+        for item in found:
+            if item is not full:
+                item.add_marker(pytest.mark.slow)
+
+
+def n_changed(item):
+    """How many parameters a variant changes, as far as the test's own parameters say."""
+    return len(item.callspec.params.get("parameters", ())) if hasattr(item, "callspec") else 0
 
 
 def execute(name, target, parameters):
@@ -34,12 +61,6 @@ def execute(name, target, parameters):
     )
 
 
-@pytest.fixture(autouse=True)
-def figures_off(monkeypatch):
-    """Figures are made and not rendered: setting their text would take half of the time."""
-    monkeypatch.setenv("CAPCORE_FIGURES", "off")
-
-
 @cache
 def known_flags():
     """Those of the flags for quick compilation that the installed XLA knows: at one it does not know it stops."""
@@ -53,11 +74,12 @@ def known_flags():
     return XLA_FLAGS if starts(*XLA_FLAGS) else tuple(flag for flag in XLA_FLAGS if starts(flag))
 
 
-@pytest.fixture(autouse=True)
-def quick_compilation(monkeypatch, tmp_path_factory):
-    """JAX compiles less thoroughly, and what one notebook has compiled the next one reads.
+@pytest.fixture
+def quick_execution(monkeypatch, tmp_path_factory):
+    """What kernels inherit: figures are made and not rendered, and JAX compiles quickly and once for all notebooks.
 
-    Variants train for a few steps, and compiling took most of their time. Settings of one's own are kept.
+    Rendering would take half of the time. Variants train for a few steps, and compiling took most of their time: JAX
+    does it less thoroughly, and what one notebook has compiled the next one reads. Settings of one's own are kept.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -70,10 +92,11 @@ def quick_compilation(monkeypatch, tmp_path_factory):
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, os.environ.get(name, value))
+    monkeypatch.setenv("CAPCORE_FIGURES", "off")
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, quick_execution):
     """``run(name, **parameters)``: the executed notebook; fails where a cell fails."""
 
     def run(name, **parameters):
@@ -104,28 +127,39 @@ def drawn(run, monkeypatch):
 
 
 @pytest.fixture
-def refused(tmp_path):
+def refused(monkeypatch):
     """``refused(name, message, **parameters)``: check that the parameters are refused with one readable line.
 
-    ``message`` is a regular expression that the line must contain; the line is returned.
+    ``message`` is a regular expression that the line must contain; the line is returned. The cells, with the one that
+    papermill injects, run in this process up to the one that refuses; ``test_refusals`` holds that a kernel does so,
+    too. What they change in the process is put back: threads, style, folder, environment, figures.
     """
+    import matplotlib.pyplot as plt
+
+    from capcore.notebook import ParameterError
+
+    mpl.use("Agg")
+    monkeypatch.chdir(NOTEBOOKS)
 
     def refused(name, message, **parameters):
-        target = tmp_path / f"{name}.ipynb"
-        with pytest.raises(PapermillExecutionError) as caught:
-            execute(name, target, parameters)
-        assert caught.value.ename == "ParameterError", f"found {caught.value.ename}: {caught.value.evalue}"
-        assert re.search(message, caught.value.evalue), f"found {caught.value.evalue!r}, expected {message!r}"
-        shown = [
-            output
-            for cell in nbformat.read(target, as_version=4).cells
-            for output in cell.get("outputs", [])
-            if output.output_type == "error"
-        ]
-        assert [output.traceback for output in shown] == [[f"ParameterError: {caught.value.evalue}"]]
-        return caught.value.evalue
+        notebook = load_notebook_node(str(NOTEBOOKS / f"{name}.ipynb"))
+        notebook = parameterize_notebook(notebook, parameters, kernel_name="python3", language="python")
+        with pytest.raises(ParameterError) as caught:
+            run_here(name, notebook)
+        assert re.search(message, str(caught.value)), f"found {str(caught.value)!r}, expected {message!r}"
+        assert caught.value._render_traceback_() == [f"ParameterError: {caught.value}"]
+        return str(caught.value)
 
-    return refused
+    def run_here(name, notebook):
+        namespace = {"__name__": "__main__"}
+        n_threads = int(os.environ["OMP_NUM_THREADS"])
+        with threadpool_limits(n_threads), mpl.rc_context(), mock.patch.dict(os.environ):
+            for number, cell in enumerate(notebook.cells):
+                if cell.cell_type == "code":
+                    exec(compile(cell.source, f"{name}, cell {number}", "exec"), namespace)
+
+    yield refused
+    plt.close("all")
 
 
 @pytest.fixture

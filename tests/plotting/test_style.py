@@ -1,5 +1,8 @@
 """The style of all figures: its colours, and that it leaves plain tick labels to be drawn as text."""
 
+import subprocess
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -10,6 +13,12 @@ from capcore.plotting.style import CYCLE, channel_colours, use_style
 
 def luminance(colour):
     return np.dot(to_rgb(colour), [0.2126, 0.7152, 0.0722])
+
+
+def test_without_matplotlib_one_sentence_names_the_extra():
+    program = "import sys; sys.modules['matplotlib'] = None; import capcore.plotting"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr.splitlines()[-1]
+    assert said.endswith("found no matplotlib, expected it for the figures. Install it: pip install 'capcore[book]'.")
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])

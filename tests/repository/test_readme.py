@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf8")
 FENCES = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-COMMANDS = [line for language, text in FENCES if language == "console" for line in text.splitlines()]
+LINES = [line for language, text in FENCES if language == "console" for line in text.splitlines()]
+COMMANDS = [line for line in LINES if line != "mkdir -p _build"]
 LINES_IN_FIRST_SCREEN = 30
 LIGHTER = {"papermill": "-p large 16 -p max_iterations 100 -p n_starts 1"}
 """What is added to a command: its chapter would train a model of millions of parameters, half a minute long."""
@@ -39,6 +40,12 @@ def test_links_lead_somewhere():
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("make")])
 def test_make_command(command):
     assert subprocess.run([*shlex.split(command), "-n"], cwd=ROOT, capture_output=True).returncode == 0
+
+
+def test_the_folder_for_copies_is_made_before_it_is_used():
+    """papermill makes none, and there is none before the book is built."""
+    used = [i for i, line in enumerate(LINES) if " _build/" in line]
+    assert used and all("mkdir -p _build" in LINES[:i] for i in used)
 
 
 @pytest.mark.slow

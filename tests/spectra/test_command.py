@@ -57,6 +57,19 @@ def test_a_bad_file_gives_one_line_and_no_trace(name, tmp_path):
     assert len(done.stderr.splitlines()) == 1 and not out.exists()
 
 
+def test_a_package_that_is_not_there_is_said_after_what_is_wrong_with_the_file(network, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("capcore.spectra.command.find_spec", lambda name: None)
+    for path, said in (
+        (tmp_path / "missing.npz", "missing.npz"),
+        (network, "found no pandas"),
+        (tmp_path / "a.md", "a.md"),
+    ):
+        assert main([str(path), "--format", "csv"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert said in line
+    assert main([str(network), "--format", "json"]) == 0
+
+
 def test_output_that_nobody_reads_on_is_no_error(network):
     """As in ``capcore spectra … | head -1``."""
     command = [sys.executable, "-m", "capcore.cli", "spectra", str(network)]

@@ -1,0 +1,46 @@
+"""Environments with other versions of the packages that compute; the tools around them stay as locked."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPUTING = {"numpy", "scipy", "python-flint", "jax", "jaxlib", "ml-dtypes", "optax", "pandas", "scikit-learn"}
+NEWER = ("python3.14", "python3.13", "python3.12")
+
+
+def environment_with(resolution: str, folder: Path) -> Path | str:
+    """The Python of an environment in ``folder``, or why there is none.
+
+    ``resolution`` is uv's: "lowest-direct", the lower bounds of pyproject.toml, or "highest", on the newest Python
+    that is installed. What is not among ``COMPUTING`` is held at the version of the lock.
+    """
+    python = sys.executable
+    if resolution == "highest":
+        python = next((found for name in NEWER if (found := shutil.which(name))), sys.executable)
+    folder.mkdir(parents=True, exist_ok=True)
+    held = folder / "held.txt"
+    lock = (ROOT / "requirements.lock").read_text().splitlines()
+    held.write_text("\n".join(line for line in lock if line.split("==")[0] not in COMPUTING) + "\n")
+    extras = [word for name in locked_extras() for word in ("--extra", name)]
+    installed = folder / "venv" / "bin" / "python"
+    install = ["pip", "install", "-q", "--python", str(installed)]
+    steps = [
+        ["venv", "-q", "--no-python-downloads", "--clear", "--python", python, str(folder / "venv")],
+        [*install, "--resolution", resolution, "--upgrade", "-c", str(held), "-r", "pyproject.toml", *extras],
+        [*install, "--no-deps", "-e", "."],
+    ]
+    for step in steps:
+        done = subprocess.run([sys.executable, "-m", "uv", *step], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            return f"uv {step[0]} failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
+    return installed
+
+
+def locked_extras() -> list[str]:
+    """The extras that the lock holds, as the Makefile names them."""
+    return re.findall(r"--extra (\w+)", (ROOT / "Makefile").read_text())
