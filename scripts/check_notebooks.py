@@ -2,7 +2,8 @@
 
 nbval compares only cells that carry an execution count, so a notebook without outputs would pass in silence: here it is
 refused. Further: a cell of parameters with an explanation each, no stored errors, and for each figure a caption, a
-name and an alternative text.
+name, an alternative text and a picture. Whether it is the right picture is for ``tests/book/test_stored_figures.py``,
+which compares it with the one that the book's build has drawn.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ def _cell_problems(cell: Any) -> Iterator[str]:
     stray = MACHINE_METADATA & set(cell.metadata)
     if stray:
         yield f"found the metadata {sorted(stray)}, expected none that depend on the run: run make notebooks."
-    if any(IMAGES & set(output.get("data", {})) for output in cell.outputs):
+    pictured = any(IMAGES & set(output.get("data", {})) for output in cell.outputs)
+    if "figure" in _mystnb(cell) and cell.execution_count is not None and not pictured:
+        yield "found mystnb.figure and no picture in the stored outputs, expected one: run make notebooks."
+    if pictured:
         figure, image = _mystnb(cell).get("figure", {}), _mystnb(cell).get("image", {})
         for key, place, value in (
             ("caption", "mystnb.figure", figure.get("caption")),

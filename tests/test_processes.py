@@ -142,6 +142,23 @@ def test_what_is_accepted_has_correct_digits(scale):
     assert_allclose(variance, exact_variance, rtol=tolerance)
 
 
+@pytest.mark.parametrize("n", [16, 64, 256])
+@pytest.mark.parametrize(("ratio", "refused"), [(1 / 3, False), (3, True)])
+def test_the_condition_number_is_refused_from_its_limit_on(n, ratio, refused):
+    """AR(1) with φ → 1: λ_max → n, λ_min → (1 − φ²)/(4 cos²(π/2n)), the path graph's largest; the limit is 1/(n·eps).
+
+    Both are off by some n(1 − φ), and the computed λ_min by some n·eps, a few per cent here: far less than a factor 3.
+    """
+    eps = np.finfo(float).eps
+    gap = 4 * np.cos(np.pi / (2 * n)) ** 2 * n * (n * eps) / ratio  # 1 − φ² for a condition number of ratio/(n·eps)
+    process = AR1(np.sqrt(1 - gap))
+    if refused:
+        with pytest.raises(ValueError, match=r"numerically singular.*condition number"):
+            process.predictor(n)
+    else:
+        assert process.predictor(n)[1] == pytest.approx(gap, rel=n**2 * eps / gap)
+
+
 @pytest.mark.parametrize("scale", [8.0, 9.0])
 def test_a_singular_covariance_that_the_recursion_survives_is_refused(scale):
     # Every prediction-error variance is well above rounding here, and yet Σ has no correct digit in its inverse.

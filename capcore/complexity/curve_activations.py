@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.complexity.activations import Activation
+from capcore.complexity.magnitudes import out_of_range
 from capcore.complexity.network import Network, as_network
 from capcore.complexity.region_bounds import curve_complexity
 from capcore.complexity.tangents import COARSEST, CURVES, restricted, tangent_activation
@@ -123,6 +124,8 @@ def segment_knots(network: TangentNetwork, start: object, end: object) -> list[n
             f"end: found {b.shape} points, expected another point of shape {a.shape}, so that they differ."
         )
     network.network.check_inputs(a[None])
+    if out_of_range(network.network, [a, b]):
+        raise ValueError(out_of_range(network.network, [a, b]))
     places, found = np.array([0.0, 1.0]), []
     for i in range(len(network.activations)):
         value = a + places[:, None] * (b - a)

@@ -101,6 +101,11 @@ def circle_through(first: object, second: object, third: object) -> Curves:
     if not a.shape == b.shape == c.shape:
         raise ValueError(f"circle: found points of {a.size}, {b.size} and {c.size} coordinates, expected the same.")
     sides = np.array([b - a, c - a])
+    if sides.any() and not 1e-70 < np.abs(sides).max() < 1e70:
+        raise ValueError(
+            f"circle: found points {np.abs(sides).max():.1e} apart, expected 1e-70 to 1e70: squares of squares would "
+            "leave double precision. Rescale."
+        )
     gram = sides @ sides.T
     if np.linalg.cond(gram) > 1e14:
         raise ValueError("circle: found three points on a line, or equal ones, expected a triangle.")

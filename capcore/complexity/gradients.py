@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from capcore.complexity.activations import Activation
+from capcore.complexity.magnitudes import out_of_range
 from capcore.complexity.network import Network
 from capcore.validation import finite_array, one_of
 
@@ -104,6 +105,8 @@ def point_gradients(network: Network, inputs: object, errors: object) -> np.ndar
     >>> point_gradients(Network([[[2.0]]], [[0.0]]), [[3.0]], [[1.0]]).tolist()
     [[3.0, 1.0]]
     """
+    if out_of_range(network, network.check_inputs(inputs)):
+        raise ValueError(out_of_range(network, network.check_inputs(inputs)))
     passed = forward_pass(network.weights, network.biases, network.phi, network.check_inputs(inputs))
     by_logits = finite_array(errors, "errors", 2)
     if by_logits.shape != passed.logits.shape:

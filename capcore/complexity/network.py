@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from capcore.complexity.activations import Activation, activation
+from capcore.complexity.magnitudes import out_of_range
 from capcore.validation import finite_array, finite_number, positive_integer
 
 
@@ -85,8 +86,13 @@ class Network:
         Parameters
         ----------
         inputs : (n, d), one point a row.
+
+        Raises ``ValueError`` where products of weights leave double precision, as all that is computed with a network
+        does: :func:`~capcore.complexity.magnitudes.out_of_range`.
         """
         below = self.check_inputs(inputs)
+        if out_of_range(self, below):
+            raise ValueError(out_of_range(self, below))
         found: list[np.ndarray] = []
         for w, b in zip(self.weights, self.biases, strict=True):
             found.append((self.phi.value(found[-1]) if found else below) @ w + b)

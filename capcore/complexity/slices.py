@@ -13,6 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from capcore.complexity.magnitudes import out_of_range
 from capcore.complexity.network import Network, as_network
 from capcore.complexity.regions import SAME_MAP
 from capcore.validation import finite_array
@@ -72,7 +73,8 @@ def partition_slice(network: object, origin: object, first: object, second: obje
         the directions are orthonormal.
     outline : (n_corners, 2) corners (u, v) of a convex polygon, in either sense.
 
-    Raises ``ValueError`` for a smooth activation, parallel directions, and an outline that is not convex.
+    Raises ``ValueError`` for a smooth activation, parallel directions, an outline that is not convex, and weights whose
+    products leave double precision.
 
     >>> net = Network([np.eye(2), [[1.0], [1.0]]], [[0.0, 0.0], [0.0]])
     >>> square = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
@@ -81,6 +83,8 @@ def partition_slice(network: object, origin: object, first: object, second: obje
     """
     net = as_network(network)
     plane = _plane(net, origin, first, second)
+    if out_of_range(net, plane):
+        raise ValueError(out_of_range(net, plane))
     corners = _convex(outline)
     margin = TOLERANCE * float(np.ptp(corners, axis=0).max())
     polygons, maps = [corners], [plane]

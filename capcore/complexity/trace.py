@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.complexity.curves import Curves
+from capcore.complexity.magnitudes import out_of_range
 from capcore.complexity.network import Network, as_network
 
 TOLERANCE = 1e-13
@@ -62,7 +63,8 @@ def trace_curves(network: object, curves: Curves) -> Trace:
         :func:`~capcore.complexity.network.as_network` reads, with "relu", "leaky_relu", "hard_tanh" or "identity".
     curves : of :mod:`capcore.complexity.curves`, in the network's input space.
 
-    Raises ``ValueError`` for a smooth activation, or curves in another space.
+    Raises ``ValueError`` for a smooth activation, curves in another space, and weights whose products leave double
+    precision.
 
     >>> net = Network([[[1.0, 1.0]], [[1.0], [1.0]]], [[0.0, -0.5], [0.0]])
     >>> from capcore.complexity import segments
@@ -77,6 +79,8 @@ def trace_curves(network: object, curves: Curves) -> Trace:
         )
     n = len(curves)
     net.check_inputs(curves.coefficients[:, 0])
+    if out_of_range(net, curves.coefficients):
+        raise ValueError(out_of_range(net, curves.coefficients))
     stage = Stage(np.arange(n), np.zeros(n), np.full(n, curves.period), np.zeros(n, int), curves.coefficients)
     stages = [stage]
     for layer, (w, b) in enumerate(zip(net.weights, net.biases, strict=True), start=1):

@@ -12,6 +12,7 @@ import numpy as np
 
 from capcore.complexity.adam import Adam, check_rates, check_runs, for_each_run, stacked, unstacked
 from capcore.complexity.gradients import check_targets, loss_gradients
+from capcore.complexity.magnitudes import any_out_of_range
 from capcore.complexity.network import Network
 from capcore.validation import finite_array, finite_number, positive_integer
 
@@ -77,6 +78,8 @@ def train(
     """
     x = networks[0].check_inputs(inputs) if networks else finite_array(inputs, "inputs", 2)
     check_runs(networks, rngs)
+    if any_out_of_range(networks, x):
+        raise ValueError(any_out_of_range(networks, x))
     y = check_targets(targets, (len(networks), len(x), networks[0].widths[-1]), loss)
     if y.ndim == (1 if loss == "cross_entropy" else 2):  # the same for all runs
         y = np.broadcast_to(y, (len(networks), *y.shape))

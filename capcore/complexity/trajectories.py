@@ -62,8 +62,7 @@ def expected_length_gain(width: int, weight_scale: float = 2**0.5, fan_in: int |
     (0.5642, 0.9994)
     """
     m, n = positive_integer(width, "width"), positive_integer(width if fan_in is None else fan_in, "fan_in")
-    if finite_number(weight_scale, "weight_scale") < 0:
-        raise ValueError(f"weight_scale: found {weight_scale:g}, expected at least 0, a standard deviation.")
+    _scale(weight_scale, "weight_scale")
     active = np.arange(1, m + 1)
     mean_chi = 2**0.5 * np.exp(gammaln((active + 1) / 2) - gammaln(active / 2))
     return float(weight_scale / n**0.5 * (binom.pmf(active, m, 0.5) @ mean_chi))
@@ -79,6 +78,8 @@ def spherical_lengths(course: Trace, weight_scale: float, bias_scale: float) -> 
     """
     if course.curves.shape != "straight":
         raise ValueError("curves: found an ellipse, expected segments or a polyline. Replace it by a fine polyline.")
+    exponent = np.frexp(max(_scale(weight_scale, "weight_scale"), _scale(bias_scale, "bias_scale")))[1]
+    weight_scale, bias_scale = np.ldexp([weight_scale, bias_scale], -exponent)  # angles depend on their ratio alone
     found = []
     for stage in course.stages[: len(course.network.weights) - 1]:
         h = stage.coefficients
@@ -92,3 +93,9 @@ def spherical_lengths(course: Trace, weight_scale: float, bias_scale: float) -> 
         angle[(norms[0] * norms[1])[:, 0] == 0] = 0.0  # a layer that is silent turns nowhere
         found.append(np.bincount(stage.curve, angle, minlength=len(course.curves)))
     return np.array(found)
+
+
+def _scale(value: float, name: str) -> float:
+    if finite_number(value, name) < 0:
+        raise ValueError(f"{name}: found {value:g}, expected at least 0, a standard deviation.")
+    return float(value)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from capcore.propagation.boundaries import check_boundary, convolution_operator
-from capcore.propagation.matrix import TOLERANCE, NotStochasticError, nonnegative, scale_to_one
+from capcore.propagation.matrix import TOLERANCE, NotStochasticError, columns_to_one, nonnegative, squares
 from capcore.validation import finite_array, positive_integer
 
 
@@ -57,7 +57,7 @@ class ConvolutionTransport:
         cls, kernel: object, dilation: int | tuple[int, ...] = 1, origin: int | tuple[int, ...] | str = "centre"
     ) -> ConvolutionTransport:
         """From the signed kernel (in, *taps, out) of a network."""
-        return cls(finite_array(kernel, "kernel", tuple(range(3, 8))) ** 2, dilation, origin)
+        return cls(squares(finite_array(kernel, "kernel", tuple(range(3, 8))), "kernel"), dilation, origin)
 
     @classmethod
     def of_offsets(cls, weights: Mapping[int | tuple[int, ...], float]) -> ConvolutionTransport:
@@ -129,7 +129,7 @@ class ConvolutionTransport:
 
     def normalised(self) -> ConvolutionTransport:
         """Every output channel's weights divided by their sum, so that capacity is conserved."""
-        return self._with(self.weights * scale_to_one(self.sums, "weights"))
+        return self._with(columns_to_one(self.weights, "weights"))
 
     def require_stochastic(self) -> ConvolutionTransport:
         """Itself, if capacity is conserved; otherwise :class:`~capcore.propagation.matrix.NotStochasticError`."""

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from capcore.propagation.boundaries import check_boundary
 from capcore.propagation.layers import Layer, Transport
-from capcore.propagation.matrix import TOLERANCE, NotStochasticError, nonnegative
+from capcore.propagation.matrix import TOLERANCE, NotStochasticError, nonnegative, representable
 from capcore.validation import finite_array
 
 
@@ -111,6 +111,7 @@ def propagate(
         reader = stack[max(level - 1, 0)].transport
         waiting.setdefault(level, []).append(_capacity(source, f"sources[{level}]", reader))
     supplied = float(sum(part.sum() for parts in waiting.values() for part in parts))
+    representable(np.array(supplied), "output")
 
     side_mass, bias_mass, boundary_mass = np.zeros((3, n_layers))
     sides: dict[tuple[int, ...], np.ndarray] = {}
@@ -138,6 +139,8 @@ def propagate(
         sides[side.shape] = sides[side.shape] + side if side.shape in sides else side
         bias_mass[level - 1] = layer.bias * capacity.sum()
     bottom = _sum(waiting.pop(0), 0)
+    for received in (bottom.sum(), side_mass, bias_mass, boundary_mass):
+        representable(np.asarray(received), "layers")
     states += [bottom] * keep
     common = next(iter(sides.values())) if len(sides) == 1 else None
     return Propagation(bottom, common, side_mass, bias_mass, boundary_mass, supplied, tuple(reversed(states)))

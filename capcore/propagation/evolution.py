@@ -20,8 +20,14 @@ from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.grid import Grid
 from capcore.propagation.layers import check_leak
+from capcore.propagation.matrix import representable
 from capcore.propagation.power import with_channels
 from capcore.validation import finite_number
+
+LARGEST = 1e7
+"""Of exponents: their exponentials are right to 1e-9."""
+NOTHING = -745.0
+"""The exponential of what is below is zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +85,12 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     Parameters
     ----------
     initial : (*positions, channels), or (*positions) with one channel: π(0, x). With sources alone, zeros.
-    segments : from the output down. boundary : as far as the generators are symmetric enough for images, see
-        :mod:`capcore.propagation.grid`; otherwise :func:`~capcore.propagation.sparse_evolution.evolve_sparse`.
+    segments : from the output down, each with at most 1e7 jumps where there are several channels, and a drift of at
+        most 1e7 waves: then nine digits are right.
+    boundary : as far as the generators are symmetric enough for images, see :mod:`capcore.propagation.grid`; otherwise
+        :func:`~capcore.propagation.sparse_evolution.evolve_sparse`.
+
+    Raises ``ValueError`` for more jumps, or results beyond double precision.
 
     >>> step = ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})
     >>> start = np.zeros(41); start[20] = 1
@@ -95,14 +105,31 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
         symbol, t, leak = grid.symbol(segment.generator), segment.duration, segment.total_leak
         values = source_values(segment, capacity)
         source, added = grid.transform(values), t * float(values.sum())
-        phi = phi_functions(t * (symbol - leak * np.eye(symbol.shape[-1])))
+        phi = phi_functions(_checked(t * (symbol - leak * np.eye(symbol.shape[-1]))))
         held = t * (_times(phi[1], spectrum) + t * _times(phi[2], source))  # ∫ π dt
         spectrum = _times(phi[0], spectrum) + t * _times(phi[1], source)
         lost = leak * grid.inverse(held) if leak else np.zeros_like(capacity)
         leaked = leaked + lost
         leaked_by.append(float(lost.sum()))
         supplied += added
-    return Evolution(grid.inverse(spectrum), leaked, np.array(leaked_by), supplied)
+    final = representable(grid.inverse(spectrum), "initial")
+    return Evolution(final, representable(leaked, "initial"), np.array(leaked_by), supplied)
+
+
+def _checked(w: np.ndarray) -> np.ndarray:
+    """Exponents (…, C, C) whose exponentials are more than rounding; others are refused.
+
+    A number's exponential has the error ε |w| where it is not zero anyway, a matrix's some ε ‖w‖ everywhere.
+    """
+    representable(w, "segments")
+    counts = w.real > NOTHING if w.shape[-1] == 1 else np.ones(w.shape, bool)
+    largest = float(np.abs(w).max(where=counts, initial=0.0))
+    if largest > LARGEST:
+        raise ValueError(
+            f"segments: found rates or a drift of {largest:.1e} in all, expected at most {LARGEST:g}: of what they "
+            "make, hardly a digit would be left. Use smaller ones, or a shorter duration."
+        )
+    return w
 
 
 def source_values(segment: Segment, capacity: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.layers import check_leak
-from capcore.propagation.matrix import scale_to_one
+from capcore.propagation.matrix import columns_to_one
 from capcore.validation import finite_array, positive_integer
 
 
@@ -128,7 +128,4 @@ def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> Convolu
 
 def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTransport:
     """Jump rates with the given pattern that sum to ``total`` in every channel: the normalising alternative."""
-    pattern = jumps(shape)
-    return ConvolutionTransport(
-        pattern.weights * (total * scale_to_one(pattern.sums, "rates")), shape.dilation, shape.origin
-    )
+    return ConvolutionTransport(columns_to_one(jumps(shape).weights, "rates", total), shape.dilation, shape.origin)

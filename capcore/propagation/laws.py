@@ -11,7 +11,11 @@ from scipy.stats import multivariate_normal, skellam
 
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
+from capcore.propagation.matrix import representable
 from capcore.validation import finite_array, finite_number, positive_integer
+
+FEWEST_JUMPS, MOST_JUMPS = 1e-100, 1e9
+"""Between which the law of nearest neighbours is right to 1e-11; far beyond, SciPy has zeros for it, or no number."""
 
 
 def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndarray:
@@ -30,8 +34,11 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
         raise ValueError(f"x: found shape {points.shape}, expected {d} coordinates along the last axis.")
     if np.linalg.eigvalsh(coefficients.diffusion)[0] <= 0:
         raise ValueError("diffusion: found a direction without any, expected a positive definite matrix for a density.")
-    law = multivariate_normal(coefficients.drift * t, 2 * t * coefficients.diffusion)
-    return np.reshape(np.exp(-coefficients.leak * t) * law.pdf(points), points.shape[:-1])
+    spread = 2 * t * coefficients.diffusion
+    _within_range(np.linalg.eigvalsh(spread) if np.isfinite(spread).all() else np.inf, "t, diffusion")
+    law = multivariate_normal(coefficients.drift * t, spread)
+    found = np.reshape(np.exp(-coefficients.leak * t) * law.pdf(points), points.shape[:-1])
+    return representable(found, "coefficients")
 
 
 def nearest_neighbour_law(x: object, right: float, left: float) -> np.ndarray:
@@ -42,9 +49,13 @@ def nearest_neighbour_law(x: object, right: float, left: float) -> np.ndarray:
     >>> nearest_neighbour_law([0, 1], 4.0, 4.0).round(10).tolist()
     [0.1434317819, 0.1341424933]
     """
-    return np.asarray(
-        skellam.pmf(finite_array(x, "x", (0, 1, 2, 3)), _positive(right, "right"), _positive(left, "left"))
-    )
+    offsets, right, left = finite_array(x, "x", (0, 1, 2, 3)), _positive(right, "right"), _positive(left, "left")
+    if right + left > MOST_JUMPS or min(right, left) < FEWEST_JUMPS:
+        raise ValueError(
+            f"right, left: found {right:.1e} and {left:.1e} jumps, expected {FEWEST_JUMPS:g} to {MOST_JUMPS:g}. With "
+            "more the law is that of `heat_kernel`; with fewer, one jump has their number for its probability."
+        )
+    return np.asarray(skellam.pmf(offsets, right, left))
 
 
 def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
@@ -57,6 +68,7 @@ def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
     """
     t, diffusion = _positive(t, "t"), _positive(diffusion, "diffusion")
     distance = np.abs(finite_array(x, "x", (0, 1, 2, 3)))
+    _within_range(np.array([t * diffusion, t / diffusion, diffusion / t]), "t, diffusion")
     spread = np.sqrt(4 * diffusion * t)
     gaussian = np.sqrt(t / (np.pi * diffusion)) * np.exp(-((distance / spread) ** 2))
     return gaussian - distance / (2 * diffusion) * erfc(distance / spread)
@@ -72,7 +84,8 @@ def dilated_diffusion(rate: float, dilation_ratio: float, n_layers: int) -> floa
     """
     rate, ratio = _positive(rate, "rate"), _positive(dilation_ratio, "dilation_ratio")
     n_layers = positive_integer(n_layers, "n_layers")
-    return rate * float(np.mean(ratio ** (2.0 * np.arange(n_layers))))
+    with np.errstate(over="ignore"):
+        return float(representable(np.asarray(rate * np.mean(ratio ** (2.0 * np.arange(n_layers)))), "dilation_ratio"))
 
 
 def forgetting(alpha: float, n_steps: int) -> np.ndarray:
@@ -90,6 +103,12 @@ def forgetting(alpha: float, n_steps: int) -> np.ndarray:
         raise ValueError(f"alpha: found {alpha:g}, expected at most {n_steps}, one per step.")
     leak = alpha / n_steps
     return leak * (1 - leak) ** np.arange(n_steps)
+
+
+def _within_range(values: object, name: str) -> None:
+    """Refuse products so large or so small that digits of them are lost, or all."""
+    if not all(1e-290 < abs(value) < 1e290 for value in np.ravel(values)):
+        raise ValueError(f"{name}: found products beyond 1e±290, near the ends of double precision. Rescale.")
 
 
 def _positive(value: float, name: str) -> float:

@@ -33,14 +33,38 @@ def nonnegative(values: object, name: str, ndim: int | tuple[int, ...]) -> np.nd
     return array
 
 
-def scale_to_one(sums: np.ndarray, name: str) -> np.ndarray:
-    """1/sums (m,), refusing columns that hold nothing."""
-    if (sums <= 0).any():
+def squares(values: np.ndarray, name: str) -> np.ndarray:
+    """Squares of weights, refusing those of a scale whose squares leave double precision."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest and not 1e-150 < largest < 1e150:
         raise ValueError(
-            f"{name}: column {int(np.flatnonzero(sums <= 0)[0])} is zero and cannot be normalised. "
+            f"{name}: found weights up to {largest:.1e}, expected 1e-150 to 1e150: their squares would leave double "
+            "precision. Rescale; .normalised() undoes it."
+        )
+    return values**2
+
+
+def representable(values: np.ndarray, name: str) -> np.ndarray:
+    """``values`` if they are finite; otherwise an error that blames the scale of what went in."""
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name}: found results beyond 1.8e308, the end of double precision. Scale {name} down.")
+    return values
+
+
+def columns_to_one(weights: np.ndarray, name: str, total: float = 1.0) -> np.ndarray:
+    """Weights (…, m), none negative, of any scale, with every column's sum made ``total``; zeros alone are refused.
+
+    Powers of two are taken out first, which changes nothing but that no sum leaves double precision.
+    """
+    columns = weights.reshape(-1, weights.shape[-1])
+    largest = columns.max(axis=0)
+    if (largest <= 0).any():
+        raise ValueError(
+            f"{name}: column {int(np.flatnonzero(largest <= 0)[0])} is zero and cannot be normalised. "
             "That output reads no input: take it out, or give it a weight."
         )
-    return 1 / sums
+    level = np.ldexp(weights, -np.frexp(largest)[1])
+    return level * (total * (1 / level.reshape(columns.shape).sum(axis=0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +97,10 @@ class MatrixTransport:
     def of_weights(cls, weights: object, shape: tuple[int, ...] | None = None) -> MatrixTransport:
         """From the signed weights W (n_in, n_out) of a network, dense or sparse."""
         if sparse.issparse(weights):
-            return cls(sparse.csr_array(weights).power(2), shape)
-        return cls(finite_array(weights, "weights", 2) ** 2, shape)
+            matrix = sparse.csr_array(weights, dtype=float)
+            matrix.data = squares(finite_array(matrix.data, "weights", 1), "weights") if matrix.nnz else matrix.data
+            return cls(matrix, shape)
+        return cls(squares(finite_array(weights, "weights", 2), "weights"), shape)
 
     @property
     def ndim(self) -> int:
@@ -111,5 +137,9 @@ class MatrixTransport:
 
     def normalised(self) -> MatrixTransport:
         """Every column divided by its sum, so that capacity is conserved."""
-        scale = scale_to_one(np.asarray(self.weights.sum(axis=0)).reshape(-1), "weights")
-        return MatrixTransport(self.weights @ sparse.diags_array(scale), self.shape)
+        level = sparse.csr_array(self.weights, copy=True)
+        largest = level.max(axis=0).toarray().reshape(-1)
+        if (largest <= 0).any():
+            columns_to_one(largest[None], "weights")  # says which
+        level.data = np.ldexp(level.data, -np.frexp(largest)[1][level.indices])
+        return MatrixTransport(level @ sparse.diags_array(1 / np.asarray(level.sum(axis=0)).reshape(-1)), self.shape)

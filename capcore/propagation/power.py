@@ -6,7 +6,7 @@ import numpy as np
 
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.grid import Grid
-from capcore.propagation.matrix import nonnegative
+from capcore.propagation.matrix import nonnegative, representable
 from capcore.validation import positive_integer
 
 
@@ -40,7 +40,7 @@ def propagate_equal(
         )
     grid = Grid(capacity.shape[:-1], boundary)
     away = grid.symbol(transport.require_stochastic())
-    spectrum = grid.transform(capacity)
+    spectrum = representable(grid.transform(capacity), "output")
     if away.shape[-1] == 1:
         return grid.inverse(spectrum * scalar_power(away[..., 0], n_layers))
     power = matrix_power(away, n_layers)

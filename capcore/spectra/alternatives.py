@@ -25,6 +25,8 @@ _MODELS: dict[str, Callable[[np.ndarray, float], TailModel]] = {
     "truncated power law": cutoff_model,
 }
 ALTERNATIVES = tuple(_MODELS)
+LARGEST = 1e300
+"""Of the eigenvalues of a tail, of their inverses, and of the ratio of two of them."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,8 @@ def compare_tails(
         x_max.
     alternatives : among ``ALTERNATIVES``. level : p-values up to it decide. threshold : as for the fit.
 
-    Raises ``ValueError`` for a failed fit, for one with an upper end, and where the eigenvalues are not the ones
-    fitted.
+    Raises ``ValueError`` for a failed fit, for one with an upper end, where the eigenvalues are not the ones
+    fitted, and for those beyond 1e±300.
 
     >>> from capcore.spectra.power_law import fit_power_law
     >>> values = 1 + np.random.default_rng(0).exponential(size=500)
@@ -95,6 +97,11 @@ def compare_tails(
         raise ValueError(
             f"eigenvalues: found {len(tail)} from x_min on, expected the {fit.n_tail} that were fitted. "
             "Pass the spectrum and the threshold that the fit was made with."
+        )
+    if fit.x_min < 1 / LARGEST or tail[-1] > LARGEST or tail[-1] / LARGEST > fit.x_min:
+        raise ValueError(
+            f"eigenvalues: found a tail from {fit.x_min:.1e} to {tail[-1]:.1e}, expected {1 / LARGEST:g} to "
+            f"{LARGEST:g}, and a ratio up to that: densities would leave double precision. Rescale the eigenvalues."
         )
     power = power_law_model(tail, fit.x_min)
     return [_compare(power, _MODELS[name](tail, fit.x_min), level) for name in names]

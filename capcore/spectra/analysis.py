@@ -12,11 +12,12 @@ from tqdm import tqdm
 
 from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.checkpoints import read_checkpoint
-from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.densities import Density
 from capcore.spectra.layers import Skipped
-from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
+from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.report import Source, SpectraReport
+from capcore.spectra.scaled import analyse_layer
 from capcore.spectra.tensors import Checkpoint
 
 PACKAGES = ("capcore", "numpy", "scipy")
@@ -37,7 +38,9 @@ def analyse_spectra(
         convolutions, 1/N, Clauset's x_min, the other laws and the bulk, without nulls, intervals and p-values, which
         take longer. progress : a bar over layers on standard error; None shows it on a terminal only.
 
-    Raises ``CheckpointError`` for files that cannot be read.
+    Weights may be of any scale (:mod:`capcore.spectra.scaled`): exponents, ranks and logarithms are right; λ_max, x_min
+    and the bulk's edge are infinite or zero where double precision ends. A layer that cannot be analysed is listed with
+    the reason, and the others are analysed. Raises ``CheckpointError`` for files that cannot be read.
 
     >>> network = {"fc.weight": np.random.default_rng(0).normal(size=(40, 60)), "head.weight": np.ones((3, 40))}
     >>> report = analyse_spectra(network)
@@ -52,10 +55,10 @@ def analyse_spectra(
     spectra: list[SpectrumMetrics] = []
     disable = None if progress is None else not progress
     for layer in tqdm(layers.layers, checkpoint.name, disable=disable, unit="layer", leave=False):
-        found = layer_densities(layer, options.density)
-        densities.extend(found.densities)
-        skipped.extend(found.skipped)
-        spectra.extend(layer_metrics(layer, found.densities, options))
+        rows, found, without = analyse_layer(layer, options)
+        spectra.extend(rows)
+        densities.extend(found)
+        skipped.extend(without)
     n_weights = sum(layer.tensor.size for layer in layers.layers)
     return SpectraReport(
         Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts)),

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from capcore.spectra.checkpoints import non_finite_count
-from capcore.spectra.eigenvalues import GramSpectra, gram_spectra
+from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.matrices import slices, taps, unfolded
 from capcore.spectra.nulls import null_weights
@@ -72,7 +72,8 @@ def spectral_densities(source: Checkpoint | Layers, options: DensityOptions | No
     """Densities of all layers, in the order of the checkpoint; of their slices, by default.
 
     source : a checkpoint, or its layers from :func:`~capcore.spectra.layers.find_layers`, where groups, transposed
-    layers and the like can be told. Raises ``ValueError`` for weights whose squares overflow.
+    layers and the like can be told. Raises ``ValueError`` for weights whose squares leave double precision, which
+    :func:`~capcore.spectra.analysis.analyse_spectra` analyses all the same.
 
     >>> from capcore.spectra.checkpoints import read_checkpoint
     >>> network = {"fc": np.random.default_rng(0).normal(size=(20, 50)), "fc.bias": np.ones(20)}
@@ -180,6 +181,11 @@ def _scaled(
     factor, divisor = options.factor(layer), options.divisor(shape)
     ratio = factor**2 / divisor
     values = np.sort(spectra.eigenvalues, axis=None)[::-1] * ratio
+    if spectra.eigenvalues.any() and not SMALLEST < values[0] < np.inf:
+        raise ValueError(
+            f"scale: found eigenvalues up to {values[0]:.1e} in units of the options, expected {SMALLEST:g} to 1e308. "
+            "Take another scale."
+        )
     values.setflags(write=False)
     n_zeros, resolution = int(spectra.n_zeros.sum()), float(spectra.resolution.max()) * ratio
     return Density(

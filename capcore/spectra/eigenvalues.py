@@ -14,6 +14,8 @@ import numpy as np
 
 EPSILON = float(np.finfo(float).eps)
 BLOCK = 4096  # rows converted to double precision together
+SMALLEST = 1e-303
+"""Beside a largest eigenvalue from here on, steps of the smallest numbers there are, 5e-324, are far below rounding."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class GramSpectra:
 def gram_spectra(matrices: np.ndarray) -> GramSpectra:
     """Spectra of (..., rows, columns) real or complex matrices.
 
-    Raises ``ValueError`` for values that are not finite, or whose squares overflow.
+    Raises ``ValueError`` for values that are not finite, or whose squares leave double precision at either end.
 
     >>> gram_spectra(np.array([[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])).eigenvalues.tolist()
     [9.0, 4.0]
@@ -56,6 +58,11 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
         values = np.ldexp(values, 2 * exponents[..., None])
     if not np.isfinite(values).all():
         raise ValueError(f"matrices: found entries up to {largest.max():.1e}, expected squares below 1e308. Rescale.")
+    if largest.any() and values.max() < SMALLEST:
+        raise ValueError(
+            f"matrices: found entries up to {largest.max():.1e}, expected squares above {SMALLEST:g}, below which "
+            "digits are lost. Rescale."
+        )
     return GramSpectra(values, n_zeros, values[..., 0] * EPSILON * (10 + max(matrices.shape[-2:])))
 
 

@@ -10,6 +10,7 @@ from capcore.spectra.curves import density_curves, null_eigenvalues
 from capcore.spectra.hill import hill_table
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.report import SpectraReport
+from capcore.spectra.scaled import levelled
 from capcore.spectra.tensors import Checkpoint
 
 if TYPE_CHECKING:
@@ -81,11 +82,13 @@ def _detail(
     if options.null and checkpoint is not None:
         (layer,) = (layer for layer in options.layers(checkpoint).layers if layer.name == row.layer)
         settings = replace(options.density, null=options.null, seed=options.seed)
-        null = null_eigenvalues(layer, settings, row.tap, options.n_null)
+        null = null_eigenvalues(levelled(layer)[0], settings, row.tap, options.n_null)
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     divided = options.density.divide_by != "nothing"
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W/N$" if divided else r"eigenvalue λ of $W^\mathsf{T}W$"
+    if row.lambda_max != density.eigenvalues[0]:  # of a scale whose squares are no numbers
+        xlabel += ", weights scaled"
     plot_spectral_density(density_curves(density, fit, null=null), left, null_label=label, xlabel=xlabel)
     plot_hill(hill_table(density.eigenvalues, threshold=options.threshold), right, alpha=row.alpha, n_tail=row.n_tail)
     left.set_title(row.name)

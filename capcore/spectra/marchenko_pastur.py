@@ -25,7 +25,12 @@ def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
 
 
 def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Density of the law at ``values``, of the same shape; zero outside of the bulk."""
+    """Density of the law at ``values``, of the same shape; zero outside of the bulk.
+
+    Raises ``ValueError`` for a ``sigma`` whose fourth power is no normal number.
+    """
+    if sigma and not 1e-75 < abs(sigma) < 1e75:
+        raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
     lower, upper = bulk_edges(ratio, sigma)
     values = np.asarray(values, float)
     inside = (values > lower) & (values < upper)

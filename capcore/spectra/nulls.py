@@ -13,6 +13,7 @@ import numpy as np
 from capcore.validation import one_of, positive_integer
 
 NULLS = ("shuffled", "gaussian")
+SMALLEST, LARGEST = 1e-140, 1e140  # of the largest weight: squares and sums of them are normal numbers
 
 
 def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: int = 0) -> np.ndarray:
@@ -24,10 +25,17 @@ def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: 
         them with mean zero and their variance.
     seed : non-negative. name : of the layer. draw : 0, 1, … for several nulls of one layer.
 
+    Raises ``ValueError`` for ``gaussian`` where the variance of the weights is no normal number.
+
     >>> null_weights(np.arange(4.0), "shuffled", seed=0, name="fc").sum()
     np.float64(6.0)
     """
     one_of(null, "null", NULLS)
+    if null == "gaussian" and weights.any() and not SMALLEST < float(np.abs(weights).max()) < LARGEST:
+        raise ValueError(
+            f"weights: found entries up to {np.abs(weights).max():.1e}, expected {SMALLEST:g} to {LARGEST:g}: their "
+            "variance would leave double precision. Rescale."
+        )
     rng = layer_generator(seed, name, null, draw)
     if null == "shuffled":
         return rng.permutation(weights.astype(float).ravel()).reshape(weights.shape)

@@ -59,6 +59,8 @@ class DensityOptions:
         expected = f"a positive factor or {TOOL!r}"
         if self.scale != TOOL and finite_number(self.scale, "scale", expected) <= 0:
             raise ValueError(f"scale: found {self.scale!r}, expected {expected}.")
+        if self.scale != TOOL and not 1e-100 <= float(self.scale) <= 1e100:
+            raise ValueError(f"scale: found {self.scale!r}, expected 1e-100 to 1e100, whose square is a number.")
         if self.scale == TOOL and self.arrangement not in ("slices", "pooled"):
             raise ValueError(
                 f"scale: found {TOOL!r} for the arrangement {self.arrangement!r}, expected it for 'slices' or "

@@ -90,6 +90,15 @@ def test_patterns_that_no_unit_above_sees_are_one_linear_region():
     assert curve_regions(network, segments([-4.0], [4.0])).linear.tolist() == [3]  # seen from 2 on
 
 
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize(("bend", "seen"), [(1e-3, True), (1e-6, True), (1e-9, True), (1e-13, False)])
+def test_a_small_bend_is_one_and_rounding_is_none(size, bend, seen):
+    """x + bend·relu(x): rounding of the two slopes is 1e-16 of them, and they are one map up to 1e-11."""
+    network = Network([[[1.0, 1.0]], [[size], [size * bend]]], [[9.0, 0.0], [0.0]])
+    found = curve_regions(network, segments([-1.0], [1.0]))
+    assert (found.patterns.tolist(), found.linear.tolist()) == ([2], [2 if seen else 1])
+
+
 def test_around_a_circle_there_are_as_many_regions_as_breakpoints():
     network = Network([np.eye(2), [[1.0], [2.0]]], [[0.0, 0.0], [0.0]])
     circle = ellipse([0.0, 0.0], [1.0, 0.0], [0.0, 1.0])

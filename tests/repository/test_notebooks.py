@@ -100,6 +100,13 @@ def test_a_figure_needs_caption_name_and_alternative_text(executed):
     assert with_cell(executed, outputs=[image], metadata=complete) == ""
 
 
+def test_a_figure_stripped_of_its_picture_is_refused(executed):
+    metadata = {"mystnb": {"figure": {"caption": "It is one pixel.", "name": "fig-x"}, "image": {"alt": "A pixel."}}}
+    stripped = new_output("display_data", data={"text/plain": "<Figure size 640x480 with 1 Axes>"})
+    assert "no picture in the stored outputs" in with_cell(executed, outputs=[stripped], metadata=metadata)
+    assert "no picture in the stored outputs" in with_cell(executed, outputs=[], metadata=metadata)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

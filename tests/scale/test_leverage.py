@@ -56,6 +56,15 @@ def test_ill_conditioned_columns_take_more_steps(condition: float, steps: int) -
     assert 0.1 < found.condition / condition < 10
 
 
+@pytest.mark.parametrize("condition", [1e14, 1e15])
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_are_dependent_but_for_rounding_are_refused(condition: float, seed: int) -> None:
+    """The limit is 1e13, the estimate within a factor of five: from 5e13 on nothing may pass."""
+    matrix, _ = conditioned(200, 12, condition, np.random.default_rng(seed))
+    with pytest.raises(ValueError, match=r"numerically singular.*expected at most 1e\+13"):
+        leverage_scores(Listed(matrix))
+
+
 def test_dependent_columns_are_refused() -> None:
     rng = np.random.default_rng(1)
     matrix = rng.normal(size=(50, 4))

@@ -84,6 +84,37 @@ def test_the_scan_below_an_upper_end_is_an_exhaustive_one(seed, n):
     assert fit.alpha == pytest.approx(1 + expected[1], rel=1e-13)
 
 
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(2, 40), st.integers(2, 12))
+def test_no_tail_is_shorter_than_asked_and_none_is_left_out(seed, n, min_tail):
+    values = np.abs(np.random.default_rng(seed).standard_normal(n))  # thin-tailed: short tails fit best
+    rows, fit = exhaustive(values, min_tail), fit_power_law(values, min_tail=min_tail, threshold=0.0)
+    assert fit.ok == bool(len(rows))
+    if fit.ok:
+        assert fit.n_tail >= min_tail
+        assert fit.distance == pytest.approx(rows[:, 2].min(), abs=1e-12)
+        assert fit.x_min == rows[rows[:, 2].argmin(), 1]
+
+
+TIED = [[1.0, 1, 1, 2, 2, 4], [1.0, 1, 1, 4, 4, 8], [1.0, 1, 1, 4, 4, 64]]
+"""Three of six values, then two of three, are the tail's lowest: D is 2/6 from the first on, 1/3 from the fourth."""
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_of_tails_at_one_distance_the_longest_is_taken(together):
+    """Exact ties, alone and among other spectra, whose best tails are found in another way."""
+    others = [np.random.default_rng(seed).pareto(1.5, 30) + 1 for seed in range(2)]
+    for values in TIED:
+        logs = np.log(values)
+        distances = [fit_tail(logs[start:], logs[start], None)[1] for start in (0, 3)]
+        assert distances[0] == distances[1] == 1 / 3
+        spectra = [others[0], values, others[1]] if together else [values]
+        fit = fit_power_laws(spectra)[len(spectra) // 2]
+        assert (fit.x_min, fit.n_tail, fit.distance) == (1.0, 6, 1 / 3)
+        loose = scan(pack([np.log(each) for each in spectra]), starts(pack([np.log(each) for each in spectra])))
+        assert loose.start[len(spectra) // 2] == 0
+
+
 def test_several_spectra_are_fitted_as_each_alone():
     rng = np.random.default_rng(1)
     spectra = [rng.pareto(1.5, n) + 1 for n in (30, 50, 30, 2, 50, 1)]

@@ -32,6 +32,7 @@ def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices |
 
     Left out are tensors that are not 2- or 4-dimensional or have fewer than two output channels; and layers with fewer
     than 8 or more than 15,000 eigenvalues, pooled or, with ``pool=False``, per slice; and those with N above 50,000.
+    Raises ``ValueError`` for weights that are none in single precision.
 
     >>> layer = layer_matrices(np.zeros((16, 8, 3, 3)))
     >>> layer.stack.shape, layer.N, layer.M, layer.rf
@@ -41,7 +42,14 @@ def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices |
     """
     if weights.ndim not in (2, 4) or len(weights) < 2 or 0 in weights.shape:
         return None
-    single = np.asarray(weights, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        single = np.asarray(weights, dtype=np.float32)
+    largest = float(np.abs(weights).max())
+    if np.isfinite(largest) and largest and not np.finfo(np.float32).tiny <= np.abs(single).max() < np.inf:
+        raise ValueError(
+            f"weights: found entries up to {largest:.1e}, expected {np.finfo(np.float32).tiny:.1e} to "
+            f"{np.finfo(np.float32).max:.1e}: WeightWatcher computes in single precision. Use analyse_spectra."
+        )
     if weights.ndim == 2:
         layer = LayerMatrices("dense", single[None], max(weights.shape), min(weights.shape), 1)
     else:
