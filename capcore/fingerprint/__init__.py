@@ -7,6 +7,6 @@ function can refuse more, without making anything stale. Any other change of any
 ``python -m capcore.fingerprint NAME`` says which stored results a change of NAME makes stale.
 """
 
-from capcore.fingerprint.reach import Reach, reach
+from capcore.fingerprint.reached import Reach, reach
 
 __all__ = ["Reach", "reach"]

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from capcore.fingerprint.reach import ROOT, reach
+from capcore.fingerprint.reached import ROOT, reach
 
 RESULTS = ROOT / "notebooks" / "results"
 

@@ -1,0 +1,22 @@
+"""Definitions that tests break, and the stored results whose runs execute them."""
+
+BREAKS: dict[str, set[str]] = {
+    "capcore.spectra.power_law:_fit": {
+        *("capacity_vs_expressivity", "layer_seeds", "resnet_fits", "resnet_spectra", "trained_spectra"),
+    },
+    "capcore.gauss_newton:minimise_gauss_newton": {
+        *("dilated_blocks", "eigenvalue_counts", "layer_redundancy", "lbfgs_sweep"),
+        *("multidimensional", "random_starts"),
+    },
+    "capcore.finite_field:rank_modulo_prime": {"crowded_units", "layer_redundancy"},
+    "capcore.complexity.training:train": {
+        *("along_training", "crowded_new_starts", "crowded_units", "effective_complexity", "linear_regions"),
+        "mimicry_second_route",
+    },
+    "capcore.studies.trained_networks:train_network": {"trained_spectra"},
+    "capcore.deep.training:train": {"recurrent_memory", "residual_delay", "residual_scale", "side_inputs"},
+    "capcore.deep.side_by_side:train_side_by_side": {
+        *("capacity_vs_expressivity", "expressivity_ranks", "mimicry", "mimicry_second_regions"),
+    },
+}
+"""Definition → results: read off profiles, which ``test_executed.py`` makes again."""

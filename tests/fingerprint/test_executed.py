@@ -1,0 +1,29 @@
+"""Every experiment profiled at small settings: what it executes is reached by name, and is what the breaks say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from capcore.fingerprint import reach
+from capcore.fingerprint.__main__ import RESULTS, entries
+from tests.fingerprint.breaks import BREAKS
+from tests.fingerprint.profiling import executed, named
+from tests.fingerprint.quick import quick_run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(entries()))
+def test_everything_that_is_executed_is_reached_by_name(name, monkeypatch, tmp_path):
+    pytest.importorskip("jax")
+    entry = entries()[name][0]
+    settings = json.loads((RESULTS / f"{name}.json").read_text("utf8"))["settings"]
+    run = quick_run(name, entry, settings, monkeypatch, tmp_path)
+    if run is None:
+        pytest.skip("needs a table that is not part of the repository")
+    found = executed(run)
+    assert len(found) > 5
+    assert found <= named(reach(entry))
+    broken = {each for each, results in BREAKS.items() if name in results}
+    assert {each for each in BREAKS if tuple(each.split(":")) in found} == broken

@@ -1,0 +1,97 @@
+"""The committed results: of the present code, with the numbers that were made, wherever the files lie."""
+
+import ast
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from capcore import results
+from capcore.fingerprint import reach
+from capcore.fingerprint.__main__ import RESULTS, entries, main
+
+ROOT = Path(__file__).parents[2]
+VALUES = json.loads(Path(__file__).with_name("values.json").read_text("utf8"))
+FILES = sorted(RESULTS.glob("*.json"))
+MOVED = [(folder, path.stem) for folder in ("studies", "deep") for path in (ROOT / "capcore" / folder).glob("*.py")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_every_stored_result_is_of_the_present_code(path):
+    assert results.load(path)["values"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_no_stored_number_was_edited(path):
+    """SHA-256 of the text from "values" on, written down when the experiment was run, in values.json beside this file.
+
+    Running an experiment again is the one reason to write another hash there.
+    """
+    _, separator, values = path.read_text("utf8").partition('\n "values": ')
+    found = hashlib.sha256((separator + values).encode()).hexdigest()
+    assert found == VALUES[path.stem], f"{path.stem}: if it was run again, write {found} into values.json"
+
+
+def test_hashes_are_of_files_that_are_there():
+    assert sorted(VALUES) == [path.stem for path in FILES]
+
+
+def test_only_timings_are_decided_by_no_code():
+    assert {path.stem for path in FILES} - set(entries()) == {"benchmarks"}
+
+
+def test_settings_are_the_present_ones():
+    """As far as they can be read off the sources; the fingerprint holds the rest."""
+    compared = set()
+    for name, (entry, _) in entries().items():
+        present = results._settings(reach(entry))
+        stored = json.loads((RESULTS / f"{name}.json").read_text("utf8"))["settings"]
+        assert all(stored[key] == value for key, value in present.items())
+        compared |= {name} if present else set()
+    assert {"lbfgs_stopping", "trained_spectra", "side_inputs", "mimicry"} & compared
+
+
+def stripped(path):
+    """Source in another layout, without comments, with other docstrings."""
+    tree = ast.parse(path.read_text("utf8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value = ast.Constant("Something else.")
+    return ast.unparse(tree)
+
+
+def test_all_studies_moved_and_reformatted_make_nothing_stale(tmp_path):
+    """``capcore/studies`` and ``capcore/deep`` become one folder of another name, and every file is laid out anew."""
+    for path in (ROOT / "capcore").rglob("*.py"):
+        where = path.relative_to(ROOT)
+        if where.parts[1] in ("studies", "deep"):
+            where = Path("capcore", "chapters", f"{where.parts[1]}_{path.name}")
+        text = stripped(path)
+        for folder, name in MOVED:
+            new = f"{folder}_{name}"
+            text = text.replace(f"capcore.{folder}.{name} ", f"capcore.chapters.{new} ")
+            text = text.replace(f"from capcore.{folder} import {name} as", f"from capcore.chapters import {new} as")
+            text = text.replace(
+                f"from capcore.{folder} import {name}\n", f"from capcore.chapters import {new} as {name}\n"
+            )
+        (tmp_path / where).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / where).write_text(text, "utf8")
+    (tmp_path / "capcore" / "chapters" / "__init__.py").write_text("")
+    shutil.copy(ROOT / "capcore" / "studies" / "resnet_sources.csv", tmp_path / "capcore" / "chapters")
+    (tmp_path / "notebooks" / "results").mkdir(parents=True)
+    shutil.copy(RESULTS / "along_training.json", tmp_path / "notebooks" / "results")
+    for name, (entry, stored) in entries().items():
+        moved = re.sub(r"capcore\.(studies|deep)\.", r"capcore.chapters.\1_", entry)
+        assert reach(moved, tmp_path).hash == stored, name
+
+
+def test_the_command_names_the_results_that_reach_a_definition(capsys):
+    assert main(["fit_power_law"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines} >= {"trained_spectra", "layer_seeds", "resnet_fits"}
+    assert all("capcore.spectra.power_law:fit_power_law" in line for line in lines)
+    main([])
+    assert len(capsys.readouterr().out.splitlines()) == len(entries())
