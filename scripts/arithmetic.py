@@ -100,7 +100,7 @@ class Outcome:
     def row(self) -> list[str]:
         """Its line of the table."""
         kernels = ", ".join(self.found.get("kernels", []))
-        details = [f"{self.found['threads'][0]} thread(s)", *self.found["features"]] if self.found else []
+        details = [f"{self.found['threads'][0]} thread(s)", *self.found["features"][-1:]] if self.found else []
         versions = " ".join(self.found.get("versions", []))
         if self.skipped:
             return [self.setting.name, kernels, ", ".join(details), versions, f"not run: {self.skipped}", "", ""]

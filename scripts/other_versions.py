@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPUTING = {"numpy", "scipy", "python-flint", "jax", "jaxlib", "ml-dtypes", "optax", "pandas", "scikit-learn"}
-NEWER = ("python3.14", "python3.13", "python3.12")
+NEWER = ("3.14", "3.13", "3.12")
 
 
 def environment_with(resolution: str, folder: Path) -> Path | str:
@@ -21,7 +20,7 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
     """
     python = sys.executable
     if resolution == "highest":
-        python = next((found for name in NEWER if (found := shutil.which(name))), sys.executable)
+        python = next(filter(None, map(installed_python, NEWER)), sys.executable)
     folder.mkdir(parents=True, exist_ok=True)
     held = folder / "held.txt"
     lock = (ROOT / "requirements.lock").read_text().splitlines()
@@ -39,6 +38,12 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
         if done.returncode:
             return f"uv {step[0]} failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
     return installed
+
+
+def installed_python(version: str) -> str:
+    """Where this version is, or ''; none is fetched."""
+    find = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", version]
+    return subprocess.run(find, cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
 def locked_extras() -> list[str]:
