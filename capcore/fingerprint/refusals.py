@@ -21,7 +21,7 @@ def is_refusal(node: ast.stmt) -> bool:
     These are ``assert``, ``warnings.warn(…)``, and an ``if`` without ``else`` whose body is a single ``raise`` or
     warning and whose test binds no name and changes nothing. A run that was stored went past it; had it been there, or
     had it been another, it would have been passed with the same numbers, or there would be none. This is not so where
-    somebody catches what is raised, hence :class:`Essence` looks at that.
+    somebody catches what is raised, hence that is looked at as well.
 
     >>> [is_refusal(ast.parse(f"if {test}: raise ValueError").body[0]) for test in ("x < 0", "(y := x) < 0", "next(x)")]
     [True, False, False]
