@@ -28,12 +28,18 @@ def tt_svd(
     Each truncation is the best of its unfolding, so the squared error is at most (L − 1) times that of the
     best approximation with these ranks. Balanced: each bond's singular values are split
     evenly between the two cores beside it. Source: Oseledets (2011), Algorithm 1.
+    Raises ``ValueError`` for coefficients beyond 1e±140, whose squares are no numbers.
 
     >>> cores = tt_svd(np.arange(1.0, 9.0), 1, [2, 2, 2], [1, 2, 2, 1])
     >>> contract(cores).round(12).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     """
     rest = np.asarray(coefficients, dtype=float).reshape(*kernel_sizes[::-1], input_dim).transpose()
+    if rest.any() and not 1e-140 <= np.abs(rest).max() <= 1e140:
+        raise ValueError(
+            f"coefficients: found a largest one of {np.abs(rest).max():.1e}, expected between 1e-140 and 1e140: their "
+            "squares leave double precision. Divide them by a number first, and multiply a core by it."
+        )
     n_layers = len(kernel_sizes)
     cores = []
     rank = input_dim

@@ -44,7 +44,7 @@ class FastProduct:
     @property
     def tasks(self) -> list[tuple[int, int]]:
         """Layer (from 1) and column of its lower factor: independent parts of the work."""
-        widths = [core.shape[2] for core in self.space.complements]
+        widths = [core.shape[2] * (s > 0) for core, s in zip(self.space.complements, self.space.ranks_above, strict=True)]
         return [(layer, q) for layer, width in enumerate(widths, 1) for q in range(width)]
 
     def columns(self, layer: int, q: int) -> Iterator[tuple[int, np.ndarray]]:
