@@ -214,7 +214,8 @@ def gram_eigenvalues(matrix: object) -> np.ndarray:
     """(n,) eigenvalues of K̃K̃ᵀ, descending: the paper's own procedure (paper 1, section 4.3).
 
     Shown for comparison only. The eigenvalues are squares of the singular values of K̃, so what is below
-    √eps of the largest drowns in rounding, and some come out negative (the paper's footnote 7). Raises ``ValueError`` beyond 1e±140, whose squares are no numbers.
+    √eps of the largest drowns in rounding, and some come out negative (the paper's footnote 7).
+    Raises ``ValueError`` for entries beyond 1e±140, whose squares are no numbers.
     """
     array = finite_array(matrix, "matrix", 2)
     if array.any() and not 1e-140 <= np.abs(array).max() <= 1e140:

@@ -89,7 +89,7 @@ def arrays(*shape: Any, copies: float = 1.0) -> float:
 
 
 def fit_bytes(arch: Any) -> float:
-    """What :func:`~capcore.optimum.fit` takes: some matrices of n × n, the layers' tangents, copies of the parameters."""
+    """What :func:`~capcore.optimum.fit` takes: matrices of n × n, the layers' tangents, copies of the parameters."""
     n = arch.n_inputs * arch.input_dim
     return arrays(n, n, copies=6.5) + _tangent_bytes(arch) + arrays(arch.n_params, copies=8)
 
@@ -110,7 +110,9 @@ def fit_too_large(arch: Any) -> TooLargeError:
             "Use capcore.fit_octaves(arch.channels, arch.kernel_sizes, "
             "capcore.exponential_sequence(process, arch.n_inputs)), which lists no inputs"
         )
-    return too_large(f"fit: found {type(arch).__name__} with {n:,} inputs", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}.")
+    return too_large(
+        f"fit: found {type(arch).__name__} with {n:,} inputs", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}."
+    )
 
 
 def allocation_too_large(arch: Any) -> TooLargeError:

@@ -61,8 +61,8 @@ class Problem:
         finite_number(self.variance, "variance", "a number")
         if not 1e-150 <= np.abs(self.covariance).max() <= 1e150:
             raise ValueError(
-                f"covariance: found a largest entry of {np.abs(self.covariance).max():.1e}, expected one between 1e-150 "
-                "and 1e150: its squares leave double precision. Measure the process in other units."
+                f"covariance: found a largest entry of {np.abs(self.covariance).max():.1e}, expected one between "
+                "1e-150 and 1e150: its squares leave double precision. Measure the process in other units."
             )
         ones = np.ones(n)
         gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()

@@ -115,7 +115,7 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         # The recursion amplifies rounding on its way to a singular order; eigenvalues do not.
         if not fits(arrays(order + 1, order + 1, copies=2)):
             raise ValueError(
-                f"autocovariance: numerically singular or not positive definite at lag {order:,} (too many lags to tell "
+                f"autocovariance: numerically singular or not positive definite at lag {order:,} (too many to tell "
                 f"which). Found reflection coefficient {reflections[-1]:.6g}, expected a value strictly between -1 and "
                 f"1. {advice}"
             )
@@ -222,6 +222,11 @@ class DampedCosine(Process):
 
     def _sequence(self, n: int) -> np.ndarray:
         lags = np.arange(n)
+        if n * np.finfo(float).eps > 1e-7 * self.period:
+            raise ValueError(
+                f"period: found {self.period:.3g} samples for {n:,} lags, expected at least "
+                f"{n * np.finfo(float).eps / 1e-7:.1e}: the phase at the last lag is lost in rounding."
+            )
         return np.exp(-lags / self.decay) * np.cos(2 * np.pi * lags / self.period)
 
 

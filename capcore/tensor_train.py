@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from capcore.generic import ranks_from_above, ranks_from_below
+from capcore.magnitudes import underflows
 
 
 def tt_svd(
@@ -64,7 +65,14 @@ def tt_svd(
 
 
 def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
-    """(Π n_l · r_0,) coefficients of the train, position-major, lag 0 first."""
+    """(Π n_l · r_0,) coefficients of the train, position-major, lag 0 first.
+
+    Raises ``FloatingPointError`` where products of cores are lost in underflow.
+    """
+    if underflows(cores):
+        raise FloatingPointError(
+            "cores: found ones so small that their product is lost in underflow, expected moderate ones. Scale them up."
+        )
     result = cores[0]
     for core in cores[1:]:
         result = np.tensordot(result, core, 1)

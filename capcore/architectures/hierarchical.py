@@ -15,9 +15,9 @@ import numpy as np
 
 from capcore import generic
 from capcore.architectures.balance import balance
-from capcore.architectures.scales import underflows
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.constraints import compress_columns, equilibrate
+from capcore.magnitudes import underflows
 from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
 from capcore.validation import finite_array, positive_integer
@@ -213,9 +213,9 @@ class Hierarchical:
         kernels = self.kernels(params) if ring is REALS else self._split(np.asarray(params))
         if ring is REALS and underflows(kernels):
             raise FloatingPointError(
-                f"params: found layers so small (largest weights {', '.join(f'{np.abs(k).max():.0e}' for k in kernels)}) "
-                "that their product is lost in underflow, expected moderate ones. Scale them up: capacity does not "
-                "depend on the scale of a layer."
+                f"params: found layers with largest weights {', '.join(f'{np.abs(k).max():.0e}' for k in kernels)}, "
+                "whose product is lost in underflow, expected moderate ones. Scale them up: capacity does not depend "
+                "on the scale of a layer."
             )
         return Stack(kernels, self.dilations, ring)
 

@@ -1,35 +1,23 @@
 """Layers of even scale: the same capacities, at parameters whose products stay within double precision.
 
-A model that is homogeneous in a layer, f(s·w) = s^k f(w), keeps the directions of its Jacobian's columns when that layer
-is multiplied by a number: capacity does not depend on the scale of a layer. Powers of two are exact, so that nothing
-else changes, to the last bit.
+A model that is homogeneous in a layer, f(s·w) = s^k f(w), keeps the directions of its Jacobian's columns when that
+layer is multiplied by a number: capacity does not depend on the scale of a layer. Powers of two are exact, so that
+nothing else changes, to the last bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from capcore.finite_field import PRIME, Dual
+from capcore.magnitudes import to_even_scale
 from capcore.validation import finite_array
 
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
-SMALLEST = float(np.finfo(float).tiny / np.finfo(float).eps)  # entries below ε of a column this long are all it loses
-UNDERFLOW = -950  # binary exponent: products below 2^-950 have begun to lose entries that matter
 SEED = 20_190_315
-
-
-def to_even_scale(values: np.ndarray) -> np.ndarray:
-    """``values`` times the power of two that brings their largest entry into [½, 1); zeros stay.
-
-    >>> to_even_scale(np.array([3.0, -12.0])).tolist()
-    [0.1875, -0.75]
-    """
-    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    half = exponent // 2  # in two steps: 2^1074 is no number
-    return np.ldexp(np.ldexp(values, -half), half - exponent)
 
 
 def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
@@ -108,16 +96,3 @@ def is_homogeneous(function: Any, n_params: int, part: slice, prime: int = PRIME
     degrees = {int(v.derivative[0]) * pow(int(v.value), -1, prime) % prime for v in found if v.value}
     vanish = all(not v.derivative[0] for v in found if not v.value)
     return vanish and len(degrees) <= 1
-
-
-def underflows(kernels: Sequence[np.ndarray]) -> bool:
-    """Whether the product of some successive layers is lost in underflow, none of them being zero.
-
-    >>> underflows([np.full((1, 2, 1), 1e-160)] * 2), underflows([np.zeros((1, 2, 1))] * 2)
-    (True, False)
-    """
-    largest = np.array([np.abs(kernel).max(initial=0.0) for kernel in kernels])
-    if not largest.all():
-        return False
-    sums = np.concatenate([[0.0], np.cumsum(np.frexp(largest)[1])])
-    return bool((sums - np.maximum.accumulate(sums)).min() < UNDERFLOW)
