@@ -181,6 +181,11 @@ def _checked_weights(weights: Any, d: int) -> np.ndarray:
         raise ValueError(
             "weights: found only zeros, expected at least one other value: there would be nothing to predict."
         )
+    if not 1e-150 <= np.abs(values).max() <= 1e150:
+        raise ValueError(
+            f"weights: found a largest one of {np.abs(values).max():.1e}, expected between 1e-150 and 1e150: their "
+            "squares leave double precision."
+        )
     values.setflags(write=False)
     return values
 
@@ -189,6 +194,11 @@ def _checked_mixing(mixing: Any, d: int) -> np.ndarray:
     matrix = finite_array(mixing, "mixing", 2)
     if matrix.shape != (d, d):
         raise ValueError(f"mixing: found shape {matrix.shape}, expected {(d, d)}, a row and a column per component.")
+    if matrix.any() and not 1e-150 <= np.abs(matrix).max() <= 1e150:
+        raise ValueError(
+            f"mixing: found a largest entry of {np.abs(matrix).max():.1e}, expected one between 1e-150 and 1e150: "
+            "their squares leave double precision."
+        )
     condition = float(np.linalg.cond(matrix))
     if not condition < LARGEST_CONDITION:
         raise ValueError(

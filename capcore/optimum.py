@@ -252,7 +252,8 @@ def _minimise(
             start_loss = problem.loss(arch.coefficients(params))
         if not np.isfinite(start_loss):
             raise FloatingPointError(
-                "fit: the loss at the start is not finite. Expected parameters of moderate size; scale the start down."
+                "fit: found that the loss at the start is not finite, expected parameters of moderate size. Scale the "
+                "start down."
             )
     if isinstance(arch, PoleModel) and method == "variable-projection":
         result = minimise_recurrent(arch, problem.target, problem.root, params, rng, callback=callback, **options)

@@ -22,6 +22,7 @@ from scipy.linalg.lapack import dtrcon
 
 from capcore.allocation import CapacityWarning
 from capcore.generic import tensor_train_dimension
+from capcore.magnitudes import to_even_scale
 from capcore.octaves.blocks import Family, Level, arrays, levels
 from capcore.octaves.digits import Corner, corners, shares
 from capcore.octaves.sequence import ExponentialSequence
@@ -83,7 +84,7 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     if space.dimension == 0:
         return OctaveAllocation(0, edges, np.zeros(len(edges) - 1), 1.0)
     corner = corners(space)
-    tree = list(levels(space, sequence))
+    tree = list(levels(space, _of_unit_size(sequence)))
     share = shares(space, corner)
     bands = _bands(space, tree, corner)
     details = [_detail_rows(level, part.factor) for level, part in zip(tree[1:], share, strict=True)]
@@ -100,6 +101,13 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
         gram = np.einsum("rfc,rgc->fg", rows, rows, optimize=True)
         per_octave[l + 1 :] += [np.einsum("xf,fg,xg->", x, gram, x, optimize=True) for x in part.parts]
     return OctaveAllocation(kappa, edges, per_octave, float(1 / dtrcon(r)[0]))
+
+
+def _of_unit_size(sequence: ExponentialSequence) -> ExponentialSequence:
+    """The sequence times a power of two: capacity does not depend on the scale of the covariance."""
+    parts = to_even_scale(np.concatenate([[sequence.variance], sequence.weights, sequence.near]))
+    last = 1 + sequence.weights.size
+    return ExponentialSequence(float(parts[0]), parts[1:last], sequence.rates, parts[last:])
 
 
 def _warn_below_generic(total: int, kernels: list[np.ndarray]) -> None:
