@@ -91,13 +91,13 @@ def arrays(*shape: Any, copies: float = 1.0) -> float:
 def fit_bytes(arch: Any) -> float:
     """What :func:`~capcore.optimum.fit` takes: matrices of n × n, the layers' tangents, copies of the parameters."""
     n = arch.n_inputs * arch.input_dim
-    return arrays(n, n, copies=6.5) + _tangent_bytes(arch) + arrays(arch.n_params, copies=8)
+    return arrays(n, n, copies=6.5) + 4 * _tangent_bytes(arch) + arrays(arch.n_params, copies=8)
 
 
 def allocation_bytes(arch: Any) -> float:
     """What :func:`~capcore.allocation.allocate` takes: Σ, and the layers' parts of the constraint matrix."""
     n = arch.n_inputs * arch.input_dim
-    return arrays(n, n, copies=4) + 2 * _tangent_bytes(arch)
+    return arrays(n, n, copies=4) + 5 * _tangent_bytes(arch)
 
 
 def fit_too_large(arch: Any) -> TooLargeError:
@@ -141,8 +141,8 @@ def _what_fits(copies: float) -> str:
 
 def _tangent_bytes(arch: Any) -> float:
     n = arch.n_inputs * arch.input_dim
-    if not getattr(arch, "has_disjoint_supports", False):  # the Jacobian itself, and once more with unit columns
-        return arrays(n, arch.n_params, copies=2)
+    if not getattr(arch, "has_disjoint_supports", False):  # the Jacobian itself
+        return arrays(n, arch.n_params)
     return sum(arrays(n, min(n, part.stop - part.start)) for part in arch.layers.values())
 
 

@@ -80,7 +80,7 @@ class Hierarchical:
         self.n_params = ends[-1]
         if not fits(arrays(sum(i * k * o for i, k, o in self.kernel_shapes), copies=4)):
             raise too_large(
-                f"channels: found {max(hidden):,} of {n_layers} layers, {float(sum(sizes)):.2g} parameters",
+                f"channels: found {max(hidden):,} of {n_layers} layers, {min(sum(sizes), 10**99):.2e} parameters",
                 arrays(sum(i * k * o for i, k, o in self.kernel_shapes), copies=4),
                 "Use fewer channels, layers or taps.",
             )
