@@ -15,8 +15,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.scales import with_even_layers
 from capcore.constraints import ConstraintSpace, chain, join
 from capcore.fourier import fourier_frequencies, per_frequency
+from capcore.memory import allocation_bytes, allocation_too_large, fits
 from capcore.optimum import Problem
 from capcore.processes import Process
 from capcore.validation import finite_array
@@ -136,7 +138,9 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     Warns with :class:`CapacityWarning` where the numerical total differs from the exact generic one: the
     parameters are then singular (an exactly low-rank target, a layer of zeros), or close to it.
     The constraint space is meaningful as such at any parameters; it says which errors are fixed only at an optimum.
-    Raises ``ValueError`` for parameters or a covariance that are not finite or whose shapes do not fit.
+    Capacity does not depend on the scale of a layer, and layers of any scale, 1e±300 included, are evened first.
+    Raises ``ValueError`` for parameters, a covariance or a Jacobian that are not finite or whose shapes do not fit, and
+    :class:`~capcore.memory.TooLargeError`, which names the function to use, for what does not fit into memory.
 
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.optimum import fit
@@ -146,18 +150,27 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     >>> alloc.total, alloc.generic_total, round(float(alloc.per_input.sum()), 9)
     (48, 48, 48.0)
     """
+    if not fits(allocation_bytes(arch)):
+        raise allocation_too_large(arch)
     covariance = _covariance(arch, process)
+    even, at = with_even_layers(arch, params)
+    tangents = even.tangents(at)
+    if not all(np.isfinite(columns).all() for columns in tangents.values()):
+        raise ValueError(
+            f"params: found values at which the Jacobian of {arch!r} overflows, expected finite derivatives. "
+            "Scale the parameters down (the poles of a recurrent model should lie within the unit circle)."
+        )
     spaces = {
         name: ConstraintSpace.from_columns(covariance @ columns, equilibrated=True)
-        for name, columns in arch.tangents(params).items()
+        for name, columns in tangents.items()
     }
     space = join(list(spaces.values()))
     generic_total = arch.generic_capacity()
     if space.dimension != generic_total:
         warnings.warn(
             f"numerical capacity {space.dimension} differs from the exact generic capacity {generic_total}: the "
-            "parameters are singular or nearly so (an exactly low-rank target, a layer of zeros, very different "
-            "scales). Allocations describe the numerical space; look at space.singular_values.",
+            "parameters are singular or nearly so (an exactly low-rank target, a layer of zeros, channels of very "
+            "different scales). Allocations describe the numerical space; look at space.singular_values.",
             CapacityWarning,
             stacklevel=2,
         )

@@ -215,6 +215,12 @@ def gram_eigenvalues(matrix: object) -> np.ndarray:
 
     Shown for comparison only. The eigenvalues are squares of the singular values of K̃, so what is below
     √eps of the largest drowns in rounding, and some come out negative (the paper's footnote 7).
+    Raises ``ValueError`` for entries beyond 1e±140, whose squares are no numbers.
     """
     array = finite_array(matrix, "matrix", 2)
+    if array.any() and not 1e-140 <= np.abs(array).max() <= 1e140:
+        raise ValueError(
+            f"matrix: found a largest entry of {np.abs(array).max():.1e}, expected one between 1e-140 and 1e140: its "
+            "square leaves double precision. Divide the matrix by a number first."
+        )
     return np.linalg.eigvalsh(array @ array.T)[::-1]

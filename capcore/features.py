@@ -50,9 +50,14 @@ class Features(ABC):
         return coefficients
 
     def second_moment(self) -> np.ndarray:
-        """(count, count) E[φφᵀ] under N(0, 1), by quadrature."""
+        """(count, count) E[φφᵀ] under N(0, 1), by quadrature. Raises ``ValueError`` for features beyond 1e150."""
         nodes, weights = normal_quadrature(self.kinks)
         values = self(nodes)
+        if not np.abs(values).max() <= 1e150:
+            raise ValueError(
+                f"features: found values of {np.abs(values).max():.1e}, expected at most 1e150: their squares leave "
+                "double precision. Divide them by a number."
+            )
         moment = values.T @ (weights[:, None] * values)
         return (moment + moment.T) / 2
 

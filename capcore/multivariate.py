@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from capcore.memory import arrays, fits, too_large
 from capcore.processes import Process
 from capcore.validation import finite_array, positive_integer
 
@@ -57,6 +58,12 @@ class Independent(Process):
 
     def autocovariance(self, n: int) -> np.ndarray:
         """(n, d, d) covariance blocks C_τ = E[x_t x_{t−τ}ᵀ] at lags 0 … n−1."""
+        if not fits(arrays(n, self.input_dim, self.input_dim, copies=4)):
+            raise too_large(
+                f"n: found {n:,} lags of {self.input_dim} × {self.input_dim} blocks",
+                arrays(n, self.input_dim, self.input_dim, copies=4),
+                "Use fewer inputs or components.",
+            )
         return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 3)
 
     def covariance(self, n: int) -> np.ndarray:
@@ -64,6 +71,12 @@ class Independent(Process):
 
         Raises ``ValueError`` when a component is not positive definite or numerically singular.
         """
+        if not fits(arrays(n, n, self.input_dim, self.input_dim, copies=3)):
+            raise too_large(
+                f"n: found {n:,}, a covariance of {self.input_dim} times as many rows and columns",
+                arrays(n, n, self.input_dim, self.input_dim, copies=3),
+                "Use fewer inputs or components, or capcore.allocate_large, which never holds it.",
+            )
         for component in self.components:
             component.covariance(n)
         lags = np.arange(n)
@@ -168,6 +181,11 @@ def _checked_weights(weights: Any, d: int) -> np.ndarray:
         raise ValueError(
             "weights: found only zeros, expected at least one other value: there would be nothing to predict."
         )
+    if not 1e-150 <= np.abs(values).max() <= 1e150:
+        raise ValueError(
+            f"weights: found a largest one of {np.abs(values).max():.1e}, expected between 1e-150 and 1e150: their "
+            "squares leave double precision."
+        )
     values.setflags(write=False)
     return values
 
@@ -176,6 +194,11 @@ def _checked_mixing(mixing: Any, d: int) -> np.ndarray:
     matrix = finite_array(mixing, "mixing", 2)
     if matrix.shape != (d, d):
         raise ValueError(f"mixing: found shape {matrix.shape}, expected {(d, d)}, a row and a column per component.")
+    if matrix.any() and not 1e-150 <= np.abs(matrix).max() <= 1e150:
+        raise ValueError(
+            f"mixing: found a largest entry of {np.abs(matrix).max():.1e}, expected one between 1e-150 and 1e150: "
+            "their squares leave double precision."
+        )
     condition = float(np.linalg.cond(matrix))
     if not condition < LARGEST_CONDITION:
         raise ValueError(

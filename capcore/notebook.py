@@ -18,6 +18,8 @@ from types import ModuleType
 
 from threadpoolctl import threadpool_limits
 
+from capcore.notebook_sizes import check_sizes
+
 
 class ParameterError(ValueError):
     """A notebook parameter that cannot be used. Shown in a notebook as one line, without a traceback."""
@@ -37,7 +39,8 @@ def start(namespace: dict, *parameters: str, threads: int | None = None) -> None
         book are small, so that a second thread gains little, and on a busy machine threads that wait for each other
         take 10 to 100 times longer.
 
-    Raises :class:`ParameterError` for any other variable: it was injected, and would silently do nothing.
+    Raises :class:`ParameterError` for any other variable: it was injected, and would silently do nothing; and for sizes
+    that could not fit into memory (:mod:`capcore.notebook_sizes`), before anything is allocated.
 
     >>> start({"chanels": 4}, "channels")
     Traceback (most recent call last):
@@ -52,6 +55,8 @@ def start(namespace: dict, *parameters: str, threads: int | None = None) -> None
         close = get_close_matches(name, parameters, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ParameterError(f"{name}: not a parameter of this notebook. Expected {', '.join(parameters)}.{hint}")
+    with checked_parameters():
+        check_sizes({name: namespace[name] for name in parameters if name in namespace})
     threadpool_limits(int(os.environ.get("CAPCORE_THREADS", "1")) if threads is None else threads)
     from capcore.plotting import use_style
 

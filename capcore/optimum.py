@@ -17,6 +17,7 @@ from capcore.architectures.base import Architecture, PoleModel
 from capcore.constraints import ConstraintSpace
 from capcore.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.lbfgs import minimise_lbfgs
+from capcore.memory import arrays, fit_bytes, fit_too_large, fits, too_large
 from capcore.processes import Process
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 from capcore.variable_projection import minimise_recurrent
@@ -40,7 +41,8 @@ class Problem:
     root : (n, n) upper Cholesky factor R.
     variance : v*, the least possible prediction variance.
 
-    Raises ``ValueError`` for values that are not finite, shapes that disagree, and a root whose RᵀR is not Σ.
+    Raises ``ValueError`` for values that are not finite, shapes that disagree, a covariance beyond 1e±150, and a root
+    whose RᵀR is not Σ.
     """
 
     target: np.ndarray
@@ -57,6 +59,11 @@ class Problem:
                     f"{name}: found a matrix of shape {shape}, expected {(n, n)} for a target of {n} coefficients."
                 )
         finite_number(self.variance, "variance", "a number")
+        if not 1e-150 <= np.abs(self.covariance).max() <= 1e150:
+            raise ValueError(
+                f"covariance: found a largest entry of {np.abs(self.covariance).max():.1e}, expected one between "
+                "1e-150 and 1e150: its squares leave double precision. Measure the process in other units."
+            )
         ones = np.ones(n)
         gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
         if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
@@ -81,6 +88,12 @@ class Problem:
             raise ValueError(
                 f"process: found {process.input_dim} component(s) per position, "
                 f"expected {arch.input_dim} as in {arch!r}."
+            )
+        if not fits(arrays(arch.n_inputs, arch.n_inputs, arch.input_dim, arch.input_dim, copies=3)):
+            raise too_large(
+                f"Problem: found {arch.n_inputs:,} inputs of {arch.input_dim} component(s), whose covariance and root",
+                arrays(arch.n_inputs, arch.n_inputs, arch.input_dim, arch.input_dim, copies=3),
+                "Use fewer inputs, or capcore.fit_large and capcore.allocate_large, which never hold the covariance.",
             )
         target, variance = process.predictor(arch.n_inputs)
         covariance = process.covariance(arch.n_inputs)
@@ -153,14 +166,17 @@ def fit(
         dilations overlap) of :func:`~capcore.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
         :func:`~capcore.lbfgs.minimise_lbfgs`; ``n_random`` of :func:`~capcore.variable_projection.projection_path`.
 
-    Raises ``ValueError`` for arguments that cannot be used, and ``FloatingPointError`` when a start or
-    the answer is not finite.
+    Raises ``ValueError`` for arguments that cannot be used, ``FloatingPointError`` when a start or the answer is not
+    finite, and at once :class:`~capcore.memory.TooLargeError`, which names the function to use, for what would not
+    fit into memory.
 
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
     >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
     True
     """
+    if not fits(fit_bytes(arch)):
+        raise fit_too_large(arch)
     one_of(method, "method", ("auto", *OPTIONS))
     if method == "auto":
         method = "variable-projection" if isinstance(arch, PoleModel) else "gauss-newton"
@@ -236,7 +252,8 @@ def _minimise(
             start_loss = problem.loss(arch.coefficients(params))
         if not np.isfinite(start_loss):
             raise FloatingPointError(
-                "fit: the loss at the start is not finite. Expected parameters of moderate size; scale the start down."
+                "fit: found that the loss at the start is not finite, expected parameters of moderate size. Scale the "
+                "start down."
             )
     if isinstance(arch, PoleModel) and method == "variable-projection":
         result = minimise_recurrent(arch, problem.target, problem.root, params, rng, callback=callback, **options)

@@ -12,6 +12,7 @@ import numpy as np
 from capcore.allocation import CapacityAllocation, allocate
 from capcore.architectures.derivatives import library
 from capcore.architectures.function import Function
+from capcore.architectures.scales import even_function
 from capcore.optimum import Problem
 from capcore.processes import Process
 from capcore.validation import finite_array
@@ -52,7 +53,8 @@ def allocate_function(
     input_dim, layers, derivative : as for :class:`~capcore.architectures.function.Function`.
 
     ``generic_total`` is exact where the function is a polynomial, otherwise the largest numerical rank of a few draws
-    near ``params``.
+    near ``params``. Layers whose largest parameter is beyond 1e±32 are rescaled where the function is a homogeneous
+    polynomial of them, and refused with ``ValueError`` where it is not.
 
     >>> from capcore.processes import PowerLaw
     >>> found = allocate_function(lambda w: np.convolve(w[:2], w[2:]), [1.0, 0.5, 2.0, 0.1], PowerLaw())
@@ -60,8 +62,10 @@ def allocate_function(
     (3, [1.0, 1.0, 1.0])
     """
     values = finite_array(params, "params", 1)
-    model = Function(function, values.size, input_dim=input_dim, layers=layers, derivative=derivative, example=values)
-    return allocate(model, values, process)
+    parts = [part for part in (layers or {}).values() if isinstance(part, slice)] or [slice(None)]
+    even = even_function(function, values, parts)
+    model = Function(function, values.size, input_dim=input_dim, layers=layers, derivative=derivative, example=even)
+    return allocate(model, even, process)
 
 
 def linearised_jax(

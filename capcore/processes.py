@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 
+from capcore.memory import arrays, fits, too_large
 from capcore.toeplitz import (
     autocovariance_from_predictor,
     condition_bound,
@@ -37,15 +38,25 @@ class Process(ABC):
     def autocovariance(self, n: int) -> np.ndarray:
         """(n,) autocovariances c_0, …, c_{n−1} at lags 0 … n−1 (paper 1, Eq. 30).
 
-        Raises ``ValueError`` when n is not a positive whole number or a value comes out NaN or infinite.
+        Raises ``ValueError`` when n is not a positive whole number, does not fit into memory, or a value comes out NaN
+        or infinite.
         """
+        if not fits(arrays(n, copies=4)):
+            raise too_large(f"n: found {n:,} lags", arrays(n, copies=4), "Use fewer inputs, or exponential_sequence.")
         return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 1)
 
     def covariance(self, n: int) -> np.ndarray:
         """(n, n) covariance matrix Σ of n successive samples, Σ_ij = c_|i−j| (paper 1, Eq. 30).
 
-        Raises ``ValueError`` when the sequence is not positive definite or numerically singular.
+        Raises ``ValueError`` when the sequence is not positive definite or numerically singular, and
+        :class:`~capcore.memory.TooLargeError` when the matrix would not fit into memory.
         """
+        if not fits(arrays(n, n, copies=1.5)):
+            raise too_large(
+                f"n: found {n:,}, a covariance of as many rows and columns",
+                arrays(n, n, copies=1.5),
+                "Use fewer inputs, or capcore.fit_large and capcore.allocate_large, which never hold it.",
+            )
         c = self.autocovariance(n)
         check_positive_definite(c)
         return toeplitz(c)
@@ -102,6 +113,12 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         raise ValueError(f"autocovariance: found c_0 = {c[0]:g}, expected a positive variance at lag 0.")
     if order < size - 1 or not variances[-1] > noise:
         # The recursion amplifies rounding on its way to a singular order; eigenvalues do not.
+        if not fits(arrays(order + 1, order + 1, copies=2)):
+            raise ValueError(
+                f"autocovariance: numerically singular or not positive definite at lag {order:,} (too many to tell "
+                f"which). Found reflection coefficient {reflections[-1]:.6g}, expected a value strictly between -1 and "
+                f"1. {advice}"
+            )
         if eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
             raise ValueError(
                 f"autocovariance: not positive definite. Found reflection coefficient {reflections[-1]:.6g} at lag "
@@ -205,6 +222,11 @@ class DampedCosine(Process):
 
     def _sequence(self, n: int) -> np.ndarray:
         lags = np.arange(n)
+        if n * np.finfo(float).eps > 1e-7 * self.period:
+            raise ValueError(
+                f"period: found {self.period:.3g} samples for {n:,} lags, expected at least "
+                f"{n * np.finfo(float).eps / 1e-7:.1e}: the phase at the last lag is lost in rounding."
+            )
         return np.exp(-lags / self.decay) * np.cos(2 * np.pi * lags / self.period)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from capcore.generic import ranks_from_above, ranks_from_below
+from capcore.magnitudes import underflows
 
 
 def tt_svd(
@@ -28,12 +29,18 @@ def tt_svd(
     Each truncation is the best of its unfolding, so the squared error is at most (L − 1) times that of the
     best approximation with these ranks. Balanced: each bond's singular values are split
     evenly between the two cores beside it. Source: Oseledets (2011), Algorithm 1.
+    Raises ``ValueError`` for coefficients beyond 1e±140, whose squares are no numbers.
 
     >>> cores = tt_svd(np.arange(1.0, 9.0), 1, [2, 2, 2], [1, 2, 2, 1])
     >>> contract(cores).round(12).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     """
     rest = np.asarray(coefficients, dtype=float).reshape(*kernel_sizes[::-1], input_dim).transpose()
+    if rest.any() and not 1e-140 <= np.abs(rest).max() <= 1e140:
+        raise ValueError(
+            f"coefficients: found a largest one of {np.abs(rest).max():.1e}, expected between 1e-140 and 1e140: their "
+            "squares leave double precision. Divide them by a number first, and multiply a core by it."
+        )
     n_layers = len(kernel_sizes)
     cores = []
     rank = input_dim
@@ -58,7 +65,14 @@ def tt_svd(
 
 
 def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
-    """(Π n_l · r_0,) coefficients of the train, position-major, lag 0 first."""
+    """(Π n_l · r_0,) coefficients of the train, position-major, lag 0 first.
+
+    Raises ``FloatingPointError`` where products of cores are lost in underflow.
+    """
+    if underflows(cores):
+        raise FloatingPointError(
+            "cores: found ones so small that their product is lost in underflow, expected moderate ones. Scale them up."
+        )
     result = cores[0]
     for core in cores[1:]:
         result = np.tensordot(result, core, 1)

@@ -37,6 +37,12 @@ def estimate_process(series: object, n_inputs: int) -> FromAutocovariance:
     values, n_lags = _long_enough(series, n_inputs)
     if np.ptp(values) <= 1e-12 * np.abs(values).max():
         raise ValueError(f"series: found the constant {values[0]:g}, expected values that vary.")
+    peak = float(np.abs(values).max())
+    if not 1e-140 <= peak <= 1e140:
+        raise ValueError(
+            f"series: found values of about {peak:.0e}, expected a largest one between 1e-140 and 1e140: their "
+            "squares leave double precision, and c_0 with them. Measure the series in other units."
+        )
     try:
         return FromAutocovariance(_autocovariance(values, n_lags))
     except ValueError as error:

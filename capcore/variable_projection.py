@@ -42,6 +42,12 @@ def minimise_poles(
     """
     limit = pole_limit(arch.n_inputs)
 
+    if not 1e-4 <= np.abs(root).max() <= 1e100:
+        raise ValueError(
+            f"root: found a largest entry of {np.abs(root).max():.1e}, expected one between 1e-4 and 1e100 (a standard "
+            "deviation of the process): the search stops at an absolute slope. Measure the process in other units."
+        )
+
     def columns(r: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         filters, slopes = arch.basis(r)
         return root @ filters, lambda weights: root @ (slopes * weights)

@@ -15,6 +15,7 @@ from capcore.architectures import derivatives
 from capcore.architectures.dense import DenseJacobian
 from capcore.constraints import ConstraintSpace, equilibrate
 from capcore.finite_field import PRIME, Dual, jacobian_of_function
+from capcore.magnitudes import to_even_scale
 from capcore.validation import finite_array, one_of, positive_integer
 
 N_DRAWS = 3
@@ -82,7 +83,9 @@ class Function(DenseJacobian):
         """(n_params,) random parameters: normal with variance ¼, or near the example."""
         if self.example is None:
             return rng.normal(0, SPREAD, self.n_params)
-        scale = NEAR * float(np.sqrt(np.mean(np.square(self.example))))
+        even = to_even_scale(self.example)  # whose squares are numbers, whatever the scale
+        unit = float(np.abs(self.example).max() / (np.abs(even).max() or 1.0))
+        scale = NEAR * unit * float(np.sqrt(np.mean(np.square(even))))
         return self.example + (scale or SPREAD) * rng.normal(size=self.n_params)
 
     def coefficients(self, params: object) -> np.ndarray:

@@ -17,8 +17,12 @@ from capcore import generic
 from capcore.architectures.balance import balance
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.constraints import compress_columns, equilibrate
+from capcore.magnitudes import underflows
+from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
 from capcore.validation import finite_array, positive_integer
+
+MOST_LAYERS = 4096  # more inputs than numbers can count, and minutes to count them
 
 
 class Hierarchical:
@@ -41,6 +45,8 @@ class Hierarchical:
 
     Parameters are the kernels, flattened in C order, layer 1 first. Tap 0 is the most recent, and
     coefficients are position-major with lag 0 first.
+    Raises :class:`~capcore.memory.TooLargeError` where the parameters would not fit into memory; what they give is
+    refused with ``FloatingPointError`` where products of layers are lost in underflow.
 
     >>> arch = Hierarchical(channels=4, n_layers=6, kernel_size=2)
     >>> arch.n_inputs, arch.n_params, arch.generic_capacity()
@@ -56,6 +62,8 @@ class Hierarchical:
         input_dim: int = 1,
     ) -> None:
         n_layers = _count_layers(channels, n_layers, kernel_size, dilations)
+        if n_layers > MOST_LAYERS:
+            raise ValueError(f"n_layers: found {n_layers:,}, expected at most {MOST_LAYERS:,}.")
         hidden = _per_layer(channels, "channels", n_layers - 1)
         self.kernel_sizes = _per_layer(kernel_size, "kernel_size", n_layers)
         self.input_dim = positive_integer(input_dim, "input_dim")
@@ -70,6 +78,12 @@ class Hierarchical:
         sizes = [i * k * o for i, k, o in self.kernel_shapes]
         ends = np.cumsum(sizes).tolist()
         self.n_params = ends[-1]
+        if not fits(arrays(sum(i * k * o for i, k, o in self.kernel_shapes), copies=4)):
+            raise too_large(
+                f"channels: found {max(hidden):,} of {n_layers} layers, {min(sum(sizes), 10**99):.2e} parameters",
+                arrays(sum(i * k * o for i, k, o in self.kernel_shapes), copies=4),
+                "Use fewer channels, layers or taps.",
+            )
         parts = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
         self.layers = {f"layer {l}": part for l, part in enumerate(parts, 1)}
 
@@ -102,10 +116,22 @@ class Hierarchical:
         The derivative by one weight is the product of everything below that layer with everything above
         it, shifted by the weight's tap: the model is linear in each layer.
         """
+        if not fits(arrays(self.n_inputs, self.input_dim, self.n_params, copies=2)):
+            raise too_large(
+                f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters",
+                arrays(self.n_inputs, self.input_dim, self.n_params, copies=2),
+                "Use capcore.allocate_large for disjoint supports, capcore.estimate_capacity for others.",
+            )
         return stack_jacobian(self._stack(params))
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
         """(n_inputs · input_dim, n_params) Jacobian at integer parameters, reduced modulo ``prime``, exact."""
+        if not fits(arrays(self.n_inputs, self.input_dim, self.n_params, copies=8)):
+            raise too_large(
+                f"exact rank: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters",
+                arrays(self.n_inputs, self.input_dim, self.n_params, copies=8),
+                "Use fewer inputs, or capcore.estimate_capacity, whose limits do not need it.",
+            )
         return stack_jacobian(self._stack(params, Modulo(prime)))
 
     def tangents(self, params: object) -> dict[str, np.ndarray]:
@@ -185,6 +211,12 @@ class Hierarchical:
 
     def _stack(self, params: object, ring: Ring = REALS) -> Stack:
         kernels = self.kernels(params) if ring is REALS else self._split(np.asarray(params))
+        if ring is REALS and underflows(kernels):
+            raise FloatingPointError(
+                f"params: found layers with largest weights {', '.join(f'{np.abs(k).max():.0e}' for k in kernels)}, "
+                "whose product is lost in underflow, expected moderate ones. Scale them up: capacity does not depend "
+                "on the scale of a layer."
+            )
         return Stack(kernels, self.dilations, ring)
 
     def generic_capacity(self) -> int:

@@ -151,7 +151,8 @@ def _spread(n_columns: int, wider: int) -> np.ndarray:
 def _mix(values: np.ndarray, core: np.ndarray, s: int) -> np.ndarray:
     """Contract the bond index, the fastest of the columns, with the core of the layer over it."""
     rows, columns = values.shape
-    return (values.reshape(rows, columns // s, s) @ core).reshape(rows, columns // s * core.shape[1])
+    count = columns // s if s else 0  # a layer of zeros above: no column of the layers below it is left
+    return (values.reshape(rows, count, s) @ core).reshape(rows, count * core.shape[1])
 
 
 def arrays(family: Family) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

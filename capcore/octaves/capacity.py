@@ -10,6 +10,7 @@ bands replaces that of the n rows of ΣT, and squared norms of its rows are the 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -19,6 +20,9 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
+from capcore.allocation import CapacityWarning
+from capcore.generic import tensor_train_dimension
+from capcore.magnitudes import to_even_scale
 from capcore.octaves.blocks import Family, Level, arrays, levels
 from capcore.octaves.digits import Corner, corners, shares
 from capcore.octaves.sequence import ExponentialSequence
@@ -57,6 +61,8 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     model : kernels (c_{l−1}, n_l, c_l), layer 1 first, or their :class:`~capcore.tangent_space.TangentSpace`.
     sequence : the autocovariance, accurate up to lag n − 1.
 
+    Equals :func:`~capcore.allocation.allocate` where both run. Warns with
+    :class:`~capcore.allocation.CapacityWarning` where the total differs from the generic one of the kernels' shapes.
     Raises ``ValueError`` for kernels that do not fit together, or with more than one component per position.
 
     >>> from capcore.architectures import Hierarchical
@@ -68,11 +74,17 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     >>> result.total, result.n_inputs == 2**30, len(result.per_octave)
     (31, True, 31)
     """
-    space = model if isinstance(model, TangentSpace) else TangentSpace.of_kernels(model)
+    kernels = [] if isinstance(model, TangentSpace) else [np.asarray(kernel) for kernel in model]
+    space = model if isinstance(model, TangentSpace) else TangentSpace.of_kernels(kernels)
     if space.input_dim != 1:
         raise ValueError(f"model: found {space.input_dim} components per position, expected 1. Use allocate instead.")
+    if kernels:
+        _warn_below_generic(space.dimension, kernels)
+    edges = (0, *accumulate(space.kernel_sizes, mul, initial=1))
+    if space.dimension == 0:
+        return OctaveAllocation(0, edges, np.zeros(len(edges) - 1), 1.0)
     corner = corners(space)
-    tree = list(levels(space, sequence))
+    tree = list(levels(space, _of_unit_size(sequence)))
     share = shares(space, corner)
     bands = _bands(space, tree, corner)
     details = [_detail_rows(level, part.factor) for level, part in zip(tree[1:], share, strict=True)]
@@ -88,16 +100,35 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
         rows = piece.reshape(len(piece) // f, f, kappa)
         gram = np.einsum("rfc,rgc->fg", rows, rows, optimize=True)
         per_octave[l + 1 :] += [np.einsum("xf,fg,xg->", x, gram, x, optimize=True) for x in part.parts]
-    edges = (0, *accumulate(space.kernel_sizes, mul, initial=1))
     return OctaveAllocation(kappa, edges, per_octave, float(1 / dtrcon(r)[0]))
+
+
+def _of_unit_size(sequence: ExponentialSequence) -> ExponentialSequence:
+    """The sequence times a power of two: capacity does not depend on the scale of the covariance."""
+    parts = to_even_scale(np.concatenate([[sequence.variance], sequence.weights, sequence.near]))
+    last = 1 + sequence.weights.size
+    return ExponentialSequence(float(parts[0]), parts[1:last], sequence.rates, parts[last:])
+
+
+def _warn_below_generic(total: int, kernels: list[np.ndarray]) -> None:
+    shapes = [kernel.shape for kernel in kernels]
+    generic_total = tensor_train_dimension([shapes[0][0], *(s[2] for s in shapes)], [s[1] for s in shapes])
+    if total != generic_total:
+        warnings.warn(
+            f"capacity {total} at these kernels differs from the exact generic capacity {generic_total}: they are "
+            "singular or nearly so (an exactly low-rank target, a layer of zeros).",
+            CapacityWarning,
+            stacklevel=3,
+        )
 
 
 def _detail_rows(level: Level, factor: np.ndarray) -> np.ndarray:
     """(ρ · f, κ_l) details of all blocks of a level, compressed by the factor of their upper rows."""
     rho, columns = level.details.shape
     f, s = factor.shape
-    values = level.details.reshape(rho, columns // s, s)
-    return (values @ factor.T).transpose(0, 2, 1).reshape(rho * f, columns // s)
+    count = columns // s if s else 0  # nothing passes through a layer of zeros above
+    values = level.details.reshape(rho, count, s)
+    return (values @ factor.T).transpose(0, 2, 1).reshape(rho * f, count)
 
 
 def _bands(space: TangentSpace, tree: list[Level], corner: list[Corner]) -> list[np.ndarray]:

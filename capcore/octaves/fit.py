@@ -79,6 +79,11 @@ def fit_octaves(
         raise ValueError(
             f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}: one between layers."
         )
+    if not 1e-100 <= sequence.variance <= 1e100:
+        raise ValueError(
+            f"sequence: found c_0 = {sequence.variance:.1e}, expected a variance between 1e-100 and 1e100: its squares "
+            "leave double precision. Measure the process in other units."
+        )
     ranks = attainable_ranks([1, *channels, 1], kernel_sizes)
     predictor = optimal_predictor(sequence, int(np.prod(kernel_sizes, dtype=object)))
     target = round_train(predictor.train(kernel_sizes), [4 * ERROR_RANK] * len(kernel_sizes))

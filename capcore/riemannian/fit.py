@@ -150,7 +150,7 @@ def _start(arch: Hierarchical, ranks: list[int], start: str | np.ndarray, rng: n
         finite = np.isfinite(np.linalg.norm(arch.coefficients(params)))
     if not finite:
         raise FloatingPointError(
-            "start: the coefficients overflow. Expected parameters of moderate size; scale them down."
+            "start: found that the coefficients overflow, expected parameters of moderate size. Scale them down."
         )
     return round_train(arch.kernels(params), ranks)
 

@@ -49,7 +49,8 @@ class ToeplitzProblem:
         """The problem of predicting ``process`` from its last ``n`` values.
 
         Raises ``ValueError`` where the covariance is numerically singular or not positive definite, as far as
-        conjugate gradients can tell, and for a process with several components per position.
+        conjugate gradients can tell, of a variance beyond 1e±100, and for a process with several components per
+        position.
         """
         if not isinstance(process, Process):
             raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
@@ -59,6 +60,11 @@ class ToeplitzProblem:
                 "Toeplitz matrices of one component. Use capcore.fit."
             )
         c = process.autocovariance(positive_integer(n, "n") + 1)
+        if c[0] > 0 and not 1e-100 <= c[0] <= 1e100:
+            raise ValueError(
+                f"process: found c_0 = {c[0]:.1e}, expected a variance between 1e-100 and 1e100: its squares leave "
+                "double precision. Measure the process in other units."
+            )
         symbol, nearest = circulant_symbol(c[:n]), nearest_circulant(c[:n])
         target, residual = solve_toeplitz_cg(symbol, nearest, c[1:])
         error = residual * float(np.linalg.norm(c[1:])) / float(nearest.min())

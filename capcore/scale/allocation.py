@@ -171,6 +171,11 @@ def _check(arch: object, process: object) -> None:
         raise ValueError(
             f"process: found {process.input_dim} component(s) per position, expected {arch.input_dim} as in {arch!r}."
         )
+    if not 1e-100 <= np.abs(process.autocovariance(1)).max() <= 1e100:
+        raise ValueError(
+            f"process: found c_0 of about {np.abs(process.autocovariance(1)).max():.1e}, expected a variance between "
+            "1e-100 and 1e100: its squares leave double precision. Measure the process in other units."
+        )
     lags = min(arch.n_inputs, CHECKED_LAGS)
     if process.input_dim == 1:
         check_positive_definite(process.autocovariance(lags))

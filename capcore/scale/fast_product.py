@@ -44,8 +44,8 @@ class FastProduct:
     @property
     def tasks(self) -> list[tuple[int, int]]:
         """Layer (from 1) and column of its lower factor: independent parts of the work."""
-        widths = [core.shape[2] for core in self.space.complements]
-        return [(layer, q) for layer, width in enumerate(widths, 1) for q in range(width)]
+        layers = zip(self.space.complements, self.space.ranks_above, strict=True)
+        return [(l, q) for l, (core, s) in enumerate(layers, 1) if s for q in range(core.shape[2])]
 
     def columns(self, layer: int, q: int) -> Iterator[tuple[int, np.ndarray]]:
         """Index and values (n · d,) of every column of ΣT made from column q of a layer's lower factor."""

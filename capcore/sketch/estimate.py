@@ -9,6 +9,11 @@ from tqdm import tqdm
 
 from capcore.allocation import CapacityWarning
 from capcore.architectures.base import Architecture
+from capcore.architectures.frozen import Frozen
+from capcore.architectures.function import Function
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.recurrent import Recurrent
+from capcore.architectures.scales import with_even_layers
 from capcore.optimum import Problem
 from capcore.processes import Process
 from capcore.sketch.covariance import covariance_product
@@ -58,8 +63,8 @@ def estimate_capacity(
 
     Limits enclose the capacity itself, also where a ridge or a numerical rank below the generic one hides part of it,
     as long as ``generic_total`` is known. Warns with :class:`~capcore.allocation.CapacityWarning` where the numerical
-    rank is below it, or the solver stopped early. Raises ``ValueError`` for arguments that cannot be used and for
-    products that are not finite.
+    rank is below it, or the solver stopped early. Layers of any scale are evened first. Raises ``ValueError`` for
+    arguments that cannot be used and for products that are not finite.
 
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
@@ -77,6 +82,8 @@ def estimate_capacity(
     positive_integer(n_probes, "n_probes")
     positive_integer(deflate, "deflate", 0)
     positive_integer(max_iterations, "max_iterations")
+    if isinstance(model, Frozen | Function | Hierarchical | Recurrent) and params is not None:
+        model, params = with_even_layers(model, params)
     products = JacobianProducts.of(model, params)
     covariance = covariance_product(process, products.n_inputs, products.input_dim)
     operator = ConstraintOperator.balanced(products, covariance, rng)

@@ -30,7 +30,10 @@ class PowerLawFit:
     n_tail : eigenvalues in the tail. n : eigenvalues used in all. n_zero, n_above : eigenvalues that were not used
         because they are zero up to rounding, or above x_max.
     status : ``"ok"`` or ``"failed"``. reason : why it failed; empty otherwise.
+    xmin, ks_distance, stderr : ``x_min``, ``distance`` and ``sigma`` under their earlier names, for reading.
     """
+
+    from capcore.spectra.earlier_names import ks_distance, stderr, xmin
 
     alpha: float
     x_min: float

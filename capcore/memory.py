@@ -1,0 +1,162 @@
+"""Sizes are asked before anything is allocated: what would not fit is refused at once, with what to do instead.
+
+A computation may take half of the machine's memory, or of what the container it runs in is allowed: beyond that other
+programs are pushed out to disk, and everything stands still. ``CAPCORE_MEMORY=64e9`` in the environment sets another
+limit, in bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from math import inf
+from pathlib import Path
+from typing import Any
+
+SHARE = 0.5  # of the memory of the machine or container
+CONTAINER_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),  # cgroup v2
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),  # cgroup v1
+)
+TRAIN_COLUMNS = 64  # numbers per input that the methods for tensor trains hold, about
+
+
+class TooLargeError(ValueError, MemoryError):
+    """Something that would not fit into memory. Shown in a notebook as one line, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"TooLargeError: {self}"]
+
+
+def usable() -> float:
+    """Bytes that one computation may take: infinite where the machine does not say how much it has."""
+    override = os.environ.get("CAPCORE_MEMORY")
+    if override is None:
+        return SHARE * min(_physical(), *map(_container, CONTAINER_LIMITS))
+    try:
+        limit = float(override)
+    except ValueError:
+        limit = 0.0
+    if not limit > 0:
+        raise ValueError(f"CAPCORE_MEMORY: found {override!r}, expected a positive number of bytes, such as 64e9.")
+    return limit
+
+
+def fits(n_bytes: float) -> bool:
+    """Whether so many bytes may be taken.
+
+    >>> fits(1e6), fits(1e30)
+    (True, False)
+    """
+    return n_bytes <= usable()
+
+
+def too_large(found: str, n_bytes: float, advice: str) -> TooLargeError:
+    """The error to raise: what was found, what it would take, what is allowed, and what to do.
+
+    >>> print(too_large("n_inputs: found 2", 3e9, "Use 1."))  # doctest: +ELLIPSIS
+    n_inputs: found 2, which takes about 3 GB of memory, expected at most ... Use 1.
+    """
+    return TooLargeError(
+        f"{found}, which takes about {gigabytes(n_bytes)} of memory, expected at most {gigabytes(usable())} here. "
+        f"{advice}"
+    )
+
+
+def gigabytes(n_bytes: float) -> str:
+    """Bytes in words.
+
+    >>> gigabytes(4.12e11), gigabytes(3.5e13)
+    ('412 GB', '35 TB')
+    """
+    size, unit = (n_bytes / 1e12, "TB") if n_bytes >= 1e13 else (n_bytes / 1e9, "GB")
+    return f"{size:.3g} {unit}"
+
+
+def arrays(*shape: Any, copies: float = 1.0) -> float:
+    """Bytes of ``copies`` arrays of this shape; 0 for sizes that are no numbers, which others refuse.
+
+    >>> arrays(1000, 1000, copies=2)
+    16000000.0
+    """
+    n_bytes = 8.0 * copies
+    for size in shape:
+        if isinstance(size, bool) or not hasattr(size, "__index__"):
+            return 0.0
+        n_bytes *= min(float(min(size, 10**300)), 1e300)  # a whole number of any length, as a float
+        n_bytes = min(n_bytes, 1e300)
+    return n_bytes
+
+
+def fit_bytes(arch: Any) -> float:
+    """What :func:`~capcore.optimum.fit` takes: matrices of n × n, the layers' tangents, copies of the parameters."""
+    n = arch.n_inputs * arch.input_dim
+    return arrays(n, n, copies=6.5) + 4 * _tangent_bytes(arch) + arrays(arch.n_params, copies=8)
+
+
+def allocation_bytes(arch: Any) -> float:
+    """What :func:`~capcore.allocation.allocate` takes: Σ, and the layers' parts of the constraint matrix."""
+    n = arch.n_inputs * arch.input_dim
+    return arrays(n, n, copies=4) + 5 * _tangent_bytes(arch)
+
+
+def fit_too_large(arch: Any) -> TooLargeError:
+    """The refusal of a fit, with the function that does it instead."""
+    n, advice = arch.n_inputs * arch.input_dim, "Use fewer inputs"
+    if _is_train(arch) and fits(arrays(n, TRAIN_COLUMNS)):
+        advice = f"Use capcore.fit_large(arch, process), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
+    elif _is_train(arch):
+        advice = (
+            "Use capcore.fit_octaves(arch.channels, arch.kernel_sizes, "
+            "capcore.exponential_sequence(process, arch.n_inputs)), which lists no inputs"
+        )
+    return too_large(
+        f"fit: found {type(arch).__name__} with {n:,} inputs", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}."
+    )
+
+
+def allocation_too_large(arch: Any) -> TooLargeError:
+    """The refusal of an allocation, with the function that does it instead."""
+    n = arch.n_inputs * arch.input_dim
+    advice = "Use capcore.estimate_capacity(arch, params, process), which knows the Jacobian by its products only"
+    if getattr(arch, "has_disjoint_supports", False):
+        advice = f"Use capcore.allocate_large(arch, params, process), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
+        if not fits(arrays(n, TRAIN_COLUMNS)):
+            advice = (
+                "Use capcore.octave_capacities(arch.kernels(params), capcore.exponential_sequence(process, "
+                "arch.n_inputs)), which lists no inputs"
+            )
+    found = f"allocate: found {type(arch).__name__} with {n:,} inputs"
+    return too_large(found, allocation_bytes(arch), f"{advice}; {_what_fits(4)}.")
+
+
+def _is_train(arch: Any) -> bool:
+    return getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1
+
+
+def _what_fits(copies: float) -> str:
+    n = int((usable() / (8 * copies)) ** 0.5)
+    return f"up to some {float(f'{n:.1e}'):,.0f} inputs fit here"
+
+
+def _tangent_bytes(arch: Any) -> float:
+    n = arch.n_inputs * arch.input_dim
+    if not getattr(arch, "has_disjoint_supports", False):  # the Jacobian itself
+        return arrays(n, arch.n_params)
+    return sum(arrays(n, min(n, part.stop - part.start)) for part in arch.layers.values())
+
+
+@cache
+def _physical() -> float:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # no such question on this system
+        return inf
+
+
+@cache
+def _container(path: Path) -> float:
+    try:
+        return float(path.read_text("ascii"))
+    except (OSError, ValueError):  # no container, or the word "max"
+        return inf
