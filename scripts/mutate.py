@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = {  # modules → the tests that mirror them, where these are not tests/<package>
@@ -48,7 +49,7 @@ TESTS = {  # modules → the tests that mirror them, where these are not tests/<
     "octaves/*": "octaves",
     "scale/*": "scale",
 }
-SWAPS = {
+SWAPS: dict[Any, Any] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Div,
@@ -82,7 +83,7 @@ def modules() -> dict[Path, list[str]]:
     return found
 
 
-def places(node: ast.AST) -> Iterator[ast.AST]:
+def places(node: Any) -> Iterator[Any]:
     """Nodes that a fault can be planted in, in the order of the source."""
     if isinstance(node, SILENT) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return
@@ -104,20 +105,19 @@ def places(node: ast.AST) -> Iterator[ast.AST]:
                 yield from places(child)
 
 
-def plant(node: ast.AST, rng: random.Random) -> None:
+def plant(node: Any, rng: random.Random) -> None:
     """Another operator, a number one more or less or ten times as large, or the other truth value."""
-    if isinstance(node, ast.Constant):
-        value = node.value
-        if isinstance(value, bool):
-            node.value = not value
-        elif isinstance(value, int):
-            node.value = value + rng.choice([-1, 1])
-        else:
-            node.value = rng.choice([10 * value, value / 10, value + 1])
-    elif isinstance(node, ast.Compare):
+    value: Any = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(node, ast.Compare):
         node.ops[0] = SWAPS[type(node.ops[0])]()
-    elif isinstance(node, ast.BinOp | ast.UnaryOp | ast.BoolOp):
+    elif not isinstance(node, ast.Constant):
         node.op = SWAPS[type(node.op)]()
+    elif isinstance(value, bool):
+        node.value = not value
+    else:
+        node.value = rng.choice(
+            [value - 1, value + 1] if isinstance(value, int) else [10 * value, value / 10, value + 1]
+        )
 
 
 def faults(number: int, seed: int, only: str) -> Iterator[tuple[Path, int, str, str]]:
@@ -149,7 +149,7 @@ def outcome(tree: Path, tests: list[str], limit: float) -> str:
 
 def main(arguments: list[str]) -> int:
     """Plant, run, report."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--number", type=int, default=100, help="faults; default: 100")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", metavar="MODULE", help="part of a path, such as spectra/scan")
