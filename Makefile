@@ -22,7 +22,7 @@ export PYTHONHASHSEED := 0
 unexport VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock book test arithmetic notebooks bench claims clean
+.PHONY: help setup lock book test arithmetic mutate notebooks bench claims clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ bench: .venv/.ready  ## print ratios of speed against named peers
 
 claims: .venv/.ready  ## collect the verdicts from the executed notebooks
 	@$(PY) -m capcore.cli claims collect
+
+mutate: .venv/.ready  ## plant 100 faults in the core and print those that no test notices; takes hours
+	@$(PY) scripts/mutate.py $(ARGS)
 
 clean:  ## remove what was built; .venv stays
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -35,7 +35,7 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     if np.linalg.eigvalsh(coefficients.diffusion)[0] <= 0:
         raise ValueError("diffusion: found a direction without any, expected a positive definite matrix for a density.")
     spread = 2 * t * coefficients.diffusion
-    _within_range(np.linalg.eigvalsh(spread) if np.isfinite(spread).all() else np.inf, "t, diffusion")
+    _within_range(np.linalg.eigvalsh(spread) if np.isfinite(spread).all() else np.array([np.inf]), "t, diffusion")
     law = multivariate_normal(coefficients.drift * t, spread)
     found = np.reshape(np.exp(-coefficients.leak * t) * law.pdf(points), points.shape[:-1])
     return representable(found, "coefficients")
@@ -105,9 +105,9 @@ def forgetting(alpha: float, n_steps: int) -> np.ndarray:
     return leak * (1 - leak) ** np.arange(n_steps)
 
 
-def _within_range(values: object, name: str) -> None:
+def _within_range(values: np.ndarray, name: str) -> None:
     """Refuse products so large or so small that digits of them are lost, or all."""
-    if not all(1e-290 < abs(value) < 1e290 for value in np.ravel(values)):
+    if not all(1e-290 < abs(value) < 1e290 for value in values):
         raise ValueError(f"{name}: found products beyond 1e±290, near the ends of double precision. Rescale.")
 
 

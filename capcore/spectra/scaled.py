@@ -76,12 +76,17 @@ def in_own_units(row: SpectrumMetrics, exponent: int) -> SpectrumMetrics:
 
     λ_max, x_min and the bulk's edge may end up infinite or zero, where double precision ends; their logarithms do not.
     """
-    with np.errstate(over="ignore", under="ignore"):
-        moved = {name: float(np.ldexp(getattr(row, name), exponent)) for name in ("x_min", "lambda_max", "bulk_edge")}
+
+    def moved(value: float) -> float:
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.ldexp(value, exponent))
+
     spectral, frobenius = (getattr(row, name) + exponent * LOG_2 for name in ("log_spectral", "log_frobenius"))
     return replace(
         row,
-        **moved,
+        x_min=moved(row.x_min),
+        lambda_max=moved(row.lambda_max),
+        bulk_edge=moved(row.bulk_edge),
         log_spectral=spectral,
         log_frobenius=frobenius,
         log_stable_rank=frobenius / spectral if spectral else float("nan"),

@@ -55,6 +55,12 @@ def ranks(network, k=0):
     return np.r_[found.rank, found.per_example]
 
 
+def jacobian(network, k=0):
+    found = cx.parameter_jacobian(network, np.ldexp(POINTS, -k))
+    found[:, :21] = np.ldexp(found[:, :21], k)  # by the weights that read the inputs
+    return found
+
+
 def ceilings(network, k=0):
     points = np.ldexp(POINTS, -k)
     on_data, sharper = cx.rank_bound_on_data(network, points), cx.rank_ceiling(network, points)
@@ -83,6 +89,7 @@ SHRINKING = {  # function of (network, k) with inputs divided by 2^k: the same f
     "partition_slice": parts,
     "boundary_density": boundary,
     "parameter_rank": ranks,
+    "parameter_jacobian": jacobian,
     "rank_bound_on_data, rank_ceiling, rank_bound": ceilings,
     "segment_pieces": lambda net, k: cx.segment_pieces(cx.uniform_tangents(net), *np.ldexp(ENDS, -k)),
     "sensitivity": lambda net, k: np.ldexp(cx.sensitivity(net, np.ldexp(POINTS, -k), "logits"), -k),
@@ -107,7 +114,6 @@ GROWING = {  # function of a network, and the power of the logits' scale that it
     "partition_slice": (parts, 0),
     "parameter_rank": (ranks, 0),
     "rank_bound_on_data, rank_ceiling, rank_bound": (ceilings, 0),
-    "parameter_jacobian": (lambda net: cx.parameter_jacobian(net, POINTS)[:, -2:], 0),
     "trace_curves": (lambda net: course(net).stages[-1].start, 0),
     "layer_transitions": (lambda net: cx.layer_transitions(course(net)), 0),
     "layer_lengths": (lambda net: cx.layer_lengths(course(net))[-1], 1),

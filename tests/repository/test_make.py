@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-TARGETS = {"book", "test", "arithmetic", "notebooks", "bench", "clean", "help", "setup"}
+TARGETS = {"arithmetic", "mutate", "book", "test", "notebooks", "bench", "clean", "help", "setup"}
 
 
 def make(root, *arguments, **environment):
