@@ -7,6 +7,7 @@ Interrupted, it kills the kernels, keeps what is finished, says how much that is
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -14,14 +15,15 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
+from time import perf_counter
 from typing import Any, ClassVar
 
 import nbformat
 from execution_cache import is_notebook, marked  # type: ignore[import-not-found]  # a neighbour in this folder
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
-from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
 from local_kernels import AsyncLocalKernelManager  # type: ignore[import-not-found]
+from nbclient import NotebookClient
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.display import status_iterator
@@ -51,12 +53,7 @@ def execute_notebooks(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -
         return
     pool = ThreadPoolExecutor(n_workers())
     limit = app.config.nb_execution_timeout
-    paths = {
-        pool.submit(
-            single_nb_execution, notebook, str(path.parent), limit, False, kernel_manager_class=StoppableKernelManager
-        ): path
-        for path, notebook in waiting.items()
-    }
+    paths = {pool.submit(execute, notebook, path, limit): path for path, notebook in waiting.items()}
     kept: set[Path] = set()
     try:
         for done in status_iterator(
@@ -77,12 +74,29 @@ def execute_notebooks(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -
     pool.shutdown()
 
 
-def keep(cache: JupyterCacheAbstract, path: Path, done: Future[ExecutionResult], kept: set[Path]) -> None:
+def execute(notebook: nbformat.NotebookNode, path: Path, limit: int) -> CacheBundleIn:
+    """The notebook, executed in its folder with at most ``limit`` seconds for each cell, as the cache takes it."""
+    resources = {"metadata": {"path": str(path.parent)}}
+    client = NotebookClient(
+        notebook,
+        timeout=limit,
+        record_timing=False,
+        resources=resources,
+        kernel_manager_class=StoppableKernelManager,
+    )
+    start = perf_counter()
+    try:
+        client.execute()
+    finally:  # nbclient leaves this behind where a kernel is killed while it starts, to fail when the process ends
+        atexit.unregister(client._cleanup_kernel)
+    return CacheBundleIn(notebook, str(path), data={"execution_seconds": perf_counter() - start})
+
+
+def keep(cache: JupyterCacheAbstract, path: Path, done: Future[CacheBundleIn], kept: set[Path]) -> None:
     """Put what ``done`` has executed without an error into the cache, unless it is among those ``kept``."""
-    if path in kept or done.cancelled() or done.exception() is not None or done.result().err is not None:
+    if path in kept or done.cancelled() or done.exception() is not None:
         return
-    bundle = CacheBundleIn(done.result().nb, str(path), data={"execution_seconds": done.result().time})
-    cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+    cache.cache_notebook_bundle(done.result(), check_validity=False, overwrite=True)
     kept.add(path)
 
 

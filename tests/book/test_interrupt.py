@@ -78,6 +78,7 @@ def test_an_interrupted_build_stops_keeps_what_is_done_and_can_go_on(long_book, 
     assert build.returncode != 0
     (said,) = re.findall(r"^Stopped: .*$", out + err, re.MULTILINE)
     assert said == "Stopped: 3 of 5 notebooks are executed and kept; `make book` goes on from there."
+    assert "Traceback" not in err
     assert len(cached(long_book)) == 3
     wait_until(lambda: not in_the_environment_of(mark), SOON)
 

@@ -23,6 +23,7 @@ def test_every_arm_has_a_place_of_its_own():
     assert len(set(keys)) == len(keys) == len(leaves(stored("residual_scale")["values"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", live.TASKS)
 def test_the_stored_runs_agree_with_runs_now(task):
     now = live.live_arm(task, "two-layer", 8, 0.5)

@@ -48,6 +48,7 @@ def test_stored_shares_are_those_made_now(form):
         assert (kept["mean"], kept["half"]) == pytest.approx(experiment.interval(row), rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["parity", "digit"])
 def test_stored_training_is_that_made_now(name):
     """The first 20 losses to single precision, grown by 20 steps of Adam; accuracies to what chaos makes of them."""

@@ -132,6 +132,7 @@ def test_what_is_stored_of_new_starts():
     assert np.all((rank <= sharper) & (sharper <= limit))
 
 
+@pytest.mark.slow
 def test_a_new_start_made_again():
     """The first state with a gap whose network takes no long training, and one pass that is not looked at."""
     pytest.importorskip("sklearn")
@@ -154,6 +155,7 @@ def test_what_counts_is_far_from_what_does_not():
         assert values["counted"].min() > 1e-3 and values["dropped"].max() < 5e-9
 
 
+@pytest.mark.slow
 def test_a_stored_state_made_again():
     """The first one with a gap, a start, and one pass that is not looked at."""
     pytest.importorskip("sklearn")
