@@ -4,8 +4,7 @@ import numpy as np
 
 import capcore as cc
 from capcore import multivariate, processes, time_series, toeplitz
-
-from .laws import LAGS, RECURRENT, ROUNDING, TASK
+from tests.scales.laws import LAGS, RECURRENT, ROUNDING, TASK
 
 
 def covariances(make):

@@ -14,8 +14,7 @@ import pytest
 import capcore as cc
 from capcore import constraints, features, generic, redundancy
 from capcore import variable_projection as vp
-
-from . import laws, process_laws
+from tests.scales import laws, process_laws
 
 OTHERS = {"claims", "complexity", "deep", "notebook", "plotting", "propagation", "spectra"}  # not the linear core
 EXPONENTS = (-996, -531, -332, -20, 20, 332, 531, 996)  # of two: 1e±300, 1e±160, 1e±100, 1e±6

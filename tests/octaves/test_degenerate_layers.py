@@ -1,0 +1,68 @@
+"""Layers of zeros and of low rank: the octaves agree with the dense allocation, and warn as it does."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from capcore.allocation import CapacityWarning, allocate
+from capcore.architectures import Hierarchical
+from capcore.octaves.capacity import octave_capacities
+from capcore.octaves.quadrature import exponential_sequence
+from capcore.processes import PowerLaw
+from capcore.scale.allocation import allocate_large
+from capcore.tangent_space import TangentSpace
+
+TASK = PowerLaw()
+ROUNDING = 1e-11  # condition numbers up to 1e3, a hundred columns, eps 2e-16
+
+
+def by_octave(per_input, edges):
+    return np.add.reduceat(per_input, edges[:-1])
+
+
+@pytest.mark.parametrize("zero", [[], [1], [2], [3], [4], [1, 4], [2, 3], [1, 2, 3, 4]], ids=str)
+@pytest.mark.parametrize("channels", [1, 2, [2, 3, 2]], ids=str)
+@pytest.mark.filterwarnings("ignore::capcore.allocation.CapacityWarning")
+def test_layers_of_zeros(channels, zero):
+    arch = Hierarchical(channels, 4, kernel_size=[2, 3, 2, 2])
+    params = arch.init(np.random.default_rng(0))
+    for l in zero:
+        params[arch.layers[f"layer {l}"]] = 0
+    dense = allocate(arch, params, TASK)
+    found = octave_capacities(arch.kernels(params), exponential_sequence(TASK, arch.n_inputs))
+    assert found.total == dense.total == round(float(found.per_octave.sum()))
+    assert found.per_octave == pytest.approx(by_octave(dense.per_input, found.edges), abs=ROUNDING)
+    for method in ("fft", "streamed"):
+        large = allocate_large(arch, params, TASK, method=method)
+        assert large.total == dense.total and large.per_input == pytest.approx(dense.per_input, abs=1e-9)
+
+
+@pytest.mark.parametrize("layer", [1, 5, 9, 12, 13])
+@pytest.mark.filterwarnings("ignore::capcore.allocation.CapacityWarning")
+def test_a_layer_of_zeros_in_a_long_field(layer):
+    arch = Hierarchical(3, 13)
+    params = arch.init(np.random.default_rng(1))
+    params[arch.layers[f"layer {layer}"]] = 0
+    octaves = octave_capacities(arch.kernels(params), exponential_sequence(TASK, arch.n_inputs))
+    for method in ("fft", "streamed"):
+        large = allocate_large(arch, params, TASK, method=method)
+        assert by_octave(large.per_input, octaves.edges) == pytest.approx(octaves.per_octave, abs=1e-8)
+
+
+def test_it_warns_below_the_generic_rank_as_its_siblings_do():
+    """Two channels that do the same: the rank at their bond is one, and fewer than 12 directions are left."""
+    arch = Hierarchical(2, 4)
+    params = arch.init(np.random.default_rng(0))
+    kernels = arch.kernels(params)
+    kernels[1][:, :, 1] = kernels[1][:, :, 0]
+    sequence = exponential_sequence(TASK, 16)
+    with pytest.warns(CapacityWarning, match=r"capacity \d+ at these kernels differs .* generic capacity 12") as caught:
+        octave_capacities(kernels, sequence)
+    assert caught[0].filename == __file__
+    with pytest.warns(CapacityWarning):
+        allocate_large(arch, np.concatenate([kernel.ravel() for kernel in kernels]), TASK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        octave_capacities(arch.kernels(arch.init(np.random.default_rng(0))), sequence)
+        octave_capacities(TangentSpace.of_kernels(kernels), sequence)  # no kernels, no generic rank to compare with
