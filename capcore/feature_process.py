@@ -15,7 +15,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh
 
 from capcore.features import Features
 from capcore.hermite import ORDER, hermite_coefficients
-from capcore.memory import arrays, fits, too_large
+from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.processes import Process
 from capcore.validation import finite_array, positive_integer
 
@@ -89,12 +89,8 @@ class FeatureProcess(Process):
 
     def autocovariance(self, n: int) -> np.ndarray:
         """(n, d, d) blocks E[φ(y_t) φ(y_{t−τ})ᵀ] = Σ_k a_k a_kᵀ ρ_τ^k at lags 0 … n−1, a_k the Hermite coefficients."""
-        if not fits(arrays(n, max(self.order, self.input_dim * self.input_dim), copies=3)):
-            raise too_large(
-                f"n: found {n:,} lags of {self.input_dim} × {self.input_dim} blocks",
-                arrays(n, max(self.order, self.input_dim * self.input_dim), copies=3),
-                "Use fewer inputs or features.",
-            )
+        if not fits(lags_bytes(n, self.input_dim, self.order)):
+            raise lags_too_large(n, self.input_dim, self.order)
         return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 3)
 
     def covariance(self, n: int) -> np.ndarray:
@@ -102,12 +98,8 @@ class FeatureProcess(Process):
 
         Raises ``ValueError`` when it is numerically singular.
         """
-        if not fits(arrays(n, n, self.input_dim, self.input_dim, copies=4)):
-            raise too_large(
-                f"n: found {n:,}, a covariance of {self.input_dim} times as many rows and columns",
-                arrays(n, n, self.input_dim, self.input_dim, copies=4),
-                "Use fewer inputs or features.",
-            )
+        if not fits(covariance_bytes(n, self.input_dim)):
+            raise covariance_too_large(n, self.input_dim)
         self.process.covariance(n)  # refuses what is no covariance
         lags = np.arange(n)
         blocks = self.autocovariance(n)[np.abs(lags[:, None] - lags)]  # (n, n, d, d)

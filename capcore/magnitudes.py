@@ -26,6 +26,9 @@ def underflows(kernels: Sequence[np.ndarray]) -> bool:
     >>> underflows([np.full((1, 2, 1), 1e-160)] * 2), underflows([np.zeros((1, 2, 1))] * 2)
     (True, False)
     """
+    squares = min((float(np.vdot(kernel, kernel)) for kernel in kernels), default=1.0)
+    if squares > 0 and len(kernels) * min(0.0, np.log2(squares)) > UNDERFLOW:  # ordinary layers, at little cost
+        return False
     largest = np.array([np.abs(kernel).max(initial=0.0) for kernel in kernels])
     if not largest.all():
         return False

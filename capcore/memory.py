@@ -100,6 +100,29 @@ def allocation_bytes(arch: Any) -> float:
     return arrays(n, n, copies=4) + 5 * _tangent_bytes(arch)
 
 
+def covariance_bytes(n: Any, input_dim: int = 1, copies: float = 3) -> float:
+    """What the dense covariance of n positions takes, with what its check and its root need beside it."""
+    return arrays(n, n, input_dim, input_dim, copies=copies)
+
+
+def covariance_too_large(n: int, input_dim: int = 1) -> TooLargeError:
+    """The refusal of a dense covariance."""
+    found = f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
+    advice = "Use fewer inputs, or capcore.fit_large and capcore.allocate_large, which never hold it"
+    return too_large(found, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
+
+
+def lags_bytes(n: Any, input_dim: int = 1, order: int = 0) -> float:
+    """What n lags take; of features, with so many terms of Mehler's sum."""
+    return max(arrays(n, input_dim, input_dim, copies=4), arrays(n, order, copies=3))
+
+
+def lags_too_large(n: int, input_dim: int = 1, order: int = 0) -> TooLargeError:
+    """The refusal of an autocovariance of so many lags."""
+    found = f"n: found {n:,} lags" + (f" of {input_dim} × {input_dim} blocks" if input_dim > 1 else "")
+    return too_large(found, lags_bytes(n, input_dim, order), "Use fewer inputs, or exponential_sequence.")
+
+
 def fit_too_large(arch: Any) -> TooLargeError:
     """The refusal of a fit, with the function that does it instead."""
     n, advice = arch.n_inputs * arch.input_dim, "Use fewer inputs"

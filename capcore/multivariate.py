@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.memory import arrays, fits, too_large
+from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.processes import Process
 from capcore.validation import finite_array, positive_integer
 
@@ -58,12 +58,8 @@ class Independent(Process):
 
     def autocovariance(self, n: int) -> np.ndarray:
         """(n, d, d) covariance blocks C_τ = E[x_t x_{t−τ}ᵀ] at lags 0 … n−1."""
-        if not fits(arrays(n, self.input_dim, self.input_dim, copies=4)):
-            raise too_large(
-                f"n: found {n:,} lags of {self.input_dim} × {self.input_dim} blocks",
-                arrays(n, self.input_dim, self.input_dim, copies=4),
-                "Use fewer inputs or components.",
-            )
+        if not fits(lags_bytes(n, self.input_dim)):
+            raise lags_too_large(n, self.input_dim)
         return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 3)
 
     def covariance(self, n: int) -> np.ndarray:
@@ -71,12 +67,8 @@ class Independent(Process):
 
         Raises ``ValueError`` when a component is not positive definite or numerically singular.
         """
-        if not fits(arrays(n, n, self.input_dim, self.input_dim, copies=3)):
-            raise too_large(
-                f"n: found {n:,}, a covariance of {self.input_dim} times as many rows and columns",
-                arrays(n, n, self.input_dim, self.input_dim, copies=3),
-                "Use fewer inputs or components, or capcore.allocate_large, which never holds it.",
-            )
+        if not fits(covariance_bytes(n, self.input_dim)):
+            raise covariance_too_large(n, self.input_dim)
         for component in self.components:
             component.covariance(n)
         lags = np.arange(n)

@@ -74,5 +74,8 @@ def _least(name: str, size: int, parameters: Mapping[str, Any]) -> float:
 
 def _whole(parameters: Mapping[str, Any], *names: str) -> int:
     """The first of these that is a whole number of at least one; else one."""
-    found = (parameters.get(name) for name in names)
-    return next((int(each) for each in found if hasattr(each, "__index__") and each >= 1), 1)
+    found: Any
+    for found in map(parameters.get, names):
+        if hasattr(found, "__index__") and found >= 1:
+            return int(found)
+    return 1

@@ -17,7 +17,7 @@ from capcore.architectures.base import Architecture, PoleModel
 from capcore.constraints import ConstraintSpace
 from capcore.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.lbfgs import minimise_lbfgs
-from capcore.memory import arrays, fit_bytes, fit_too_large, fits, too_large
+from capcore.memory import covariance_bytes, covariance_too_large, fit_bytes, fit_too_large, fits
 from capcore.processes import Process
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 from capcore.variable_projection import minimise_recurrent
@@ -89,12 +89,8 @@ class Problem:
                 f"process: found {process.input_dim} component(s) per position, "
                 f"expected {arch.input_dim} as in {arch!r}."
             )
-        if not fits(arrays(arch.n_inputs, arch.n_inputs, arch.input_dim, arch.input_dim, copies=3)):
-            raise too_large(
-                f"Problem: found {arch.n_inputs:,} inputs of {arch.input_dim} component(s), whose covariance and root",
-                arrays(arch.n_inputs, arch.n_inputs, arch.input_dim, arch.input_dim, copies=3),
-                "Use fewer inputs, or capcore.fit_large and capcore.allocate_large, which never hold the covariance.",
-            )
+        if not fits(covariance_bytes(arch.n_inputs, arch.input_dim)):
+            raise covariance_too_large(arch.n_inputs, arch.input_dim)
         target, variance = process.predictor(arch.n_inputs)
         covariance = process.covariance(arch.n_inputs)
         return cls(target, covariance, cholesky(covariance), variance)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 
-from capcore.memory import arrays, fits, too_large
+from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.toeplitz import (
     autocovariance_from_predictor,
     condition_bound,
@@ -41,8 +41,8 @@ class Process(ABC):
         Raises ``ValueError`` when n is not a positive whole number, does not fit into memory, or a value comes out NaN
         or infinite.
         """
-        if not fits(arrays(n, copies=4)):
-            raise too_large(f"n: found {n:,} lags", arrays(n, copies=4), "Use fewer inputs, or exponential_sequence.")
+        if not fits(lags_bytes(n)):
+            raise lags_too_large(n)
         return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 1)
 
     def covariance(self, n: int) -> np.ndarray:
@@ -51,12 +51,8 @@ class Process(ABC):
         Raises ``ValueError`` when the sequence is not positive definite or numerically singular, and
         :class:`~capcore.memory.TooLargeError` when the matrix would not fit into memory.
         """
-        if not fits(arrays(n, n, copies=1.5)):
-            raise too_large(
-                f"n: found {n:,}, a covariance of as many rows and columns",
-                arrays(n, n, copies=1.5),
-                "Use fewer inputs, or capcore.fit_large and capcore.allocate_large, which never hold it.",
-            )
+        if not fits(covariance_bytes(n)):
+            raise covariance_too_large(n)
         c = self.autocovariance(n)
         check_positive_definite(c)
         return toeplitz(c)
@@ -113,7 +109,7 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
         raise ValueError(f"autocovariance: found c_0 = {c[0]:g}, expected a positive variance at lag 0.")
     if order < size - 1 or not variances[-1] > noise:
         # The recursion amplifies rounding on its way to a singular order; eigenvalues do not.
-        if not fits(arrays(order + 1, order + 1, copies=2)):
+        if not fits(covariance_bytes(order + 1)):
             raise ValueError(
                 f"autocovariance: numerically singular or not positive definite at lag {order:,} (too many to tell "
                 f"which). Found reflection coefficient {reflections[-1]:.6g}, expected a value strictly between -1 and "
