@@ -7,6 +7,7 @@ can tell whether wider models are easier to optimise (paper 1, section 5.1.2).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,7 @@ def iterations_from_random_starts(
     seeds: Sequence[int] = tuple(range(8)),
     *,
     loss: float = ROUNDING,
-    **options: float,
+    **options: Any,
 ) -> dict[str, np.ndarray]:
     """Label → (n_seeds,) iterations until the loss is rounding; one more than were made where it never is.
 
