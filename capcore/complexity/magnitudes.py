@@ -68,13 +68,15 @@ def any_out_of_range(networks: Sequence[Network], inputs: object = 1.0) -> str:
 
 def _log(values: object) -> float:
     """Decimal exponent of the largest absolute value; −∞ where all are zero."""
-    largest = float(np.max(np.abs(np.asarray(values, float)), initial=0.0))
+    array = np.asarray(values, float)
+    largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))
     return float(np.log10(largest)) if largest else -np.inf
 
 
 def _gain(weights: np.ndarray) -> float:
     """Decimal exponent of √(Σ w²/fan_out); −∞ for a layer of zeros."""
+    total = float(np.vdot(weights, weights))
+    if 1e-290 < total < 1e290:
+        return 0.5 * float(np.log10(total / weights.shape[1]))
     largest = float(np.abs(weights).max())
-    if not largest:
-        return -np.inf
-    return float(np.log10(largest) + np.log10(np.square(weights / largest).sum() / weights.shape[1]) / 2)
+    return float(np.log10(largest)) + _gain(weights / largest) if largest else -np.inf

@@ -15,7 +15,7 @@ from capcore.propagation.generator import jumps
 from capcore.propagation.matrix import representable
 from capcore.propagation.power import with_channels
 
-MOST_JUMPS = 1e6
+MOST_JUMPS = 1e5
 """In one segment: the work grows with them, and at 1e300 it would never end."""
 
 
@@ -45,7 +45,7 @@ def generator_matrix(
 def evolve_sparse(initial: object, segments: Sequence[Segment], boundary: str = "periodic") -> Evolution:
     """The same as :func:`~capcore.propagation.evolution.evolve` for jump rates, with products of a sparse matrix.
 
-    Raises ``ValueError`` for segments with limit coefficients, and for those with more than 1e6 jumps.
+    Raises ``ValueError`` for segments with limit coefficients, and for those with more than 1e5 jumps.
 
     >>> segment = Segment(1.0, ConvolutionTransport.of_offsets({1: 1.0}), leak=np.log(2))
     >>> result = evolve_sparse([1.0, 0.0, 0.0, 0.0], [segment], "absorbing")

@@ -22,6 +22,12 @@ def number(k, value=1.0):
     return float(np.ldexp(value, k))
 
 
+def grown(values, k):
+    """Values times 2^k, infinite where that is no number."""
+    with np.errstate(over="ignore"):
+        return np.ldexp(values, k)
+
+
 def evolved(solve, rates, start, time=1.0, leak=0.0):
     found = solve(start, [pr.Segment(time, rates, leak)])
     return np.r_[found.final.ravel(), found.leaked.ravel()]
@@ -48,7 +54,7 @@ CASES = {
     "propagate": lambda k: (lambda: np.ldexp(passed([STEP] * 3, np.ldexp(START, k)), -k), passed([STEP] * 3, START)),
     "propagate, without conservation": lambda k: (
         lambda: passed([STEP.scaled(number(k))] * 3, START, conserve=False),
-        np.ldexp(passed([STEP] * 3, START), 3 * k),
+        grown(passed([STEP] * 3, START), 3 * k),
     ),
     "propagate, of weights": lambda k: (
         lambda: passed([pr.ConvolutionTransport.of_weights(np.ldexp(KERNEL, k)).normalised()] * 3, np.ones((9, 2))),
@@ -83,7 +89,7 @@ CASES = {
         pr.signed_operator(KERNEL, (5, 2)).toarray(),
     ),
     "squared_gradients": lambda k: (lambda: gradients(k, 1), gradients(0, 1)),
-    "squared_gradients, growing": lambda k: (lambda: gradients(k, 0), np.ldexp(gradients(0, 0), 2 * k)),
+    "squared_gradients, growing": lambda k: (lambda: gradients(k, 0), grown(gradients(0, 0), 2 * k)),
     "mean_chi_square": lambda k: (lambda: chi_square(k), chi_square(0)),
     "normalised_rates": lambda k: (
         lambda: pr.normalised_rates(RATES.scaled(number(k)), 3.0).weights,
@@ -156,7 +162,7 @@ def test_many_jumps_leave_an_even_spread_or_are_refused(solve, k):
         right_or_refused(
             lambda rates=rates, start=start: solve(start, [pr.Segment(1.0, rates.scaled(jumps))]).final.sum(axis=-1),
             equals(expected.sum(axis=-1), 1e-8),
-            ordinary=jumps < 1e5,
+            ordinary=jumps < 1e4,
         )
 
 
