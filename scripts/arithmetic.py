@@ -18,7 +18,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).parent))
-from other_versions import environment_with
+from other_versions import environment_with  # type: ignore[import-not-found]  # a neighbour in this folder
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "_build" / "arithmetic"
@@ -138,7 +138,7 @@ def run(setting: Setting, arguments: list[str]) -> Outcome:
     report, log = RESULTS / f"{setting.name}.xml", RESULTS / f"{setting.name}.log"
     report.unlink(missing_ok=True)
     print(f"{setting.name}: running, see {log}", flush=True)
-    command = [python, "-m", "pytest", "-m", "not site", "-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
+    command = [str(python), "-m", "pytest", "-m", "not site", "-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
     command += ["-p", "no:cacheprovider", f"--junitxml={report}", "-o", "junit_family=xunit1", *arguments]
     with log.open("w") as file:
         status = subprocess.run(command, env=environment, cwd=ROOT, stdout=file, stderr=file).returncode
