@@ -10,7 +10,7 @@ from book._ext.local_kernels import LocalKernelManager
 nbval.kernel.KernelManager = LocalKernelManager
 
 REQUIRED = {
-    "CAPCORE_REQUIRE_SHARED": ("shared", "not at hand"),  # reference material beside the repository
+    "CAPCORE_REQUIRE_SHARED": ("needs ../shared",),  # reference material beside the repository
     "CAPCORE_REQUIRE_SITE": ("site is not built",),
     "CAPCORE_REQUIRE_BROWSER": ("no browser",),
 }

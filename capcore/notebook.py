@@ -57,7 +57,11 @@ def start(namespace: dict, *parameters: str, threads: int | None = None) -> None
         raise ParameterError(f"{name}: not a parameter of this notebook. Expected {', '.join(parameters)}.{hint}")
     with checked_parameters():
         check_sizes({name: namespace[name] for name in parameters if name in namespace})
-    threadpool_limits(int(os.environ.get("CAPCORE_THREADS", "1")) if threads is None else threads)
+    with checked_parameters():
+        given = os.environ.get("CAPCORE_THREADS", "1")
+        if threads is None and not given.isdecimal():
+            raise ValueError(f"CAPCORE_THREADS: found {given!r} in the environment, expected a whole number.")
+    threadpool_limits(int(given) if threads is None else threads)
     from capcore.plotting import use_style
 
     use_style()

@@ -74,6 +74,7 @@ class Setting:
         return ""
 
 
+ILLEGAL = "illegal instruction"
 SETTINGS = [
     Setting("haswell", "OpenBLAS kernels with AVX2", core="Haswell"),
     Setting("skylakex", "OpenBLAS kernels with AVX-512", core="SkylakeX"),
@@ -96,14 +97,15 @@ class Outcome:
     counts: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     skipped: str = ""
+    broken: str = ""
 
     def row(self) -> list[str]:
         """Its line of the table."""
         kernels = ", ".join(self.found.get("kernels", []))
         details = [f"{self.found['threads'][0]} thread(s)", *self.found["features"][-1:]] if self.found else []
         versions = " ".join(self.found.get("versions", []))
-        if self.skipped:
-            return [self.setting.name, kernels, ", ".join(details), versions, f"not run: {self.skipped}", "", ""]
+        if why := self.skipped or self.broken:
+            return [self.setting.name, kernels, ", ".join(details), versions, f"not run: {why}", "", ""]
         numbers = [str(self.counts[kind]) for kind in ("passed", "failed", "skipped")]
         return [self.setting.name, kernels, ", ".join(details), versions, *numbers]
 
@@ -112,7 +114,7 @@ def probe(python: Path, environment: dict[str, str]) -> dict | str:
     """What a fresh process finds, or why it stopped."""
     done = subprocess.run([python, "-c", PROBE], env=environment, capture_output=True, text=True, cwd=ROOT)
     if done.returncode == -4:
-        return "illegal instruction: this processor cannot run these kernels"
+        return f"{ILLEGAL}: this processor cannot run these kernels"
     if done.returncode:
         return f"the probe ended with status {done.returncode}: {(done.stderr.strip().splitlines() or [''])[-1]}"
     return json.loads(done.stdout)
@@ -124,15 +126,15 @@ def run(setting: Setting, arguments: list[str]) -> Outcome:
     if setting.versions:
         python = environment_with(setting.versions, RESULTS / setting.name)
         if isinstance(python, str):
-            return Outcome(setting, skipped=python)
+            return Outcome(setting, broken=python)
     assert isinstance(python, Path)
     default = probe(python, Setting("", "").environment([]))
     if isinstance(default, str):
-        return Outcome(setting, skipped=default)
+        return Outcome(setting, broken=default)
     environment = setting.environment(default["features"])
     found = probe(python, environment)
     if isinstance(found, str):
-        return Outcome(setting, skipped=found)
+        return Outcome(setting, **{"skipped" if found.startswith(ILLEGAL) else "broken": found})
     if reason := setting.missed(default, found):
         return Outcome(setting, found, skipped=reason)
     report, log = RESULTS / f"{setting.name}.xml", RESULTS / f"{setting.name}.log"
@@ -192,7 +194,8 @@ def main(arguments: list[str]) -> int:
     for outcome in outcomes:
         if outcome.skipped and "GITHUB_ACTIONS" in os.environ:
             print(f"::warning title={outcome.setting.name} was not run::{outcome.skipped}")
-    return int(any(outcome.failures for outcome in outcomes))
+    ran = [outcome for outcome in outcomes if outcome.counts]
+    return int(not ran or any(outcome.failures or outcome.broken for outcome in outcomes))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ TASK = cc.PowerLaw()
 
 
 @pytest.fixture(autouse=True)
-def eight_gigabytes(monkeypatch):
+def four_gigabytes(monkeypatch):
     monkeypatch.setenv("CAPCORE_MEMORY", "4e9")
 
 

@@ -100,6 +100,13 @@ def _complex_steps(function: Callable[..., object], params: np.ndarray) -> np.nd
     return np.array(columns).T
 
 
+def _sizes(params: np.ndarray) -> np.ndarray:
+    """(p,) what a step is measured in: 1 for parameters within a million of it, else a power of two near each."""
+    magnitudes = np.where(params == 0, np.abs(params).max(initial=0.0), np.abs(params))
+    ordinary = (magnitudes == 0) | ((magnitudes >= 2.0**-20) & (magnitudes <= 2.0**20))
+    return np.where(ordinary, 1.0, 2.0 ** np.floor(np.log2(np.where(ordinary, 1.0, magnitudes))))
+
+
 def _differences(function: Callable[..., object], params: np.ndarray) -> np.ndarray:
     """Adaptive central differences through SciPy, good to about ten digits for smooth functions."""
     from scipy.differentiate import jacobian as adaptive
@@ -109,7 +116,8 @@ def _differences(function: Callable[..., object], params: np.ndarray) -> np.ndar
         values = np.array([np.ravel(np.asarray(function(w), float)) for w in flat.T]).T
         return values.reshape(-1, *points.shape[1:])
 
-    return np.asarray(adaptive(several, params).df)
+    sizes = _sizes(params)
+    return np.asarray(adaptive(lambda steps: several((steps.T * sizes).T), params / sizes).df) / sizes
 
 
 def _jax_differentiates(function: Callable[..., object], params: np.ndarray) -> bool:
@@ -122,7 +130,7 @@ def _jax_differentiates(function: Callable[..., object], params: np.ndarray) -> 
 
 def _complex_steps_agree(function: Callable[..., object], params: np.ndarray) -> bool:
     """Whether a complex step along a random direction agrees with a central difference along it."""
-    direction = np.random.default_rng(1).normal(size=params.size)
+    direction = np.random.default_rng(1).normal(size=params.size) * _sizes(params)
     h = 1e-6
     try:
         with warnings.catch_warnings():

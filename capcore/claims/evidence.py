@@ -12,7 +12,7 @@ from typing import Any
 from capcore.claims.criteria import ClaimsError, Value, digits, plain
 from capcore.claims.notation import to_html
 from capcore.claims.registry import Check, Claim, load
-from capcore.claims.verdicts import MARKS
+from capcore.claims.verdicts import CORRECTED, HOLDS, MARKS
 
 METADATA_KEY = "capcore"
 GLUE_PREFIX = "application/papermill.record/"
@@ -57,7 +57,7 @@ class Evidence:
         return (
             f'<div class="capcore-claim"{anchor}><p><strong>{self._verdict()}</strong> · {self.claim.id} '
             f"({to_html(self.claim.source)}): {to_html(self.claim.claim)}</p>{sentence}"
-            f"<details><summary>{number} check{'s' * (number > 1)}</summary>"
+            f"<details{' open' * self._differs}><summary>{number} check{'s' * (number > 1)}</summary>"
             '<table><thead><tr><th scope="col">quantity</th><th scope="col">found</th><th scope="col">criterion</th>'
             f'<th scope="col">outcome</th></tr></thead><tbody>{rows}</tbody></table></details></div>'
         )
@@ -67,7 +67,14 @@ class Evidence:
         return self.claim.checks[0].name in self.values
 
     def _verdict(self) -> str:
-        return f"{MARKS[self.claim.verdict]} {self.claim.verdict}"
+        text = f"{MARKS[self.claim.verdict]} {self.claim.verdict}"
+        return f"{text} at the book's parameters, not with those of this run" if self._differs else text
+
+    @property
+    def _differs(self) -> bool:
+        """Whether a check fails here that the verdict rests on: other parameters than the book's were given."""
+        decisive = {HOLDS: "claim", CORRECTED: "correction"}.get(self.claim.verdict)
+        return any(check.role == decisive and not passes for check, _, passes in self._rows())
 
     def _rows(self) -> list[tuple[Check, str, bool]]:
         checks = [check for check in self.claim.checks if check.name in self.values]

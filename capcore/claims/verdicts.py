@@ -61,8 +61,10 @@ def judge(claim: Claim, values: Mapping[str, Value]) -> Verdict:
     Checks of role ``question`` are our own, stronger or wider than what the source says, and decide nothing.
     """
     outcomes = {check.name: check.test.holds(values[check.name]) for check in claim.checks if check.name in values}
-    if not claim.checks or (not outcomes and claim.verdict == NOT_ATTEMPTED):
-        return Verdict(claim.declared or NOT_ATTEMPTED if not claim.checks else NOT_ATTEMPTED, outcomes)
+    if not claim.checks:
+        return Verdict(claim.declared or NOT_ATTEMPTED, outcomes)
+    if not outcomes and claim.verdict == NOT_ATTEMPTED:
+        return Verdict(NOT_ATTEMPTED, outcomes)
     if len(outcomes) < len(claim.checks):
         return Verdict(NO_EVIDENCE, outcomes)
     if claim.declared:

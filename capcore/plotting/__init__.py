@@ -4,7 +4,7 @@ One style file, ``capcore.mplstyle``, holds all of the look; :func:`use_style` a
 """
 
 try:
-    from capcore.plotting.profiles import plot_bands, plot_profiles
+    from capcore.plotting.profiles import plot_profiles
     from capcore.plotting.style import CYCLE, channel_colours, use_style
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] != "matplotlib":
@@ -14,4 +14,4 @@ except ModuleNotFoundError as error:
     )
     raise ModuleNotFoundError(said, name="matplotlib") from None
 
-__all__ = ["CYCLE", "channel_colours", "plot_bands", "plot_profiles", "use_style"]
+__all__ = ["CYCLE", "channel_colours", "plot_profiles", "use_style"]

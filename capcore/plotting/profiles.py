@@ -45,27 +45,3 @@ def plot_profiles(
     if len(profiles) > 1:
         ax.legend()
     return ax
-
-
-def plot_bands(
-    bands: Mapping[str, tuple[np.ndarray, np.ndarray]],
-    ax: Axes,
-    xlabel: str = LAG_LABEL,
-    ylabel: str = "",
-    recent_right: bool = True,
-) -> Axes:
-    """Mean lines with a band of one standard deviation on each side.
-
-    Parameters
-    ----------
-    bands : label → (mean, standard deviation), each (n,), lag 0 first.
-    """
-    for i, (label, (mean, deviation)) in enumerate(bands.items()):
-        x = np.arange(len(mean))
-        (line,) = ax.plot(x, mean, label=label, marker=MARKERS[i % len(MARKERS)], markevery=max(1, len(mean) // 12))
-        ax.fill_between(x, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.2, linewidth=0)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    if recent_right:
-        ax.invert_xaxis()
-    ax.legend()
-    return ax

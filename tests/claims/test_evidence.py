@@ -65,6 +65,12 @@ def test_the_verdict_and_its_sentence_come_before_the_checks(registry_file):
     assert str(found).splitlines()[:2] == ["✓ holds · P1.01 (paper 1, Property 1)", "  The gap is zero."]
 
 
+def test_a_run_with_other_parameters_does_not_borrow_the_verdict(registry_file):
+    page = BeautifulSoup(record("P1.01", registry=registry_file, gap=0.9).html(), "html.parser")
+    assert page.strong.get_text() == "✓ holds at the book's parameters, not with those of this run"
+    assert page.details.has_attr("open")
+
+
 def test_a_counterexample_found_is_no_tick(registry_file):
     text = registry_file.read_text(encoding="utf-8").replace("role: claim", "role: counterexample", 1)
     registry_file.write_text(text, encoding="utf-8")

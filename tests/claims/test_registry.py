@@ -35,7 +35,7 @@ def test_ids_are_complete(registry):
     assert len(registry) == len(IDS) == 96
 
 
-@pytest.mark.skipif(not SOURCES.is_file(), reason="the list of the sources' claims is not at hand")
+@pytest.mark.skipif(not SOURCES.is_file(), reason="needs ../shared/CLAIMS.md, which is absent")
 def test_ids_and_kinds_are_those_of_the_list(registry):
     kinds = {"E": "exact", "S": "statistical", "Q": "qualitative"}
     rows = re.findall(r"^\| ([PSN]\d\.\d+[a-d]?) \|[^|]*\| ([ESQ]) \|", SOURCES.read_text(encoding="utf-8"), re.M)

@@ -5,7 +5,7 @@ import pytest
 
 import capcore.complexity as cx
 from capcore.complexity.magnitudes import any_out_of_range, out_of_range
-from tests.scales import ORDINARY, at_all_scales, equals, functions, right_or_refused
+from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
 
 RNG = np.random.default_rng(21)
 RELU = cx.random_network([3, 7, 6, 2], RNG, bias_scale=0.4)

@@ -13,7 +13,7 @@ pytest.importorskip("sklearn")
 
 from capcore.complexity import Network, random_network
 from capcore.deep.mimicry import answers, regions_on_grid, scaled_logits
-from tests.scales import ORDINARY, at_all_scales, equals, right_or_refused
+from tests.any_scale import ORDINARY, at_all_scales, equals, right_or_refused
 
 NETWORK = random_network([3, 6, 5, 4], np.random.default_rng(0), bias_scale=0.3)
 POINTS = np.random.default_rng(1).normal(size=(20, 3))

@@ -11,12 +11,11 @@ BREAKS: dict[str, set[str]] = {
     "capcore.finite_field:rank_modulo_prime": {"crowded_units", "layer_redundancy"},
     "capcore.complexity.training:train": {
         *("along_training", "crowded_new_starts", "crowded_units", "effective_complexity", "linear_regions"),
-        "mimicry_second_route",
     },
     "capcore.studies.trained_networks:train_network": {"trained_spectra"},
     "capcore.deep.training:train": {"recurrent_memory", "residual_delay", "residual_scale", "side_inputs"},
     "capcore.deep.side_by_side:train_side_by_side": {
-        *("capacity_vs_expressivity", "expressivity_ranks", "mimicry", "mimicry_second_regions"),
+        *("capacity_vs_expressivity", "expressivity_ranks", "mimicry"),
     },
 }
 """Definition → results: read off profiles, which ``test_executed.py`` makes again."""

@@ -94,8 +94,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "linear_regions": {"n_train": 40, "epochs": [0, 1], "n_segments": 2, "n_circles": 2},
     "mimicry": MIMICRY,
-    "mimicry_second_regions": {**MIMICRY, "n_draws": 1, "first_route": True},
-    "mimicry_second_route": {**MIMICRY, "n_steps": 80, "n_draws": 1, "n_stages": 2},
     "multidimensional": {
         "channels": {"PowerLaw": {"1": [2], "4": [2]}, "AR1": {"1": [2]}},
         "random_starts": {"4": [2]},

@@ -21,7 +21,7 @@ def test_everything_that_is_executed_is_reached_by_name(name, monkeypatch, tmp_p
     settings = json.loads((RESULTS / f"{name}.json").read_text("utf8"))["settings"]
     run = quick_run(name, entry, settings, monkeypatch, tmp_path)
     if run is None:
-        pytest.skip("needs a table that is not part of the repository")
+        pytest.skip("needs ../shared/data/published, which is absent")
     found = executed(run)
     assert len(found) > 5
     assert found <= named(reach(entry))

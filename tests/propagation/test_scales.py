@@ -5,7 +5,7 @@ import pytest
 from flint import acb, ctx
 
 import capcore.propagation as pr
-from tests.scales import ORDINARY, at_all_scales, equals, functions, right_or_refused
+from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
 
 RNG = np.random.default_rng(22)
 KERNEL = RNG.normal(size=(2, 3, 2))

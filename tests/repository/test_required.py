@@ -10,7 +10,6 @@ ROOT = Path(__file__).resolve().parents[2]
 TEST = "import pytest\n\n\ndef test_it():\n    pytest.skip({reason!r})\n"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variable", "reason"),
     [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import capcore.spectra as sp
-from tests.scales import BOUND, ORDINARY, at_all_scales, equals, functions, right_or_refused
+from tests.any_scale import BOUND, ORDINARY, at_all_scales, equals, functions, right_or_refused
 
 RNG = np.random.default_rng(20)
 VALUES = RNG.pareto(1.5, 80) + 1

@@ -93,7 +93,7 @@ def test_crafted_layers_slice_by_slice():
     summarised(details, GOLDENS["crafted"]["slices"])
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the checkpoints are not part of the project")
+@pytest.mark.skipif(not DATA.is_dir(), reason="needs ../shared/data, which is absent")
 @pytest.mark.parametrize("file", sorted(GOLDENS["checkpoints"]))
 def test_every_layer_of_the_checkpoints(file):
     golden = GOLDENS["checkpoints"][file]
