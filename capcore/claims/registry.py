@@ -36,7 +36,7 @@ class Claim:
     Attributes
     ----------
     verdict : what the last collection wrote. sentence : what was found, in one sentence; it names the correction.
-    declared : a verdict that no check can give, see :data:`~capcore.claims.verdicts.DECLARED`.
+    declared : a verdict that no check can give, see ``verdicts.DECLARED``.
     first_edition, changed : the verdict before the vocabulary changed, and in one line why it is another one now.
     """
 

@@ -8,18 +8,15 @@ first, in logarithms, and a network is refused whose products come near the ends
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from capcore.complexity.network import Network
 
 LIMIT = 100.0
 """Largest decimal exponent of a product that is accepted: its square, times 1e±100 for sums, is a number."""
 
 
-def out_of_range(network: Network, inputs: object = 1.0) -> str:
+def out_of_range(network: Any, inputs: object = 1.0) -> str:
     """Why products through a network at inputs of that size are not trusted; empty if they are.
 
     A layer multiplies by about √(Σ w²/fan_out), the root mean square of a unit's output for independent inputs of
@@ -57,7 +54,7 @@ def out_of_range(network: Network, inputs: object = 1.0) -> str:
     )
 
 
-def any_out_of_range(networks: Sequence[Network], inputs: object = 1.0) -> str:
+def any_out_of_range(networks: Sequence[Any], inputs: object = 1.0) -> str:
     """:func:`out_of_range` of the first network for which there is a reason.
 
     >>> any_out_of_range([])
