@@ -134,7 +134,8 @@ def run(setting: Setting, arguments: list[str]) -> Outcome:
     environment = setting.environment(default["features"])
     found = probe(python, environment)
     if isinstance(found, str):
-        return Outcome(setting, **{"skipped" if found.startswith(ILLEGAL) else "broken": found})
+        illegal = found.startswith(ILLEGAL)
+        return Outcome(setting, skipped=found) if illegal else Outcome(setting, broken=found)
     if reason := setting.missed(default, found):
         return Outcome(setting, found, skipped=reason)
     report, log = RESULTS / f"{setting.name}.xml", RESULTS / f"{setting.name}.log"

@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from capcore.fingerprint.reached import ROOT, reach
 
 RESULTS = ROOT / "notebooks" / "results"
 
 
-def entries(folder: Path = RESULTS) -> dict[str, tuple[str, str]]:
+def entries() -> dict[str, tuple[str, str]]:
     """Stored result → its entry point and fingerprint, for those whose values are decided by code."""
-    found = {path.stem: json.loads(path.read_text("utf8"))["code"] for path in sorted(folder.glob("*.json"))}
+    found = {path.stem: json.loads(path.read_text("utf8"))["code"] for path in sorted(RESULTS.glob("*.json"))}
     return {name: (code["entry"], code["hash"]) for name, code in found.items() if code}
 
 

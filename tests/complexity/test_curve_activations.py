@@ -21,8 +21,9 @@ def test_the_error_is_kept(seed, activation, error):
     inputs = rng.normal(size=(60, 3))
     found = tangent_network(network, inputs, error)
     assert np.mean(np.abs(found(inputs) - network(inputs))) <= error
-    finer = tangent_network(network, inputs, error / 5)
-    assert finer.complexity >= found.complexity
+    finer = tangent_network(network, inputs, error / 5)  # not always more pieces: knots may fall outside the range
+    assert np.mean(np.abs(finer(inputs) - network(inputs))) <= error / 5
+    assert uniform_tangents(network, error / 5).complexity > uniform_tangents(network, error).complexity
     for layer, z in zip(found.activations, network.pre_activations(inputs), strict=False):
         for phi, values in zip(layer, z.T, strict=True):
             assert all(values.min() < kink < values.max() for kink in phi.kinks)  # nothing the points do not need
