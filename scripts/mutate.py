@@ -79,7 +79,9 @@ def modules() -> dict[Path, list[str]]:
     for pattern, tests in TESTS.items():
         for path in sorted((ROOT / "capcore").glob(f"{pattern}.py")):
             if path.name != "__init__.py":
-                found[path.relative_to(ROOT)] = [f"tests/{name}" for name in tests.split()]
+                names = [f"tests/{name}" for name in tests.split()]
+                nearest = [f"{name}/test_{path.stem}.py" for name in names if not name.endswith(".py")]
+                found[path.relative_to(ROOT)] = [name for name in nearest if (ROOT / name).exists()] + names
     return found
 
 
@@ -138,8 +140,8 @@ def faults(number: int, seed: int, only: str) -> Iterator[tuple[Path, int, str, 
 
 def outcome(tree: Path, tests: list[str], limit: float) -> str:
     """ "killed", "survived" or "timeout"."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(tree), "HYPOTHESIS_PROFILE": "first", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=limit)
     except subprocess.TimeoutExpired:

@@ -13,14 +13,16 @@ sys.path.insert(0, str(Path(__file__).parent))  # for tests/strategies.py
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import pytest  # noqa: E402
-from hypothesis import HealthCheck, settings  # noqa: E402
+from hypothesis import HealthCheck, Phase, settings  # noqa: E402
 from threadpoolctl import threadpool_limits  # noqa: E402
 
-# The same examples on every run: a red build is red again. HYPOTHESIS_PROFILE=explore looks further afield.
+# The same examples on every run: a red build is red again. HYPOTHESIS_PROFILE=explore looks further afield,
+# and "first" leaves the first example that fails as it is, for faults planted on purpose.
 settings.register_profile(
     "reproducible", derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", settings.get_profile("reproducible"), derandomize=False, max_examples=500)
+settings.register_profile("first", settings.get_profile("reproducible"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "reproducible"))
 
 
