@@ -10,8 +10,7 @@ from pathlib import Path
 from capcore.fingerprint.essence import Essence, Key
 from capcore.fingerprint.names import EFFECTS, Module, Sources
 
-ROOT = Path(__file__).resolve().parents[2]
-"""The folder that holds the package."""
+ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package
 State = tuple[tuple[str, int, int], ...]
 
 
