@@ -14,7 +14,8 @@ from tests.book.test_pages import entries
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMED = entries(yaml.safe_load((ROOT / "_toc.yml").read_text()))
-JUDGING = sorted({f"notebooks/{claim.notebook}" for claim in load() if claim.notebook})
+CLAIMS = {f"notebooks/{claim.notebook}": [".capcore-claim tbody tr"] for claim in load() if claim.notebook}
+CLAIMS["book/claims"] = [".claims-summary tbody tr", ".claims-table tbody tr"]
 pytestmark = [pytest.mark.site, pytest.mark.browser]
 FLAGS = [
     "--headless",
@@ -94,56 +95,41 @@ def test_page(visit, address, name):
         assert page.locator("mjx-container").count() >= formulas
         assert page.locator("mjx-merror").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        if name in CLAIMS:
+            for rows in CLAIMS[name]:
+                claims_are_legible(page, rows)
+        if name == "book/index" or name.startswith("notebooks/"):
+            figures_are_legible(page)
+            page.evaluate("document.documentElement.dataset.theme = 'dark'")
+            behind = "images => images.map(image => getComputedStyle(image).backgroundColor)"
+            assert set(page.locator("article figure img").evaluate_all(behind)) <= {"rgb(255, 255, 255)"}
     finally:
         page.close()
 
 
-def test_search_finds_a_page(visit):
-    page, _, errors = visit("search")
-    page.goto(page.url + "?q=capacity")
-    page.wait_for_selector("#search-results li")
-    assert errors == []
-    page.close()
-
-
-@pytest.mark.parametrize("name", [name for name in NAMED if name.startswith("notebooks/")])
-def test_figures_stand_on_white_in_the_dark(visit, name):
-    page, _, _ = visit(name)
-    page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    for image in page.locator("article figure img").all():
-        assert image.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(255, 255, 255)"
-    page.close()
-
-
-@pytest.mark.parametrize("name", ["book/index", *(name for name in NAMED if name.startswith("notebooks/"))])
-def test_figures_are_legible_on_a_phone(visit, name):
-    page, _, _ = visit(name)
+def figures_are_legible(page):
+    """Wide enough on a phone, where the rest of a picture can be reached; captions stay in view."""
     narrow = page.viewport_size == PHONE
-    figures = page.locator("article .cell_output figure, article figure.notebook-figure").all()
+    figures = page.locator("article .cell_output figure, article figure.notebook-figure").evaluate_all(
+        """figures => figures.map(figure => {
+            figure.scrollLeft = 9999;
+            const frame = figure.getBoundingClientRect();
+            const caption = figure.querySelector('figcaption').getBoundingClientRect();
+            const image = figure.querySelector('img').getBoundingClientRect();
+            return {width: figure.clientWidth, picture: image.width, scrolled: figure.scrollLeft,
+                    caption: Math.min(caption.left - frame.left, frame.right - caption.right)};
+        })"""
+    )
     assert figures
     for figure in figures:
-        width = figure.evaluate("e => e.clientWidth")
-        assert width <= page.viewport_size["width"]
-        if narrow:
-            assert figure.locator("img").evaluate("e => e.getBoundingClientRect().width") >= 540
-            figure.evaluate("e => { e.scrollLeft = 9999; }")
-            assert figure.evaluate("e => e.scrollLeft") > 0, "the rest of the picture can be reached"
-        caption = figure.locator("figcaption").evaluate(
-            "e => { const c = e.getBoundingClientRect(), f = e.parentElement.getBoundingClientRect();"
-            " return [c.left - f.left, f.right - c.right]; }"
-        )
-        assert min(caption) > -1, "the caption stays in view"
-    page.close()
+        assert figure["width"] <= page.viewport_size["width"]
+        assert figure["picture"] >= 540 or not narrow
+        assert figure["scrolled"] > 0 or not narrow, "the rest of the picture can be reached"
+        assert figure["caption"] > -1, "the caption stays in view"
 
 
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [("book/claims", ".claims-summary tbody tr"), ("book/claims", ".claims-table tbody tr")]
-    + [(name, ".capcore-claim tbody tr") for name in JUDGING],
-)
-def test_claims_are_legible(visit, name, rows):
+def claims_are_legible(page, rows):
     """Nothing stands outside its cell or the window, and on a phone each row is as wide as its table."""
-    page, _, _ = visit(name)
     assert page.locator(rows).count()
     found = page.locator(rows).evaluate_all(
         """(rows, narrow) => rows.flatMap(row => {
@@ -157,4 +143,11 @@ def test_claims_are_legible(visit, name, rows):
         page.viewport_size == PHONE,
     )
     assert found == []
+
+
+def test_search_finds_a_page(visit):
+    page, _, errors = visit("search")
+    page.goto(page.url + "?q=capacity")
+    page.wait_for_selector("#search-results li")
+    assert errors == []
     page.close()
