@@ -59,4 +59,4 @@ mutate: .venv/.ready  ## plant 100 faults in the core and print those that no te
 
 clean:  ## remove what was built; .venv stays
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find capcore tests benchmarks scripts book notebooks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	find capcore chapters tests benchmarks scripts book notebooks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

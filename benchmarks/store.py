@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from capcore import results
+from chapters import stored as results
 
 COMMAND = "python -m benchmarks --save notebooks/results/benchmarks.json"
 NOTE = (

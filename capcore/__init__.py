@@ -134,10 +134,8 @@ _HOME = {
 _SUBMODULES = {
     "allocation",
     "architectures",
-    "claims",
     "complexity",
     "constraints",
-    "deep",
     "feature_process",
     "features",
     "finite_field",
@@ -145,7 +143,6 @@ _SUBMODULES = {
     "generic",
     "hermite",
     "multivariate",
-    "notebook",
     "octaves",
     "optimum",
     "own_model",

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 COMMANDS = {
-    "claims": ("capcore.claims.commands", "collect, check and list the verdicts on the sources' claims"),
+    "claims": ("chapters.claims.commands", "collect, check and list the verdicts on the sources' claims"),
     "spectra": ("capcore.spectra.command", "capacity metrics of trained weights, and how far to trust them"),
 }
 """Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""
@@ -28,7 +28,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="see: capcore COMMAND --help")
     parsed = parser.parse_args(argv)
     module, _ = COMMANDS[parsed.command]
-    status: int = import_module(module).main(parsed.arguments, prog=f"capcore {parsed.command}")
+    try:
+        command = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != "chapters":
+            raise
+        print(
+            f"capcore {parsed.command}: found no chapters, expected the book's repository: run it there.",
+            file=sys.stderr,
+        )
+        return 2
+    status: int = command.main(parsed.arguments, prog=f"capcore {parsed.command}")
     return status
 
 

@@ -1,1 +1,1 @@
-"""Long experiments: each writes one small JSON file that a notebook reads. See ``capcore.results``."""
+"""Long experiments: each writes one small JSON file that a notebook reads. See ``chapters.stored``."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capcore import results
-from capcore.studies.audio_scale import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.audio_scale.study import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "audio_scale.json"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.deep.set_experiment import COMMAND, PACKAGES, SETTINGS, run
+from chapters import stored as results
+from chapters.capacity_vs_expressivity.set_experiment import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "capacity_vs_expressivity.json"
 

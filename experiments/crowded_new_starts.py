@@ -10,8 +10,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.stored_new_starts import COMMAND, PACKAGES, SETTINGS, run
+from chapters import stored as results
+from chapters.along_training.stored_new_starts import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "crowded_new_starts.json"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.stored_crowded import COMMAND, PACKAGES, SETTINGS, run
+from chapters import stored as results
+from chapters.along_training.stored_crowded import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "crowded_units.json"
 

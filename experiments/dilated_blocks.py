@@ -10,8 +10,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.dilated_blocks import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.dilated_blocks.study import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "dilated_blocks.json"
 

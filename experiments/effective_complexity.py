@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.stored_complexity import COMMAND, PACKAGES, SETTINGS, run
+from chapters import stored as results
+from chapters.effective_complexity.stored_complexity import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "effective_complexity.json"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.eigenvalue_counts import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.hierarchical.eigenvalue_counts import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "eigenvalue_counts.json"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.deep.set_experiment import PACKAGES
-from capcore.deep.set_ranks import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.capacity_vs_expressivity.set_experiment import PACKAGES
+from chapters.capacity_vs_expressivity.set_ranks import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "expressivity_ranks.json"
 

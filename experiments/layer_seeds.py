@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.layer_outcomes import COMMAND, PACKAGES, SETTINGS, run
+from chapters import stored as results
+from chapters.spectra.layer_outcomes import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "layer_seeds.json"
 

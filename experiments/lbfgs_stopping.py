@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.lbfgs_stopping import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.hierarchical_errors.lbfgs_stopping import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "lbfgs_stopping.json"
 

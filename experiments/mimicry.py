@@ -9,9 +9,9 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.deep.mimicry import COMMAND, PACKAGES, SETTINGS
-from capcore.deep.mimicry_experiment import run
+from chapters import stored as results
+from chapters.mimicry.mimicry_experiment import run
+from chapters.mimicry.training import COMMAND, PACKAGES, SETTINGS
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "mimicry.json"
 

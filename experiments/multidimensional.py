@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.multidimensional import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.multidimensional.study import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "multidimensional.json"
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.published_metrics import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.spectra_accuracy.published_metrics import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "published_metrics.json"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.deep.recurrent_memory import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.scaling_conjecture_recurrent.recurrent_memory import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "recurrent_memory.json"
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")

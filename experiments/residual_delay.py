@@ -9,9 +9,9 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.deep.residual_delay import COMMAND, SETTINGS, run
-from capcore.deep.residual_scale import PACKAGES
+from chapters import stored as results
+from chapters.scaling_conjecture.experiment import PACKAGES
+from chapters.scaling_conjecture.residual_delay import COMMAND, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "residual_delay.json"
 

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 import jax
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.deep.residual_scale import COMMAND, PACKAGES, SETTINGS, run
+from chapters import stored as results
+from chapters.scaling_conjecture.experiment import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "residual_scale.json"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.resnet_fits import COMMAND, SETTINGS, run
-from capcore.studies.stored_runs import stored
-from capcore.studies.stored_spectra import stored_networks
+from chapters import stored as results
+from chapters.hierarchical.stored_runs import stored
+from chapters.spectra_resnets.resnet_fits import COMMAND, SETTINGS, run
+from chapters.spectra_resnets.stored_spectra import stored_networks
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "resnet_fits.json"
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
 from capcore.spectra.tensors import Checkpoint, CheckpointError
-from capcore.studies.checkpoint_files import fetch_file, find_file, read_network
-from capcore.studies.resnet_sources import HOST, SOURCES
-from capcore.studies.resnet_spectra import COMMAND, SETTINGS, run
+from chapters import stored as results
+from chapters.spectra_resnets.checkpoint_files import fetch_file, find_file, read_network
+from chapters.spectra_resnets.resnet_sources import HOST, SOURCES
+from chapters.spectra_resnets.resnet_spectra import COMMAND, SETTINGS, run
 
 RESULTS = Path(__file__).resolve().parent.parent / "notebooks" / "results"
 CACHE = Path.home() / ".cache" / "capcore" / "checkpoints"

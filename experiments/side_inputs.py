@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 import jax
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.deep.side_experiment import COMMAND, PACKAGES, SETTINGS, run
+from chapters import stored as results
+from chapters.scaling_conjecture_side_inputs.side_experiment import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "side_inputs.json"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
-from capcore import results
-from capcore.studies.trained_spectra import COMMAND, PACKAGES, SETTINGS, run
+from chapters import stored as results
+from chapters.spectra_training.trained_spectra import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "trained_spectra.json"
 

@@ -69,7 +69,7 @@ def _cell_problems(cell: Any) -> Iterator[str]:
         yield "found output on stderr (a warning?), expected none."
     lines = cell.source.count("\n") + 1
     if lines > LONGEST_CELL:
-        yield f"found {lines} lines, expected at most {LONGEST_CELL}: move the work into the package."
+        yield f"found {lines} lines, expected at most {LONGEST_CELL}: move the work into its chapter's folder."
     if "sys.path" in cell.source:
         yield "found sys.path, expected the installed package."
     stray = MACHINE_METADATA & set(cell.metadata)

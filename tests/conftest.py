@@ -39,3 +39,17 @@ def rng():
     import numpy as np
 
     return np.random.default_rng(20240229)
+
+
+@pytest.fixture
+def ax():
+    """An axis; its figure is drawn after the test, since nothing may fail as late as that, and closed."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots()
+    yield ax
+    figure.canvas.draw()
+    plt.close(figure)

@@ -5,7 +5,7 @@ import nbformat
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from capcore.notebook import ParameterError, checked_parameters, start
+from chapters.start import ParameterError, checked_parameters, start
 
 
 @pytest.fixture(autouse=True)

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from capcore import results
-from capcore.fingerprint import reach
 from capcore.lbfgs import minimise_lbfgs as function
-from capcore.studies.lbfgs_stopping import SETTINGS, run
+from chapters import stored as results
+from chapters.fingerprint import reach
+from chapters.hierarchical_errors.lbfgs_stopping import SETTINGS, run
 
 
 def test_what_is_saved_is_loaded_with_its_settings_and_versions(tmp_path):

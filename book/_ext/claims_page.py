@@ -8,9 +8,9 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from capcore.claims import MARKS, VERDICTS, Check, Claim, Finding
-from capcore.claims.criteria import digits
-from capcore.claims.notation import pieces
+from chapters.claims import MARKS, VERDICTS, Check, Claim, Finding
+from chapters.claims.criteria import digits
+from chapters.claims.notation import pieces
 
 PAGE_KEY = "claims_table"
 """Key of a page's metadata: the prefixes that it lists, or ``-`` where it shows claims in another way."""

@@ -19,7 +19,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from capcore.claims import ClaimsError, Collection, Registry, collect, load
+from chapters.claims import ClaimsError, Collection, Registry, collect, load
 
 logger = logging.getLogger(__name__)
 

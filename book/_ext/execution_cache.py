@@ -2,9 +2,9 @@
 
 MyST-NB caches executed notebooks by the source of their code cells. It does not know what those cells import, nor
 their captions and alt texts. Here the cache lives in a folder named by a hash of everything else that a cell can
-read, so that an edit in ``capcore/`` starts an empty cache; a changed caption counts as a changed notebook; and when
-any notebook changes, all pages are read again, because values glued on other pages come from it. Outputs stored in
-the notebooks are never used. The notebooks offered for download are those executed in this build.
+read, so that an edit in ``capcore/`` or ``chapters/`` starts an empty cache; a changed caption counts as a changed
+notebook; and when any notebook changes, all pages are read again, because values glued on other pages come from it.
+Outputs stored in the notebooks are never used. The notebooks offered for download are those executed in this build.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 
-SOURCES = ("capcore", "book/claims.yml", "requirements.lock")
+SOURCES = ("capcore", "chapters", "book/claims.yml", "requirements.lock")
 KEPT_CACHES = 3
 
 

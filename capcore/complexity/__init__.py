@@ -10,35 +10,18 @@ from capcore.complexity.boundaries import (
     crofton_factor,
     expected_boundary_density,
 )
-from capcore.complexity.curve_activations import (
-    TangentNetwork,
-    segment_pieces,
-    tangent_network,
-    uniform_tangents,
-)
 from capcore.complexity.curves import Curves, circle_through, ellipse, polyline, segments
 from capcore.complexity.data_rank_bound import DataRankBound, rank_bound_on_data, without_common_shift
 from capcore.complexity.effective import ModelComplexity, complexity_of_errors, model_complexity
 from capcore.complexity.fisher_norm import closed_form_fisher_rao, fisher_rao
 from capcore.complexity.input_jacobian import sensitivity
-from capcore.complexity.measure_axes import measure_axes
-from capcore.complexity.memorisation import MemorisationCurve, TargetFit, fit_target, memorisation_curve
-from capcore.complexity.mimicry import mimic
-from capcore.complexity.mimicry_report import Mimicry
-from capcore.complexity.model_axes import ModelAxes, axes_table
 from capcore.complexity.network import Network, as_network, random_network
 from capcore.complexity.orbits import closed_under_exchange, orbit_ceiling, orbit_indices
 from capcore.complexity.parameter_rank import ParameterRank, parameter_jacobian, parameter_rank, rank_bound
-from capcore.complexity.rank_ceiling import RankCeiling, rank_ceiling
-from capcore.complexity.region_bounds import curve_complexity, one_layer_regions, tighter_complexity
 from capcore.complexity.regions import CurveRegions, curve_regions
 from capcore.complexity.samples import subsets
-from capcore.complexity.separability import separable, separable_complexity, separable_probability
 from capcore.complexity.set_networks import SetNetwork
 from capcore.complexity.slices import SlicePartition, partition_slice
-from capcore.complexity.students import matched_width
-from capcore.complexity.tangents import tangent_activation
-from capcore.complexity.targets import TARGETS, Target
 from capcore.complexity.trace import Trace, trace_curves
 from capcore.complexity.training import TrainingRun, train
 from capcore.complexity.trajectories import (
@@ -53,44 +36,28 @@ __all__ = [
     "CurveRegions",
     "Curves",
     "DataRankBound",
-    "MemorisationCurve",
-    "Mimicry",
-    "ModelAxes",
     "ModelComplexity",
     "Network",
     "ParameterRank",
-    "RankCeiling",
     "SetNetwork",
     "SlicePartition",
-    "TARGETS",
-    "TangentNetwork",
-    "Target",
-    "TargetFit",
     "Trace",
     "TrainingRun",
     "as_network",
-    "axes_table",
     "boundary_density",
     "circle_through",
     "closed_form_fisher_rao",
     "closed_under_exchange",
     "complexity_of_errors",
     "crofton_factor",
-    "curve_complexity",
     "curve_regions",
     "ellipse",
     "expected_boundary_density",
     "expected_length_gain",
     "fisher_rao",
-    "fit_target",
     "layer_lengths",
     "layer_transitions",
-    "matched_width",
-    "measure_axes",
-    "memorisation_curve",
-    "mimic",
     "model_complexity",
-    "one_layer_regions",
     "orbit_ceiling",
     "orbit_indices",
     "parameter_jacobian",
@@ -100,20 +67,11 @@ __all__ = [
     "random_network",
     "rank_bound",
     "rank_bound_on_data",
-    "rank_ceiling",
-    "segment_pieces",
     "segments",
     "sensitivity",
-    "separable",
-    "separable_complexity",
-    "separable_probability",
     "spherical_lengths",
     "subsets",
-    "tangent_activation",
-    "tangent_network",
-    "tighter_complexity",
     "trace_curves",
     "train",
-    "uniform_tangents",
     "without_common_shift",
 ]

@@ -1,6 +1,6 @@
 """A ceiling for the rank of the parameter Jacobian that sets aside what single units of the upper layers can do.
 
-:func:`~capcore.complexity.rank_ceiling.rank_ceiling` sets aside examples that are crowded: more units below can move
+``rank_ceiling`` sets aside examples that are crowded: more units below can move
 one than it has outputs. A crowd can be smaller than an example, and larger. A ReLU unit that is on for five examples
 and whose inputs for these are independent moves the logits of each of the five along its own weights out: what the
 units below do through it adds nothing there. And an input that is zero for all but two examples lets them be moved in

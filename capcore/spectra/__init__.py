@@ -8,20 +8,17 @@ the bulk that noise would leave is fitted to them (:mod:`capcore.spectra.bulk`),
 (:mod:`capcore.spectra.alternatives`). All of it at once, for every layer of a file and with every choice recorded:
 :func:`~capcore.spectra.analysis.analyse_spectra`, or ``capcore spectra FILE`` in a shell. Whatever could not be
 analysed is listed with the reason. What such metrics have to do with accuracy: rank correlations with intervals, within
-and across families (:mod:`capcore.spectra.family_correlation`), under every analysis choice
-(:mod:`capcore.spectra.universes`), and how many networks it would take (:mod:`capcore.spectra.rank_power`).
+and across families (``family_correlation``), under every analysis choice
+(``universes``), and how many networks it would take (``rank_power``).
 """
 
 from capcore.spectra.alternatives import ALTERNATIVES, LikelihoodRatio, compare_tails
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.analysis_options import SpectraOptions
-from capcore.spectra.averaged_correlation import AveragedCorrelation, average_correlations
 from capcore.spectra.bulk import BulkFit, fit_bulk
 from capcore.spectra.checkpoints import Folder, read_checkpoint, read_folder
-from capcore.spectra.correlation import RankCorrelation, rank_correlation
 from capcore.spectra.densities import Densities, Density, layer_densities, spectral_densities
 from capcore.spectra.eigenvalues import GramSpectra, gram_spectra
-from capcore.spectra.family_correlation import FamilyCorrelations, family_correlations
 from capcore.spectra.hill import HillTable, hill_exponent, hill_table
 from capcore.spectra.inference import BootstrapInterval, GoodnessOfFit, bootstrap_power_law, goodness_of_fit
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
@@ -33,17 +30,13 @@ from capcore.spectra.norms import Norms, log_alpha_norm, spectrum_norms
 from capcore.spectra.nulls import layer_generator, null_weights
 from capcore.spectra.operator import operator_spectra
 from capcore.spectra.options import DensityOptions
-from capcore.spectra.permutations import smallest_p_value
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
-from capcore.spectra.rank_power import correlation_power, points_needed
 from capcore.spectra.report import Source, SpectraReport, compare_spectra
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
-from capcore.spectra.universes import Multiverse, multiverse
 from capcore.spectra.weightwatcher import weightwatcher_details, weightwatcher_summary
 
 __all__ = [
     "ALTERNATIVES",
-    "AveragedCorrelation",
     "BootstrapInterval",
     "BulkFit",
     "Checkpoint",
@@ -51,7 +44,6 @@ __all__ = [
     "Densities",
     "Density",
     "DensityOptions",
-    "FamilyCorrelations",
     "Folder",
     "GoodnessOfFit",
     "GramSpectra",
@@ -60,10 +52,8 @@ __all__ = [
     "Layers",
     "LikelihoodRatio",
     "ModelMetrics",
-    "Multiverse",
     "Norms",
     "PowerLawFit",
-    "RankCorrelation",
     "Skipped",
     "Source",
     "SpectraOptions",
@@ -71,7 +61,6 @@ __all__ = [
     "SpectrumMetrics",
     "Tensor",
     "analyse_spectra",
-    "average_correlations",
     "bootstrap_power_law",
     "bulk_density",
     "bulk_distribution",
@@ -79,8 +68,6 @@ __all__ = [
     "bulk_quantiles",
     "compare_spectra",
     "compare_tails",
-    "correlation_power",
-    "family_correlations",
     "find_layers",
     "fit_bulk",
     "fit_power_law",
@@ -93,15 +80,11 @@ __all__ = [
     "layer_generator",
     "log_alpha_norm",
     "model_metrics",
-    "multiverse",
     "null_weights",
     "operator_spectra",
-    "points_needed",
-    "rank_correlation",
     "read_checkpoint",
     "read_folder",
     "slices",
-    "smallest_p_value",
     "spectral_densities",
     "spectrum_norms",
     "unfolded",

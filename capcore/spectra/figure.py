@@ -36,8 +36,8 @@ def report_figure(
         raise ValueError("reports: found no spectra to draw, expected reports of analyse_spectra with at least one.")
     import matplotlib.pyplot as plt
 
-    from capcore.plotting.spectra import plot_exponents
-    from capcore.plotting.style import use_style
+    from capcore.plotting import use_style
+    from capcore.spectra.drawing import plot_exponents
 
     with plt.style.context({}):
         use_style()
@@ -75,7 +75,7 @@ def _chosen(report: SpectraReport, spectrum: str | None) -> SpectrumMetrics:
 def _detail(
     report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint | None, figure: Any, label: str
 ) -> None:
-    from capcore.plotting.spectra import plot_hill, plot_spectral_density
+    from capcore.spectra.drawing import plot_hill, plot_spectral_density
 
     (density,) = (density for density in report.densities if density.name == row.name)
     options, null = report.options, None

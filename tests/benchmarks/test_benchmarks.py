@@ -9,8 +9,8 @@ import pytest
 from benchmarks import measure, ranks, store, tangent
 from benchmarks.__main__ import SUITES, main
 from benchmarks.measure import Row, Skipped
-from capcore.studies import benchmark_table
-from capcore.studies.benchmark_table import run_with, size, table
+from chapters.performance import benchmark_table
+from chapters.performance.benchmark_table import run_with, size, table
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -30,7 +30,7 @@ class SmallBook:
         for name in ("_config.yml", "requirements.lock", "book/references.bib", "book/claims.yml"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)
-        for name in ("capcore", "book/_ext", "book/_static"):
+        for name in ("capcore", "chapters", "book/_ext", "book/_static"):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         (root / "_toc.yml").write_text(
             "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/x\n- file: book/other\n"

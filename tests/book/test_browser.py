@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from capcore.claims import load
+from chapters.claims import load
 from tests.book.test_pages import entries
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -60,7 +60,7 @@ def test_pages_by_hand_document_existing_modules_once():
 def identifiers():
     """Every name that the package defines or takes as an argument."""
     names = set()
-    for path in (ROOT / "capcore").rglob("*.py"):
+    for path in [*(ROOT / "capcore").rglob("*.py"), *(ROOT / "chapters").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf8"))):
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 names.add(node.name)

@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from capcore.claims import Evidence, load, record
+from chapters.claims import Evidence, load, record
 
 REGISTRY = """\
 # a comment that must stay

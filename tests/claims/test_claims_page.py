@@ -76,7 +76,7 @@ def book(registry_file):
 
 def write_notebook(path, title, sources):
     cells = [nbformat.v4.new_markdown_cell(f"# {title.title()}")]
-    cells += [nbformat.v4.new_code_cell(s) for s in ["from capcore.claims import record", *sources]]
+    cells += [nbformat.v4.new_code_cell(s) for s in ["from chapters.claims import record", *sources]]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
 

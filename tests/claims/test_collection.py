@@ -1,7 +1,7 @@
 import nbformat
 import pytest
 
-from capcore.claims import ClaimsError, collect, load, problems, record, write_verdicts
+from chapters.claims import ClaimsError, collect, load, problems, record, write_verdicts
 
 
 def test_values_of_several_cells_and_notebooks_come_together(notebooks, registry_file):

@@ -1,7 +1,7 @@
 import pytest
 
-from capcore.claims import load
 from capcore.cli import main
+from chapters.claims import load
 
 
 def run(registry_file, *arguments):

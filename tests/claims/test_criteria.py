@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.claims import ClaimsError, Criterion
-from capcore.claims.criteria import digits, plain
+from chapters.claims import ClaimsError, Criterion
+from chapters.claims.criteria import digits, plain
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from capcore.claims import ClaimsError, collect, record
+from chapters.claims import ClaimsError, collect, record
 
 
 def test_the_exact_values_survive_nbformat(registry_file, executed):
@@ -104,7 +104,7 @@ def test_refuses(registry_file, claim, values, message):
 
 def test_a_notebook_gets_the_evidence_and_one_hidden_output_per_value(registry_file):
     client = pytest.importorskip("nbclient")
-    source = 'from capcore.claims import record\nrecord("P1.01", gap=3e-16, count=48)'
+    source = 'from chapters.claims import record\nrecord("P1.01", gap=3e-16, count=48)'
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     folder = registry_file.parent.parent / "notebooks"
     client.NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
@@ -120,6 +120,6 @@ def test_a_notebook_gets_the_evidence_and_one_hidden_output_per_value(registry_f
 
 
 def test_importing_the_package_does_not_import_ipython_or_yaml():
-    code = "import sys, capcore, capcore.claims; print([m for m in ('IPython', 'yaml') if m in sys.modules])"
+    code = "import sys, capcore, chapters.claims; print([m for m in ('IPython', 'yaml') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

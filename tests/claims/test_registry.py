@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from capcore.claims import ClaimsError, find_registry, load
+from chapters.claims import ClaimsError, find_registry, load
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT.parent / "shared" / "CLAIMS.md"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from capcore.claims import Check, Claim, Criterion, judge, load
+from chapters.claims import Check, Claim, Criterion, judge, load
 
 YES, NO = True, False
 

@@ -34,7 +34,7 @@ def test_help_imports_no_subcommand():
     code = (
         "import sys\nfrom capcore.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print('capcore.claims' in sys.modules)"
+        "print('chapters.claims' in sys.modules)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "False"

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.complexity import Network, parameter_rank, random_network
-from capcore.complexity.rank_ceiling import rank_ceiling
 from capcore.complexity.unit_ceiling import CLEAR, passed_on, unit_ceiling
-from capcore.studies.exact_rank import exact_rank
+from chapters.along_training.exact_rank import exact_rank
+from chapters.along_training.rank_ceiling import rank_ceiling
 from tests.complexity.test_data_rank_bound import ACTIVATIONS, WIDTHS, awkward, with_odd_units
 from tests.strategies import seeds
 

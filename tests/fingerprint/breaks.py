@@ -12,9 +12,14 @@ BREAKS: dict[str, set[str]] = {
     "capcore.complexity.training:train": {
         *("along_training", "crowded_new_starts", "crowded_units", "effective_complexity", "linear_regions"),
     },
-    "capcore.studies.trained_networks:train_network": {"trained_spectra"},
-    "capcore.deep.training:train": {"recurrent_memory", "residual_delay", "residual_scale", "side_inputs"},
-    "capcore.deep.side_by_side:train_side_by_side": {
+    "chapters.spectra.trained_networks:train_network": {"trained_spectra"},
+    "chapters.scaling_conjecture.training:train": {
+        "recurrent_memory",
+        "residual_delay",
+        "residual_scale",
+        "side_inputs",
+    },
+    "chapters.mimicry.side_by_side:train_side_by_side": {
         *("capacity_vs_expressivity", "expressivity_ranks", "mimicry"),
     },
 }

@@ -8,23 +8,23 @@ from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType
 
-from capcore.fingerprint.essence import Essence, Key
-from capcore.fingerprint.names import MACHINERY
-from capcore.fingerprint.reached import Reach
+from chapters.fingerprint.essence import Essence, Key
+from chapters.fingerprint.names import MACHINERY
+from chapters.fingerprint.reached import Reach
 from tests.fingerprint.quick import ROOT
 
 
 def executed(run: Callable[[], object]) -> set[tuple[str, str]]:
-    """Module and name of every top-level definition of the package in which something is called while ``run`` runs.
+    """Module and name of every top-level definition of ours in which something is called while ``run`` runs.
 
     What is executed because a module is imported meanwhile does not count, nor does what reads stored results.
     """
     codes: set[CodeType] = set()
-    package, top = str(ROOT / "capcore"), sys._getframe()
+    packages, top = (str(ROOT / "capcore"), str(ROOT / "chapters")), sys._getframe()
 
     def note(frame: FrameType, *_: object) -> None:
         code = frame.f_code
-        if code.co_filename.startswith(package) and code not in codes:
+        if code.co_filename.startswith(packages) and code not in codes:
             outer: FrameType | None = frame
             while outer is not None and outer is not top and outer.f_code.co_name != "<module>":
                 outer = outer.f_back

@@ -161,7 +161,7 @@ def quick_run(
         patch.setattr(module, "SOURCES", {"dense": module.SOURCES["dense"]})
         return lambda: module.run(lambda _: read_checkpoint(weights), folder / "x.npz", {**settings, "n_null": 1})
     if name == "resnet_fits":
-        networks = importlib.import_module("capcore.studies.stored_spectra").stored_networks
+        networks = importlib.import_module("chapters.spectra_resnets.stored_spectra").stored_networks
         return lambda: module.run({"dense": networks()["dense"]}, settings)
     if name in ("double_descent", "linear_regions"):  # their run takes no settings
         patch.setattr(module, "SETTINGS", settings)

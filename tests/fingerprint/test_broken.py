@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from capcore import results
-from capcore.fingerprint import reach
-from capcore.fingerprint.__main__ import RESULTS, entries
+from chapters import stored as results
+from chapters.fingerprint import reach
+from chapters.fingerprint.__main__ import RESULTS, entries
 from tests.fingerprint.breaks import BREAKS
 from tests.fingerprint.quick import ROOT
 
@@ -19,14 +19,15 @@ from tests.fingerprint.quick import ROOT
 def copied(tmp_path_factory):
     """The sources, and what they read, in another folder."""
     folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(ROOT / "capcore", folder / "capcore", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("capcore", "chapters"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(RESULTS, folder / "notebooks" / "results")
     return folder
 
 
 def refused(folder: Path, monkeypatch) -> set[str]:
     """Names of the stored results that the sources in ``folder`` did not make."""
-    monkeypatch.setattr("capcore.fingerprint.reached.ROOT", folder)
+    monkeypatch.setattr("chapters.fingerprint.reached.ROOT", folder)
     found = set()
     for name in entries():
         try:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from capcore.fingerprint import essence, reach
-from capcore.fingerprint.refusals import is_refusal
+from chapters.fingerprint import essence, reach
+from chapters.fingerprint.refusals import is_refusal
 
 ROOT = Path(__file__).parents[2]
 TOY = {
@@ -256,8 +256,8 @@ def test_pieces_of_text_in_an_f_string_are_joined():
 
 
 HASHES = """
-from capcore.fingerprint.__main__ import entries
-from capcore.fingerprint import reach
+from chapters.fingerprint.__main__ import entries
+from chapters.fingerprint import reach
 print([reach(entry).hash for entry, _ in entries().values()])
 """
 

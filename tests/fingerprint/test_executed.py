@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from capcore.fingerprint import reach
-from capcore.fingerprint.__main__ import RESULTS, entries
+from chapters.fingerprint import reach
+from chapters.fingerprint.__main__ import RESULTS, entries
 from tests.fingerprint.breaks import BREAKS
 from tests.fingerprint.profiling import executed, named
 from tests.fingerprint.quick import quick_run

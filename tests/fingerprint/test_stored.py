@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from capcore import results
-from capcore.fingerprint import reach
-from capcore.fingerprint.__main__ import RESULTS, entries, main
+from chapters import stored as results
+from chapters.fingerprint import names, reach
+from chapters.fingerprint.__main__ import RESULTS, entries, main
 
 ROOT = Path(__file__).parents[2]
 VALUES = json.loads(Path(__file__).with_name("values.json").read_text("utf8"))
 FILES = sorted(RESULTS.glob("*.json"))
-MOVED = [(folder, path.stem) for folder in ("studies", "deep") for path in (ROOT / "capcore" / folder).glob("*.py")]
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
@@ -63,29 +62,19 @@ def stripped(path):
     return ast.unparse(tree)
 
 
-def test_all_studies_moved_and_reformatted_make_nothing_stale(tmp_path):
-    """``capcore/studies`` and ``capcore/deep`` become one folder of another name, and every file is laid out anew."""
-    for path in (ROOT / "capcore").rglob("*.py"):
-        where = path.relative_to(ROOT)
-        if where.parts[1] in ("studies", "deep"):
-            where = Path("capcore", "chapters", f"{where.parts[1]}_{path.name}")
-        text = stripped(path)
-        for folder, name in MOVED:
-            new = f"{folder}_{name}"
-            text = text.replace(f"capcore.{folder}.{name} ", f"capcore.chapters.{new} ")
-            text = text.replace(f"from capcore.{folder} import {name} as", f"from capcore.chapters import {new} as")
-            text = text.replace(
-                f"from capcore.{folder} import {name}\n", f"from capcore.chapters import {new} as {name}\n"
-            )
-        (tmp_path / where).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / where).write_text(text, "utf8")
-    (tmp_path / "capcore" / "chapters" / "__init__.py").write_text("")
-    shutil.copy(ROOT / "capcore" / "studies" / "resnet_sources.csv", tmp_path / "capcore" / "chapters")
+def test_chapters_moved_and_reformatted_make_nothing_stale(tmp_path, monkeypatch):
+    """``chapters`` becomes a folder of another name, and every file is laid out anew."""
+    for path in [*(ROOT / "capcore").rglob("*.py"), *(ROOT / "chapters").rglob("*.py")]:
+        where = tmp_path / re.sub("^chapters", "rooms", path.relative_to(ROOT).as_posix())
+        where.parent.mkdir(parents=True, exist_ok=True)
+        where.write_text(re.sub(r"\bchapters\b", "rooms", stripped(path)), "utf8")
+    table = Path("spectra_resnets", "resnet_sources.csv")
+    shutil.copy(ROOT / "chapters" / table, tmp_path / "rooms" / table)
     (tmp_path / "notebooks" / "results").mkdir(parents=True)
     shutil.copy(RESULTS / "along_training.json", tmp_path / "notebooks" / "results")
+    monkeypatch.setattr(names, "MACHINERY", tuple(name.replace("chapters", "rooms") for name in names.MACHINERY))
     for name, (entry, stored) in entries().items():
-        moved = re.sub(r"capcore\.(studies|deep)\.", r"capcore.chapters.\1_", entry)
-        assert reach(moved, tmp_path).hash == stored, name
+        assert reach(entry.replace("chapters.", "rooms."), tmp_path).hash == stored, name
 
 
 def test_the_command_names_the_results_that_reach_a_definition(capsys):

@@ -136,7 +136,7 @@ def refused(monkeypatch):
     """
     import matplotlib.pyplot as plt
 
-    from capcore.notebook import ParameterError
+    from chapters.start import ParameterError
 
     mpl.use("Agg")
     monkeypatch.chdir(NOTEBOOKS)

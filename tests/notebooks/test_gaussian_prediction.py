@@ -2,7 +2,7 @@
 
 import pytest
 
-from capcore import claims
+from chapters import claims
 
 QUICK = {"n_samples": 2_000}
 IDS = ("P1.09", "P1.10", "P1.36", "P1.37", "P1.47", "P1.49")

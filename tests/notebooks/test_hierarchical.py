@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from capcore import claims
+from chapters import claims
 from scripts.export_landing_figure import TARGET, landing_figure
 
 QUICK = {"channels": [1, 2], "large": 16, "max_iterations": 30, "n_starts": 1}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from capcore import claims
+from chapters import claims
 
 QUICK = {"n_spaces": 4, "n_samples": 300}
 EXACT = ("P1.01", "P1.02", "P1.03", "P1.04", "P1.06", "P1.07", "P1.08", "P1.46")

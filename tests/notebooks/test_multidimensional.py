@@ -2,7 +2,7 @@
 
 import pytest
 
-from capcore import claims
+from chapters import claims
 
 NAME = "multidimensional"
 SMALL = {"dims": [1, 2], "channels": [1, 2], "base_channels": [1], "n_layers": 3, "toy_dim": 2}

@@ -5,7 +5,7 @@ import ast
 import nbformat
 import pytest
 
-from capcore import notebook, notebook_sizes
+from chapters import start as notebook, sizes as notebook_sizes
 from capcore.memory import TooLargeError
 from tests.notebooks.conftest import NOTEBOOKS
 
@@ -42,7 +42,7 @@ def is_counted(value):
 
 def test_every_whole_number_is_a_size_or_none():
     found = {name for values in PARAMETERS.values() for name, value in values.items() if is_counted(value)}
-    assert found - SIZES <= NO_SIZE, "a new parameter: say in capcore.notebook_sizes what it counts, or add it here"
+    assert found - SIZES <= NO_SIZE, "a new parameter: say in chapters.sizes what it counts, or add it here"
     assert not NO_SIZE & SIZES
     assert found >= NO_SIZE, "no notebook has these any more"
 

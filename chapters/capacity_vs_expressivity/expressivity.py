@@ -1,0 +1,145 @@
+"""What models of sets memorise, express, and can move: the stored experiment read, and what is computed beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from capcore.complexity import Network, SetNetwork, closed_under_exchange, parameter_rank, random_network
+from capcore.intervals import student_interval
+from chapters.capacity_vs_expressivity.memorisation import MemorisationCurve, TargetFit
+from chapters.capacity_vs_expressivity.model_axes import ModelAxes
+
+WIDTHS: dict[str, tuple[list[int], list[int]]] = {
+    "invariant": ([3, 8, 6], [6, 8, 1]),
+    "order-aware": ([], [12, 8, 8, 1]),
+    "narrow": ([], [12, 6, 1]),
+    "linear": ([], [12, 1]),
+}
+"""Small models of the figure of ranks: widths of the item network, and of the network above or of the whole."""
+
+
+def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on: str = "order") -> dict[str, ModelAxes]:
+    """Model → its three axes, from ``stored("capacity_vs_expressivity")`` and ``stored("expressivity_ranks")``.
+
+    κ is that on examples which are all different; its allocation that on pairs.
+
+    Parameters
+    ----------
+    trained_on : "order" or "random labels", the training after which κ and its allocation were taken; models that were
+        trained on random labels only have those.
+    """
+    from chapters.capacity_vs_expressivity.set_models import MODELS
+
+    found = {}
+    size = str(content["settings"]["kappa_size"])
+    for name, rows in content["values"]["random labels"].items():
+        curve = MemorisationCurve(
+            np.array([int(key) for key in rows]), np.array([row["train"] for row in rows.values()])
+        )
+        tasks = content["values"]["targets"].get(name, {})
+        fits = {task: TargetFit(np.array(row["train"]), np.array(row["test"])) for task, row in tasks.items()}
+        after = "order" if tasks and trained_on == "order" else "random labels"
+        at = tasks["order"] if after == "order" else rows[size]
+        found[name] = ModelAxes(
+            name,
+            MODELS[name].n_params,
+            curve,
+            fits,
+            np.array(ranks["values"][after][name]["rank"]),
+            np.array(at["odd_share"]),
+        )
+    return found
+
+
+def kappa_on_pairs(content: Mapping[str, Any], name: str) -> int:
+    """κ of a model trained on the order target, on the stored pairs of examples; median over seeds."""
+    return int(np.median(content["values"]["targets"][name]["order"]["rank"]))
+
+
+def half_distance(fit: TargetFit, whole: bool = False) -> float:
+    """Median over seeds of |test accuracy − ½|; with ``whole`` the largest over seeds, training and test set.
+
+    >>> half_distance(TargetFit(np.array([0.5, 0.7]), np.array([0.5, 0.6])), whole=True)
+    0.2
+    """
+    if whole:
+        return float(np.round(np.abs(np.concatenate([fit.train, fit.test]) - 0.5).max(), 12))
+    return float(np.median(np.abs(fit.test - 0.5)))
+
+
+def accuracy_intervals(models: Mapping[str, ModelAxes]) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """Model → target → mean test accuracy over seeds and the ends of its t-interval (95 %)."""
+    found: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for name, each in models.items():
+        found[name] = {}
+        for task, fit in each.fits.items():
+            mean, half = student_interval(fit.test)
+            found[name][task] = (float(mean), float(mean - half), float(mean + half))
+    return found
+
+
+def capacity_correlation(models: Mapping[str, ModelAxes], of_parameters: bool = False) -> float:
+    """Spearman's rank correlation between κ (median over seeds), or parameters, and the random labels memorised."""
+    ranks = [each.n_params if of_parameters else float(np.median(each.ranks)) for each in models.values()]
+    return float(spearmanr(ranks, [each.memorisation.memorised() for each in models.values()]).statistic)
+
+
+def ranks_on_pairs(counts: Sequence[int], seed: int) -> dict[str, list[int]]:
+    """Small model of :data:`WIDTHS` at random parameters → κ on as many pairs of examples, items 1 and 2 exchanged."""
+    rng = np.random.default_rng(seed)
+    networks = {name: _random_model(*widths, rng) for name, widths in WIDTHS.items()}
+    items = rng.normal(size=(max(counts), 4, 3))
+    found: dict[str, list[int]] = {name: [] for name in networks}
+    for count in counts:
+        pairs = closed_under_exchange(items[:count], np.ones(count))[0]
+        for name, network in networks.items():
+            read = pairs if isinstance(network, SetNetwork) else pairs.reshape(len(pairs), -1)
+            found[name].append(parameter_rank(network, read).rank)
+    return found
+
+
+def untrained_accuracies(n_networks: int, n_pairs: int, seed: int) -> list[float]:
+    """Accuracies of random invariant networks on a set closed under the exchange, labels drawn at random."""
+    rng = np.random.default_rng(seed)
+    items, labels = closed_under_exchange(rng.normal(size=(n_pairs, 4, 3)), rng.choice([-1.0, 1.0], n_pairs))
+    nets = [_random_model(*WIDTHS["invariant"], rng) for _ in range(n_networks)]
+    return [float(np.mean(np.where(net(items)[:, 0] > 0, 1.0, -1.0) == labels)) for net in nets]
+
+
+def alpha_rows(content: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Model → what it was trained on → Σ α log₁₀ λ_max of its weights, mean and half-width over seeds, as text."""
+    size = str(content["settings"]["kappa_size"])
+    found = {}
+    for name, tasks in content["values"]["targets"].items():
+        after = {f"{size} random labels": content["values"]["random labels"][name][size], "order": tasks["order"]}
+        found[name] = {f"trained on {what}": _mean_and_half(row["alpha_hat"]) for what, row in after.items()}
+    return found
+
+
+def live_comparison(content: Mapping[str, Any], name: str, task: str, n_seeds: int, tolerance: float = 0.05) -> str:
+    """Train ``n_seeds`` of the stored runs again; in words whether median training and test accuracies agree."""
+    if not n_seeds:
+        return "no network was trained here"
+    from chapters.capacity_vs_expressivity.set_experiment import express
+
+    settings = {**content["settings"], "seeds": content["settings"]["seeds"][:n_seeds]}
+    now, then = express(name, task, settings), content["values"]["targets"][name][task]
+    gap = max(abs(float(np.median(now[k]) - np.median(then[k][:n_seeds]))) for k in ("train", "test"))
+    return f"the stored accuracies are {'met' if gap <= tolerance else 'missed'} within {tolerance:.2f}"
+
+
+def _random_model(items: list[int], rest: list[int], rng: np.random.Generator) -> Network | SetNetwork:
+    above = random_network(rest, rng, 1.5, 0.5, "tanh")
+    return SetNetwork(random_network(items, rng, 1.5, 0.5, "tanh"), above) if items else above
+
+
+def _mean_and_half(values: Sequence[float | None]) -> str:
+    numbers = np.array([value for value in values if value is not None])
+    if len(numbers) < 2:
+        return "no matrix with ten eigenvalues"
+    mean, half = student_interval(numbers)
+    return f"{mean:.1f} ± {half:.1f}"

@@ -1,0 +1,119 @@
+"""Seven models on random labels and on four targets: the experiment of the chapter on capacity and expressivity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.complexity.network import Network
+from capcore.complexity.orbits import closed_under_exchange
+from capcore.complexity.parameter_rank import parameter_rank
+from capcore.spectra import analyse_spectra
+from chapters.capacity_vs_expressivity.set_models import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracy, train_models
+from chapters.capacity_vs_expressivity.targets import target
+
+SETTINGS: dict[str, Any] = {
+    "models": ["invariant", "invariant + places", "order-aware", "narrow", "linear"],
+    "extra_models": ["small invariant", "small order-aware"],  # random labels only
+    "targets": ["order", "simple order", "invariant", "orbit-closed"],
+    "sizes": [16, 32, 64, 128, 256, 512, 1024],
+    "n_train": 4000,
+    "n_test": 4000,
+    "n_pairs": 600,
+    "kappa_size": 256,
+    "learning_rate": 0.01,
+    "n_steps": 3000,
+    "batch_size": 256,
+    "seeds": [0, 1, 2, 3, 4],
+}
+COMMAND = "python -m experiments.capacity_vs_expressivity"
+PACKAGES = ("numpy", "scipy", "jax", "optax")
+
+
+def random_labels(size: int, seeds: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Normal items (seeds, size, 4, 3) and fair labels (seeds, size) of ±1."""
+    rngs = [np.random.default_rng([seed, 1, size]) for seed in seeds]
+    items = np.stack([rng.normal(size=(size, N_ITEMS, ITEM_DIM)) for rng in rngs])
+    return items, np.stack([rng.choice([-1.0, 1.0], size) for rng in rngs])
+
+
+def target_data(name: str, n: int, seeds: list[int], part: int) -> tuple[np.ndarray, np.ndarray]:
+    """Items (seeds, n, 4, 3) and labels (seeds, n) of a target; ``part`` 0 is to train on, 1 to test."""
+    pairs = [target(name).draw(n, np.random.default_rng([seed, 2, part])) for seed in seeds]
+    return np.stack([items for items, _ in pairs]), np.stack([labels for _, labels in pairs])
+
+
+def fresh_pairs(n_pairs: int, seed: int) -> np.ndarray:
+    """(2 n_pairs, 4, 3) normal items, then the same with items 1 and 2 exchanged."""
+    items = np.random.default_rng([seed, 3]).normal(size=(n_pairs, N_ITEMS, ITEM_DIM))
+    return closed_under_exchange(items, np.ones(n_pairs))[0]
+
+
+def tangent(name: str, model: TrainedModel, n_pairs: int, seed: int) -> dict[str, float]:
+    """κ on fresh pairs: the rank of the parameter Jacobian, and the share of it on functions that see the exchange."""
+    found = parameter_rank(model, MODELS[name].prepared(fresh_pairs(n_pairs, seed)))
+    return {"rank": found.rank, "odd_share": found.odd_share()}
+
+
+def train_on(name: str, items: np.ndarray, labels: np.ndarray, settings: Mapping[str, Any]) -> list[TrainedModel]:
+    """One model per seed, trained with these settings."""
+    (models,) = train_models(
+        name,
+        items,
+        labels,
+        learning_rates=[settings["learning_rate"]],
+        n_steps=settings["n_steps"],
+        batch_size=settings["batch_size"],
+        seeds=settings["seeds"],
+    )
+    return models
+
+
+def memorise(name: str, size: int, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Training accuracies on ``size`` random labels, one per seed; at the size for κ also the tangent spaces."""
+    items, labels = random_labels(size, settings["seeds"])
+    models = train_on(name, items, labels, settings)
+    found: dict[str, Any] = {"train": [accuracy(name, m, x, y) for m, x, y in zip(models, items, labels, strict=True)]}
+    if size == settings["kappa_size"]:
+        found |= _tangents(name, models, settings)
+    return found
+
+
+def express(name: str, task: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Accuracies on a target, one per seed: training and test set; with the tangent spaces and the weights' α̂."""
+    sets = [target_data(task, settings[n], settings["seeds"], k) for k, n in enumerate(("n_train", "n_test"))]
+    models = train_on(name, *sets[0], settings)
+    found: dict[str, Any] = {
+        part: [accuracy(name, m, x, y) for m, x, y in zip(models, *data, strict=True)]
+        for part, data in zip(("train", "test"), sets, strict=True)
+    }
+    return found | (_tangents(name, models, settings) if task == "order" else {})
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """{"random labels": model → size → …, "targets": model → target → …}; see :func:`memorise` and :func:`express`."""
+    names = [*settings["models"], *settings["extra_models"]]
+    bar = tqdm(names, unit="model", disable=not progress)
+    found: dict[str, Any] = {"random labels": {}, "targets": {}}
+    for name in bar:
+        found["random labels"][name] = {str(size): memorise(name, size, settings) for size in settings["sizes"]}
+        if name in settings["models"]:
+            found["targets"][name] = {task: express(name, task, settings) for task in settings["targets"]}
+    return found
+
+
+def alpha_hat(model: TrainedModel) -> float | None:
+    """Σ α log₁₀ λ_max over the weight matrices with at least ten eigenvalues (paper 3, Eq. 3); none without any."""
+    parts = [model] if isinstance(model, Network) else [model.items, model.rest]
+    weights = [w.T for part in parts for w in part.weights]
+    report = analyse_spectra({f"layer{i}.weight": w for i, w in enumerate(weights)})
+    return report.model.sum_alpha_hat if report.model.n_fitted else None
+
+
+def _tangents(name: str, models: list[TrainedModel], settings: Mapping[str, Any]) -> dict[str, list[Any]]:
+    each = [tangent(name, m, settings["n_pairs"], s) for m, s in zip(models, settings["seeds"], strict=True)]
+    alphas = [alpha_hat(m) for m in models]
+    return {key: [one[key] for one in each] for key in each[0]} | {"alpha_hat": alphas}

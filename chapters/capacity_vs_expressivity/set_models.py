@@ -1,0 +1,115 @@
+"""Models of sets and of sequences with two labels: the arms of the chapter on capacity and expressivity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from capcore.complexity.network import Network, as_network
+from capcore.complexity.orbits import with_places
+from capcore.complexity.set_networks import SetNetwork
+from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
+
+N_ITEMS, ITEM_DIM = 4, 3
+TrainedModel = Network | SetNetwork
+
+
+@dataclass(frozen=True)
+class SetModel:
+    """One architecture, tanh units throughout.
+
+    Attributes
+    ----------
+    widths : of the network that reads the sum over the items, or all items one after the other.
+    item_widths : of the network that reads one item; none for a model that reads all of them.
+    places : whether items carry the number of their place.
+    """
+
+    widths: tuple[int, ...]
+    item_widths: tuple[int, ...] = ()
+    places: bool = False
+
+    def prepared(self, items: np.ndarray) -> np.ndarray:
+        """Items (n, 4, 3) as the model reads them: (n, 12), or (n, 4, 3), or (n, 4, 7) with places."""
+        if not self.item_widths:
+            return items.reshape(len(items), -1)
+        return with_places(items) if self.places else items
+
+    def initial(self, key: jax.Array) -> Any:
+        """Random key → parameters."""
+        below, above = jax.random.split(key)
+        return {"rest": draw_layers(above, self.widths), "items": draw_layers(below, self.item_widths or (1, 1))}
+
+    def logits(self, params: Any, x: jax.Array) -> jax.Array:
+        """(n,) at prepared inputs."""
+        if self.item_widths:
+            x = jnp.tanh(through_layers(params["items"], x, jnp.tanh)).sum(axis=-2)
+        return through_layers(params["rest"], x, jnp.tanh)[..., 0]
+
+    def trained(self, params: Any, *index: int) -> TrainedModel:
+        """One run's model in double precision."""
+        rest = as_network(as_pairs(params["rest"], *index), "tanh")
+        if not self.item_widths:
+            return rest
+        return SetNetwork(as_network(as_pairs(params["items"], *index), "tanh"), rest)
+
+    @property
+    def n_params(self) -> int:
+        """The number of weights and biases."""
+        sides = [self.widths, self.item_widths]
+        return sum((a + 1) * b for widths in sides for a, b in pairwise(widths))
+
+
+ALL_ITEMS = N_ITEMS * ITEM_DIM
+MODELS: Mapping[str, SetModel] = {
+    "invariant": SetModel((18, 22, 1), (ITEM_DIM, 22, 18)),
+    "invariant + places": SetModel((18, 20, 1), (ITEM_DIM + N_ITEMS, 20, 18), places=True),
+    "order-aware": SetModel((ALL_ITEMS, 24, 24, 1)),
+    "narrow": SetModel((ALL_ITEMS, 6, 1)),
+    "linear": SetModel((ALL_ITEMS, 1)),
+    "small invariant": SetModel((6, 8, 1), (ITEM_DIM, 8, 6)),
+    "small order-aware": SetModel((ALL_ITEMS, 8, 8, 1)),
+}
+
+
+def logistic_loss(model: SetModel, params: Any, x: jax.Array, y: jax.Array) -> jax.Array:
+    """Mean of log(1 + exp(−y f(x))), labels ±1, in nats."""
+    return jax.nn.softplus(-y * model.logits(params, x)).mean()
+
+
+def train_models(
+    name: str,
+    items: np.ndarray,
+    labels: np.ndarray,
+    *,
+    learning_rates: Sequence[float],
+    n_steps: int,
+    batch_size: int,
+    seeds: Sequence[int],
+) -> list[list[TrainedModel]]:
+    """[rate][seed] → the model of that name, trained on items (seeds, n, 4, 3) and labels (seeds, n) of ±1."""
+    model = MODELS[name]
+    inputs = np.stack([model.prepared(each) for each in items]).astype(np.float32)
+    params = train_side_by_side(
+        model.initial,
+        lambda p, x, y: logistic_loss(model, p, x, y),
+        inputs,
+        labels.astype(np.float32),
+        learning_rates=learning_rates,
+        n_steps=n_steps,
+        batch_size=batch_size,
+        seeds=seeds,
+    )
+    return [[model.trained(params, q, s) for s in range(len(seeds))] for q in range(len(learning_rates))]
+
+
+def accuracy(name: str, model: TrainedModel, items: np.ndarray, labels: np.ndarray) -> float:
+    """Share of labels (n,) that the sign of the model's logit meets; a logit of zero counts as −1."""
+    said = np.where(model(MODELS[name].prepared(items))[:, 0] > 0, 1.0, -1.0)
+    return float(np.mean(said == labels))

@@ -1,0 +1,150 @@
+"""Recording, in one line of a notebook cell, the values that decide a claim."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from chapters.claims.criteria import ClaimsError, Value, digits, plain
+from chapters.claims.notation import to_html
+from chapters.claims.registry import Check, Claim, load
+from chapters.claims.verdicts import CORRECTED, HOLDS, MARKS
+
+METADATA_KEY = "capcore"
+GLUE_PREFIX = "application/papermill.record/"
+ROLE_NAMES = {"question": "our question"}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The values recorded for some checks of a claim, as a table on the page and as exact numbers in its metadata."""
+
+    claim: Claim
+    values: Mapping[str, Value]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
+        tests = {name: self.claim.check(name).test.as_mapping() for name in self.values}
+        evidence = {"claim": self.claim.id, "values": dict(self.values), "tests": tests}
+        return {"text/plain": str(self), "text/html": self.html()}, {METADATA_KEY: evidence}
+
+    def __str__(self) -> str:
+        """The verdict, and one line per check."""
+        lines = [f"{self._verdict()} · {self.claim.id} ({self.claim.source})"]
+        lines += [f"  {self.claim.sentence}"] if self._is_first else []
+        for check, shown, passes in self._rows():
+            lines.append(f"  {_outcome(check, passes)}: {check.quantity} = {shown} (criterion: {check.test})")
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The box shown on the page: claim and verdict, with the checks folded away.
+
+        Anchor and sentence stand where the claim's first check is recorded. Cells carry their column's head as
+        ``data-label``, for screens too narrow for columns.
+        """
+        anchor = f' id="{self.claim.anchor}"' if self._is_first else ""
+        sentence = f"<p>{to_html(self.claim.sentence)}</p>" if self._is_first and self.claim.sentence else ""
+        rows = "".join(
+            f"<tr><td>{to_html(check.quantity)}{_role(check)}<br><small>{to_html(check.statement)}</small></td>"
+            f'<td data-label="found">{escape(shown)}</td><td data-label="criterion">{escape(str(check.test))}</td>'
+            f'<td data-label="outcome">{_outcome(check, passes)}</td></tr>'
+            for check, shown, passes in self._rows()
+        )
+        number = len(self.values)
+        return (
+            f'<div class="capcore-claim"{anchor}><p><strong>{self._verdict()}</strong> · {self.claim.id} '
+            f"({to_html(self.claim.source)}): {to_html(self.claim.claim)}</p>{sentence}"
+            f"<details{' open' * self._differs}><summary>{number} check{'s' * (number > 1)}</summary>"
+            '<table><thead><tr><th scope="col">quantity</th><th scope="col">found</th><th scope="col">criterion</th>'
+            f'<th scope="col">outcome</th></tr></thead><tbody>{rows}</tbody></table></details></div>'
+        )
+
+    @property
+    def _is_first(self) -> bool:
+        return self.claim.checks[0].name in self.values
+
+    def _verdict(self) -> str:
+        text = f"{MARKS[self.claim.verdict]} {self.claim.verdict}"
+        return f"{text} at the book's parameters, not with those of this run" if self._differs else text
+
+    @property
+    def _differs(self) -> bool:
+        """Whether a check fails here that the verdict rests on: other parameters than the book's were given."""
+        decisive = {HOLDS: "claim", CORRECTED: "correction"}.get(self.claim.verdict)
+        return any(check.role == decisive and not passes for check, _, passes in self._rows())
+
+    def _rows(self) -> list[tuple[Check, str, bool]]:
+        checks = [check for check in self.claim.checks if check.name in self.values]
+        return [
+            (check, digits(check.test.stable(value, check.varies)), check.test.holds(value))
+            for check in checks
+            for value in [self.values[check.name]]
+        ]
+
+
+def record(claim_id: str, /, *, registry: str | Path | None = None, **values: object) -> Evidence:
+    """The evidence for some checks of a claim; end a cell with it, so that the notebook keeps it.
+
+    Each keyword is the name of one of the claim's checks. Inside a notebook every value is also glued under the
+    key ``<claim>.<check>``, as it is shown, so that any page can cite it; MyST-NB needs the format, ``s`` for text::
+
+        {glue:text}`../notebooks/linear_systems.ipynb::P1.02.gap:s`
+
+    Parameters
+    ----------
+    claim_id : str, such as ``"P1.02"``
+    registry : path of a ``claims.yml``; by default the one that :func:`find_registry` finds
+    **values : number, bool or list of whole numbers, one per check
+
+    Raises
+    ------
+    ClaimsError
+        For an unknown claim or check (close matches are named), or a value that is not finite or not of the kind
+        that the check's test can judge.
+    """
+    claim = load(registry)[claim_id]
+    if not values:
+        names = ", ".join(check.name for check in claim.checks) or "none yet"
+        raise ClaimsError(f"{claim_id}: found no values to record, expected one keyword per check ({names}).")
+    recorded = {}
+    for name, value in values.items():
+        label = f"{claim_id}.{name}"
+        check = claim.check(name)
+        recorded[name] = plain(value, label)
+        try:
+            check.test.holds(recorded[name])
+        except ClaimsError as error:
+            raise ClaimsError(f"{label}: {error}") from None
+    evidence = Evidence(claim, recorded)
+    _glue(evidence)
+    return evidence
+
+
+def _glue(evidence: Evidence) -> None:
+    """Publish each value under its key for MyST-NB, as an output that no page shows; nothing outside a notebook."""
+    ipython = sys.modules.get("IPython")
+    if ipython is None or ipython.get_ipython() is None:
+        return
+    from IPython.display import publish_display_data
+
+    for name, value in evidence.values.items():
+        check = evidence.claim.check(name)
+        text = str(check.test.stable(value, check.varies))
+        key = {"name": f"{evidence.claim.id}.{name}", "mime_prefix": GLUE_PREFIX}
+        publish_display_data({f"{GLUE_PREFIX}text/plain": text}, metadata={"scrapbook": key})
+
+
+def _role(check: Check) -> str:
+    if check.role == "claim":
+        return ""
+    text = f"correction: {check.correction}" if check.correction else ROLE_NAMES.get(check.role, check.role)
+    return f" <em>({to_html(text)})</em>"
+
+
+def _outcome(check: Check, passes: bool) -> str:
+    if check.role == "counterexample":
+        return "found" if passes else "none found"
+    return "✓ passes" if passes else "✗ fails"

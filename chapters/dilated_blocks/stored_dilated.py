@@ -1,0 +1,104 @@
+"""The stored runs of the chapter on dilated blocks: which are shown, and the same made anew for other models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.processes import PowerLaw, Process
+from chapters.dilated_blocks.study import ORDERS, dilated_models, follow
+
+Cases = Mapping[str, Mapping[str, Any]]
+"""Order → ``runs`` (plain ``Course`` each), ``params`` of the best of them,
+``l-bfgs-b`` (a Course) and its ``stop_params``."""
+
+
+def live_cases(
+    models: Mapping[str, Hierarchical],
+    process: Process,
+    n_starts: int,
+    stages: Sequence[int],
+    lbfgs_stages: Sequence[int],
+) -> dict[str, dict[str, Any]]:
+    """What the stored experiment holds for one process, made now: order → runs, best parameters, L-BFGS-B.
+
+    Start i has seed i, so that fewer starts are the first of more.
+    """
+    found = {}
+    for order in ORDERS:
+        runs = [follow(models[order], process, seed, stages) for seed in range(n_starts)]
+        stop = follow(models[order], process, 0, lbfgs_stages, "l-bfgs-b")
+        found[order] = {
+            "runs": [run.plain() for run in runs],
+            "params": min(runs, key=lambda run: run.loss[-1]).params.tolist(),
+            "l-bfgs-b": stop.plain(),
+            "stop_params": stop.params.tolist(),
+        }
+    return found
+
+
+def is_stored(content: Mapping[str, Any], size: str, models: Mapping[str, Hierarchical], process: Process) -> bool:
+    """Whether the stored experiment has these models and this process under ``size``, "paper" or "small"."""
+    chosen = content["settings"][size]
+    made = dilated_models(chosen["channels"], chosen["n_dilations"], chosen["n_blocks"])
+    same = [
+        (made[order].dilations, made[order].kernel_shapes) == (models[order].dilations, models[order].kernel_shapes)
+        for order in ORDERS
+    ]
+    return process == PowerLaw() and all(same)
+
+
+def best_run(case: Mapping[str, Any]) -> dict[str, Any]:
+    """The run with the lowest last loss."""
+    return min(case["runs"], key=lambda run: run["loss"][-1])
+
+
+def shares(cases: Cases) -> dict[str, float]:
+    """Shares of κ at the best run: ``near`` of the tiled model, and ``far`` of the repeated minus the tiled one.
+
+    These are the two numbers that claim P1.40 makes statements about.
+    """
+    tiled, repeated = best_run(cases["tiled"]), best_run(cases["repeated"])
+    return {"near": tiled["near"][-1], "far": repeated["far"][-1] - tiled["far"][-1]}
+
+
+def family_shares(content: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Family → :func:`shares` of the stored runs of the paper's size."""
+    return {family: shares(cases) for family, cases in content["values"]["paper"].items()}
+
+
+def holding(found: Mapping[str, Mapping[str, float]]) -> int:
+    """Number of families for which both statements of claim P1.40 about shares hold."""
+    return sum(each["near"] >= 0.5 and each["far"] >= 0.01 for each in found.values())
+
+
+def spread(case: Mapping[str, Any], quantity: str) -> tuple[float, float]:
+    """Smallest and largest last value of a quantity over the runs of a case."""
+    last = np.array([run[quantity][-1] for run in case["runs"]])
+    return float(last.min()), float(last.max())
+
+
+def courses(cases: Cases) -> dict[str, list[dict[str, Any]]]:
+    """Label → runs, by Gauss–Newton and by L-BFGS-B, in the order of the figures."""
+    groups = {order: list(case["runs"]) for order, case in cases.items()}
+    return {**groups, **{f"{order}, L-BFGS-B": [case["l-bfgs-b"]] for order, case in cases.items()}}
+
+
+def table(cases: Cases) -> pd.DataFrame:
+    """Every Gauss–Newton run at its end: a row for each order and start."""
+    rows = {
+        f"{order}, start {i}": {
+            "loss": f"{run['loss'][-1]:.1e}",
+            "still to go": f"{run['reach'][-1]:.0e}",
+            "arrived": "yes" if run["converged"] else "no",
+            "nearest third": f"{run['near'][-1]:.3f}",
+            "farthest third": f"{run['far'][-1]:.3f}",
+        }
+        for order, case in cases.items()
+        for i, run in enumerate(case["runs"])
+    }
+    return pd.DataFrame(rows).T

@@ -1,0 +1,113 @@
+"""Figures of effective model complexity: errors by sample size, by number of features or units; and training time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
+
+from capcore.complexity.effective import ModelComplexity
+from capcore.intervals import student_interval
+from capcore.plotting import CYCLE, MARKERS
+
+STYLES = ("-", "--", ":", "-.")
+
+
+def plot_by_size(
+    found: Mapping[str, ModelComplexity], ax: Axes, laws: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None
+) -> Axes:
+    """Mean training errors with their intervals against the sample size; a cross where each complexity is.
+
+    Parameters
+    ----------
+    laws : label → sizes and expected errors, thin lines.
+    """
+    for i, (label, each) in enumerate(found.items()):
+        colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
+        ax.errorbar(each.sizes, each.means, each.half_widths, fmt=marker, color=colour, linewidth=1, label=label)
+        if laws is not None:
+            ax.plot(*laws[label], color=colour, linewidth=0.9, linestyle=STYLES[i % len(STYLES)])
+        ax.plot([each.value], [each.epsilon], "x", color="black", markersize=9, markeredgewidth=1.6, zorder=5)
+        ax.axhline(each.epsilon, color="0.4", linestyle="--", linewidth=0.8)
+    ax.set(xlabel="samples n", ylabel="mean training error", xscale="log")
+    return ax
+
+
+def plot_errors(
+    settings: Sequence[float],
+    lines: Mapping[str, np.ndarray],
+    ax: Axes,
+    xlabel: str,
+    ticks: Sequence[float],
+    logarithmic: bool = True,
+    first: int = 0,
+) -> Axes:
+    """Means over seeds of (m, n_seeds) with 95 % intervals, against m settings on a logarithmic axis.
+
+    Parameters
+    ----------
+    lines : label → errors. logarithmic : geometric means on a logarithmic axis, else arithmetic ones.
+    first : place of the first line in the cycle of colours, for lines that are not those of the panel above.
+    """
+    for i, (label, values) in enumerate(lines.items(), first):
+        array = np.log(np.maximum(values, 1e-12)) if logarithmic else values
+        mean, half = student_interval(array.T)
+        ends = [np.exp(each) if logarithmic else each for each in (mean, mean - half, mean + half)]
+        colour = CYCLE[i % len(CYCLE)]
+        line, marker = STYLES[i % len(STYLES)], MARKERS[i % len(MARKERS)]
+        ax.plot(settings, ends[0], label=label, color=colour, linestyle=line, marker=marker)
+        ax.fill_between(settings, ends[1], ends[2], color=colour, alpha=0.18, linewidth=0)
+    ax.set(xscale="log", yscale="log" if logarithmic else "linear", xlabel=xlabel)
+    ax.set_xticks(list(ticks), [f"{tick:,g}" for tick in ticks])
+    ax.xaxis.set_minor_locator(NullLocator())
+    return ax
+
+
+def mark_transitions(places: Mapping[str, float | None], ax: Axes) -> Axes:
+    """Vertical lines where a complexity reaches the sample size, named at their upper ends; none where it does not."""
+    for i, (label, place) in enumerate(places.items()):
+        if place is None:
+            continue
+        ax.axvline(place, color="0.25", linestyle=("-", ":")[i % 2], linewidth=1, zorder=0)
+        side = {"ha": "left", "x": 3} if i % 2 == 0 else {"ha": "right", "x": -3}
+        ax.annotate(
+            label,
+            (place, 1.0),
+            (side["x"], -2),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha=side["ha"],
+            va="top",
+            fontsize=8,
+            color="0.25",
+        )
+    return ax
+
+
+def plot_by_time(steps: Sequence[int], found: Mapping[str, Sequence[ModelComplexity]], ax: Axes) -> Axes:
+    """Complexities with their intervals against the steps of training, a line per kind of labels.
+
+    A triangle marks what is only a lower bound, because the largest sample tried was fitted.
+    """
+    for i, (label, each) in enumerate(found.items()):
+        colour = CYCLE[i % len(CYCLE)]
+        values = np.array([result.value for result in each])
+        below = values - [result.low for result in each]
+        above = [result.high for result in each] - values
+        ax.errorbar(
+            np.asarray(steps) * 1.03**i,
+            values,
+            [below, above],
+            color=colour,
+            marker=MARKERS[i % len(MARKERS)],
+            linestyle=STYLES[i % len(STYLES)],
+            label=label,
+        )
+        bound = np.array([result.censored for result in each])
+        ax.plot(np.asarray(steps)[bound], 1.25 * values[bound], "^", color=colour, markersize=6)
+    ax.set(xscale="log", yscale="log", xlabel="steps of training", ylabel="complexity (images)")
+    ax.set_xticks(list(steps), [f"{step:,}" for step in steps])
+    ax.xaxis.set_minor_locator(NullLocator())
+    return ax

@@ -1,0 +1,137 @@
+"""Small networks on few digits: how large a sample they fit, by training time; and their test error, by width.
+
+What the chapter on double descent shows of trained networks. scikit-learn trains them; a full run takes minutes, so
+that its numbers are stored, and the chapter repeats some of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from chapters.double_descent.noisy_digits import Split, digits, one_hot, relabelled, split, squared_error, wrong_share
+
+COMMAND = "python -m experiments.double_descent"
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+SETTINGS: dict[str, Any] = {
+    "steps": {
+        "hidden": 32,
+        "batch": 32,
+        "learning_rate": 0.001,
+        "sizes": [16, 32, 64, 128, 256, 512, 1024],
+        "steps": [30, 100, 300, 1000, 3000],
+        "epochs": 5,
+        "n_trials": 5,
+        "labels": ["right", "shuffled"],
+    },
+    "widths": {
+        "n": 200,
+        "widths": [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128],
+        "max_iter": 2000,
+        "n_seeds": 6,
+        "wrong": 0.2,
+    },
+}
+
+
+def training_errors(
+    n: int, kind: str, seed: int, steps: Sequence[int], epochs: int, settings: Mapping[str, Any]
+) -> tuple[list[float], float]:
+    """Share of wrong training labels after so many ``steps`` of Adam, and after ``epochs``, of one network.
+
+    ``n`` images drawn by ``seed``, with labels of a ``kind`` of ``noisy_digits.LABELS``;
+    ``settings`` : hidden units, batch, learning rate. An epoch is n / batch steps, at least one.
+    """
+    from sklearn.neural_network import MLPClassifier
+
+    rng = np.random.default_rng([seed, n])
+    inputs, labels = digits()
+    chosen = rng.permutation(len(labels))[:n]
+    inputs, labels = inputs[chosen], relabelled(labels[chosen], kind, rng)
+    batch = min(settings["batch"], n)
+    network = MLPClassifier(
+        hidden_layer_sizes=(settings["hidden"],),
+        learning_rate_init=settings["learning_rate"],
+        alpha=0.0,
+        random_state=seed,
+    )
+    after = epochs * (n // batch)
+    wanted = sorted({*steps, after})
+    found: dict[int, float] = {}
+    order = np.empty(0, dtype=int)
+    for step in range(1, wanted[-1] + 1):
+        if len(order) < batch:
+            order = rng.permutation(n)
+        network.partial_fit(inputs[order[:batch]], labels[order[:batch]], classes=range(10))
+        order = order[batch:]
+        if step in wanted:
+            found[step] = float(np.mean(network.predict(inputs) != labels))
+    return [found[step] for step in steps], found[after]
+
+
+def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str, float]:
+    """Training and test errors of one network with ``width`` hidden units, fitted by L-BFGS to one-hot labels."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPRegressor
+
+    network = MLPRegressor(
+        hidden_layer_sizes=(width,),
+        solver="lbfgs",
+        alpha=0.0,
+        max_iter=max_iter,
+        max_fun=100 * max_iter,
+        tol=1e-10,
+        random_state=seed,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the iterations are the setting
+        network.fit(data.inputs, one_hot(data.digits))
+    train, test = network.predict(data.inputs), network.predict(data.test_inputs)
+    return {
+        "train": squared_error(train, data.digits),
+        "train_wrong": wrong_share(train, data.digits),
+        "test": squared_error(test, data.test_digits),
+        "test_wrong": wrong_share(test, data.test_digits),
+    }
+
+
+def run_steps(settings: Mapping[str, Any], progress: bool = False) -> dict[str, Any]:
+    """Kind of labels → ``steps`` (n_sizes, n_trials, n_steps) and ``epochs`` (n_sizes, n_trials) training errors."""
+    found: dict[str, Any] = {}
+    for kind in settings["labels"]:
+        by_steps, by_epochs = [], []
+        for n in tqdm(settings["sizes"], kind, disable=not progress):
+            trials = [
+                training_errors(n, kind, seed, settings["steps"], settings["epochs"], settings)
+                for seed in range(settings["n_trials"])
+            ]
+            by_steps.append([[round(error, 5) for error in errors] for errors, _ in trials])
+            by_epochs.append([round(error, 5) for _, error in trials])
+        found[kind] = {"steps": by_steps, "epochs": by_epochs}
+    return found
+
+
+def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str, Any]:
+    """Name of an error → (n_widths, n_seeds), five significant digits."""
+    splits = [
+        split(settings["n"], "wrong", np.random.default_rng([7, seed]), settings["wrong"])
+        for seed in range(settings["n_seeds"])
+    ]
+    found: dict[str, list[list[float]]] = {}
+    for width in tqdm(settings["widths"], "widths", disable=not progress):
+        errors = [width_errors(width, data, seed, settings["max_iter"]) for seed, data in enumerate(splits)]
+        for name in errors[0]:
+            found.setdefault(name, []).append([float(f"{each[name]:.5g}") for each in errors])
+    return found
+
+
+def run(progress: bool = False) -> dict[str, Any]:
+    """All that is stored, by the settings of this module."""
+    return {
+        "steps": run_steps(SETTINGS["steps"], progress),
+        "widths": run_widths(SETTINGS["widths"], progress),
+    }

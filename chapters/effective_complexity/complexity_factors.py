@@ -1,0 +1,178 @@
+"""What moves the effective complexity: a factorial of activation, width, learning rate and labels, with F-tests.
+
+Slides: it "is affected by" framework, size, optimisation and data, and the structure alone does not determine it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+from scipy.stats import f as fisher_distribution
+from scipy.stats import ttest_ind
+
+from capcore.validation import finite_array
+from chapters.effective_complexity.study import Images, fit, measures, trained
+
+FACTORS: dict[str, tuple[Any, Any]] = {
+    "framework": ("relu", "tanh"),
+    "size": (16, 64),
+    "optimisation": (0.001, 0.01),
+    "data": ("right", "shuffled"),
+}
+"""Factor → its two levels: activation, units of both hidden layers, learning rate, labels."""
+
+STRUCTURE = ("framework", "size")
+MEASURES = ("probabilities.test", "logits.test", "fisher", "pieces")
+"""The four measures, of which logarithms are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factorial:
+    """Logarithms of measures in all cells of a 2 × 2 × 2 × 2 design.
+
+    Attributes
+    ----------
+    values : measure → (2, 2, 2, 2, n_seeds), axes in the order of ``FACTORS``.
+    """
+
+    values: Mapping[str, np.ndarray]
+
+    def moved(self, factor: str, level: float = 0.001) -> list[str]:
+        """The measures that the factor moves, alone or with others, by an F-test against the scatter of seeds."""
+        return [name for name, values in self.values.items() if p_value(values, _axis(factor)) < level]
+
+    def structure_share(self) -> dict[str, float]:
+        """Measure → sum of squares between structures over that of all networks."""
+        axes = [_axis(name) for name in STRUCTURE]
+        sets = [{axes[0]}, {axes[1]}, set(axes)]
+        return {name: sum(_square(v, s) for s in sets) / _total(v) for name, v in self.values.items()}
+
+    def shares(self) -> dict[str, dict[str, float]]:
+        """Measure → share of variance of every factor alone, of all interactions, and of seeds; they add up to one."""
+        found = {}
+        for name, v in self.values.items():
+            single = {factor: _square(v, {_axis(factor)}) / _total(v) for factor in FACTORS}
+            joint = sum(_square(v, s) for s in _effects() if len(s) > 1) / _total(v)
+            found[name] = {**single, "interactions": joint, "seeds": _within(v) / _total(v)}
+        return found
+
+    def ratio_within_structure(self) -> dict[str, float]:
+        """Measure → smallest over structures of the largest over the smallest cell mean (geometric) of the others."""
+        found = {}
+        for name, values in self.values.items():
+            cells = values.mean(axis=-1).reshape(4, 4)  # structures × cells of optimisation and data
+            found[name] = float(np.exp(np.ptp(cells, axis=1).min()))
+        return found
+
+
+def p_value(values: np.ndarray, axis: int) -> float:
+    """Of no effect of the factor on ``axis`` of (2, …, 2, n_seeds), with all its interactions: an F-test.
+
+    >>> noise = np.random.default_rng(0).normal(size=(2, 2, 6))
+    >>> noise[0] += 5
+    >>> p_value(noise, 0) < 1e-6 < p_value(noise, 1)
+    True
+    """
+    y = finite_array(values, "values", tuple(range(2, 8)))
+    n_factors, n_seeds = y.ndim - 1, y.shape[-1]
+    if y.shape[:-1] != (2,) * n_factors or n_seeds < 2:
+        raise ValueError(f"values: found shape {y.shape}, expected (2, …, 2, n_seeds) with two seeds or more.")
+    among = [s for s in _effects(n_factors) if axis in s]
+    free = 2**n_factors * (n_seeds - 1)
+    ratio = sum(_square(y, s) for s in among) / len(among) / (_within(y) / free)
+    return float(fisher_distribution.sf(ratio, len(among), free))
+
+
+def run_factorial(
+    data: Images, n_seeds: int, n_epochs: int, error: float = 0.1
+) -> tuple[Factorial, Factorial, dict[str, list]]:
+    """The factorial after training, the same networks before, and the final networks by "activation width".
+
+    Every network has a seed of its own, cell by cell.
+    """
+    logs: list[dict[str, list]] = [{name: [] for name in MEASURES} for _ in range(2)]  # before and after
+    kept = {}
+    inner = list(product(FACTORS["optimisation"], FACTORS["data"]))
+    for i, (activation, width) in enumerate(product(FACTORS["framework"], FACTORS["size"])):
+        cells = [cell for cell in inner for _ in range(n_seeds)]
+        seeds = [1000 * (i + 1) + j for j in range(len(cells))]
+        rates, labels = ([cell[k] for cell in cells] for k in (0, 1))
+        _, networks, targets = trained(data, seeds, labels, activation, width, rates, n_epochs, [0])
+        for store, nets in zip(logs, networks, strict=True):
+            for net, y in zip(nets, targets, strict=True):
+                found = measures(net, data, y, error)
+                for name in MEASURES:
+                    store[name].append(np.log(found[name]))
+        kept[f"{activation} {width}"] = list(networks[-1])
+    shape = (2, 2, 2, 2, n_seeds)
+    before, after = (Factorial({name: np.reshape(v, shape) for name, v in store.items()}) for store in logs)
+    return after, before, kept
+
+
+def at_equal_loss(
+    data: Images, n_seeds: int, loss: float = 0.05, n_epochs: int = 60, error: float = 0.1
+) -> dict[str, np.ndarray]:
+    """Measure → (2, n_seeds) logarithms at both learning rates, at the first epoch whose training loss is below.
+
+    ReLU, 64 units, right labels. "epoch" → that epoch. Raises ``RuntimeError`` if a run does not get there.
+    """
+    rates = [rate for rate in FACTORS["optimisation"] for _ in range(n_seeds)]
+    seeds = range(9000, 9000 + len(rates))
+    epochs, networks, targets = trained(
+        data, seeds, ["right"] * len(rates), "relu", 64, rates, n_epochs, range(1, n_epochs + 1)
+    )
+    rows = []
+    for run, labels in enumerate(targets):
+        reached = next((k for k, nets in enumerate(networks) if fit(nets[run], data, labels)["loss"] < loss), None)
+        if reached is None:
+            raise RuntimeError(
+                f"n_epochs: found {n_epochs}, expected more: run {run} did not reach a loss of {loss:g}."
+            )
+        found = measures(networks[reached][run], data, labels, error)
+        rows.append([epochs[reached], *(np.log(found[name]) for name in MEASURES)])
+    return dict(zip(("epoch", *MEASURES), np.array(rows).T.reshape(5, 2, n_seeds), strict=True))
+
+
+def moved_at_equal_loss(values: Mapping[str, np.ndarray], level: float = 0.001) -> list[str]:
+    """The measures whose means differ between the two rows, by Welch's t-test."""
+    return [name for name in MEASURES if ttest_ind(*values[name], equal_var=False).pvalue < level]
+
+
+def order_changes(first: Sequence[float], second: Sequence[float]) -> float:
+    """Share of pairs that the two lists put in opposite orders.
+
+    >>> order_changes([1, 2, 3], [1, 3, 2])
+    0.3333333333333333
+    """
+    pairs = list(combinations(range(len(first)), 2))
+    return sum((first[i] - first[j]) * (second[i] - second[j]) < 0 for i, j in pairs) / len(pairs)
+
+
+def _axis(factor: str) -> int:
+    return list(FACTORS).index(factor)
+
+
+def _effects(n_factors: int = 4) -> list[set[int]]:
+    """All sets of factors but the empty one: main effects and interactions, one degree of freedom each."""
+    return [set(s) for k in range(1, n_factors + 1) for s in combinations(range(n_factors), k)]
+
+
+def _square(values: np.ndarray, effect: set[int]) -> float:
+    """Sum of squares of one effect of a balanced two-level design, from its contrast."""
+    contrast = values
+    for axis in effect:
+        sign = np.array([-1.0, 1.0]).reshape([2 if a == axis else 1 for a in range(values.ndim)])
+        contrast = contrast * sign
+    return float(values.size * contrast.mean() ** 2)
+
+
+def _total(values: np.ndarray) -> float:
+    return float(((values - values.mean()) ** 2).sum())
+
+
+def _within(values: np.ndarray) -> float:
+    return float(((values - values.mean(axis=-1, keepdims=True)) ** 2).sum())

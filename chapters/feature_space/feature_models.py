@@ -1,0 +1,271 @@
+"""Hierarchical models on features: what they predict, and what their capacity depends on (paper 1, section 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from capcore.allocation import CapacityAllocation
+from capcore.architectures import Hierarchical
+from capcore.constraints import ConstraintSpace
+from capcore.feature_process import FeatureProcess, sampled_covariance
+from capcore.features import Features, Hermite, Recombined, make_features
+from capcore.hermite import hermite_coefficients
+from capcore.processes import FAMILIES, Process
+from capcore.validation import one_of
+from chapters.gaussian_prediction.response import measured_responses, probe_moves
+from chapters.shared import survey
+
+
+class Target(NamedTuple):
+    """A function of the next value, and the points where it is not smooth."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    kinks: tuple[float, ...] = ()
+
+
+TARGETS: dict[str, Target] = {
+    "value": Target(lambda y: y),
+    "square": Target(np.square),
+    "square plus value": Target(lambda y: y**2 + y),
+    "cube": Target(lambda y: y**3),
+    "absolute value": Target(np.abs, (0.0,)),
+    "sign": Target(np.sign, (0.0,)),
+}
+"""Name → function g of the next value that is to be predicted."""
+
+
+def named_features(names: Sequence[str], count: int = 3, period: float = 8.0) -> dict[str, Features]:
+    """Name → ``count`` features of that basis; the period is that of the Fourier features.
+
+    Raises ``ValueError`` for an unknown name, a count below 1, no name, or collinear features.
+    """
+    if isinstance(names, str) or not len(names):
+        raise ValueError(f"features: found {names!r}, expected a list of names such as ['Hermite', 'Fourier'].")
+    found = {name: make_features(name, count, **({"period": period} if name == "Fourier" else {})) for name in names}
+    for features in found.values():
+        features.check_independent()
+    return found
+
+
+def pose(process: Process, features: Features, target: str = "square plus value") -> FeatureProcess:
+    """The task of predicting the named function of the next value from features of the inputs.
+
+    >>> from capcore import AR1, Hermite
+    >>> pose(AR1(), Hermite(2), "square").input_dim
+    2
+    """
+    function, kinks = TARGETS[one_of(target, "target", TARGETS)]
+    return FeatureProcess(process, features, function, kinks)
+
+
+def share_explained(task: FeatureProcess, n: int) -> float:
+    """Share of the target's variance that the best sum of features of n inputs explains."""
+    return 1 - task.predictor(n)[1] / task.target_variance
+
+
+def share_explained_by_model(found: survey.Case) -> float:
+    """Share of the target's variance that a trained model explains, for a case posed by a
+    :class:`~capcore.feature_process.FeatureProcess`.
+    """
+    variance: float = found.process.target_variance  # type: ignore[attr-defined]
+    return 1 - found.fit.variance / variance
+
+
+def share_explained_exactly(process: Process, n: int, target: str) -> float:
+    """Share of the target's variance that its conditional expectation given n inputs explains: the most there is.
+
+    The past tells of the next value y its linear prediction m, with correlation R, R² = 1 − v*/c_0, and no more; and
+    E[He_k(y) | m] = R^k He_k(m/sd(m)). So the share is Σ g_k² R^2k / Σ g_k² over the Hermite coefficients of g. For
+    the square it is (1 − v*/c_0)².
+    """
+    function, kinks = TARGETS[one_of(target, "target", TARGETS)]
+    known = 1 - process.predictor(n)[1] / process.autocovariance(1)[0]
+    squares = np.square(hermite_coefficients(function, kinks=kinks))
+    squares[0] = 0.0
+    variance = hermite_coefficients(lambda y: np.square(function(y)), 0, kinks)[0]
+    variance -= hermite_coefficients(function, 0, kinks)[0] ** 2
+    return float(squares @ known ** np.arange(squares.size) / variance)
+
+
+def share_explained_by_products(process: Process, n: int) -> float:
+    """Share of the variance of the next value's square that all products y_s y_t of n inputs explain together.
+
+    The second route to :func:`share_explained_exactly`, by Wick's theorem: for zero means,
+    Cov(ab, cd) = E[ac]E[bd] + E[ad]E[bc].
+    """
+    rho = process.autocovariance(n + 1)
+    rho = rho / rho[0]
+    s, t = np.triu_indices(n)
+    sigma = rho[np.abs(np.subtract.outer(np.arange(n), np.arange(n)))]
+    products = sigma[np.ix_(s, s)] * sigma[np.ix_(t, t)] + sigma[np.ix_(s, t)] * sigma[np.ix_(t, s)]
+    with_target = 2 * rho[1 + s] * rho[1 + t]
+    return float(with_target @ np.linalg.solve(products, with_target)) / 2
+
+
+def z_scores(task: FeatureProcess, n: int, n_samples: int, seed: int = 0) -> np.ndarray:
+    """(m,) z-scores of the entries on and above the diagonal of Σ_φ: sampled minus exact, in standard errors."""
+    sampled = sampled_covariance(task, n, n_samples, seed)
+    scores = (sampled.mean - task.covariance(n)) / sampled.standard_error
+    return scores[np.triu_indices(len(scores))]
+
+
+def response_ratio(arch: Hierarchical, found: survey.Case, step: float = 1e-4, seed: int = 0) -> float:
+    """Response of the optimum to a move of the target orthogonal to 𝒦, over that to a random move; 0 where 𝒦 is all.
+
+    Parameters
+    ----------
+    step : length of the moves. seed : of the moves and of the nudges that the refits start from.
+    """
+    rng = np.random.default_rng(seed)
+    moves = probe_moves(found.allocation.space, rng)
+    if "orthogonal to 𝒦" not in moves:
+        return 0.0
+    columns = np.stack([moves["orthogonal to 𝒦"], moves["generic"]], axis=1)
+    responses = measured_responses(arch, found.fit.params, found.problem, columns, step, rng=rng)
+    orthogonal, generic = np.linalg.norm(responses, axis=0)
+    return float(orthogonal / generic)
+
+
+def change_of_basis(old: Features, new: Features) -> np.ndarray:
+    """(d, d) M with new = M · old, for two bases of the same functions.
+
+    Raises ``ValueError`` when they do not span the same functions.
+
+    >>> from capcore import Hermite, Monomials
+    >>> change_of_basis(Monomials(2), Hermite(2)).round(4).tolist()[1][1]
+    0.7071
+    """
+    before, after = old.hermite_coefficients(), new.hermite_coefficients()
+    matrix = np.linalg.lstsq(before.T, after.T, rcond=None)[0].T
+    gap = np.abs(matrix @ before - after).max() / np.abs(after).max()
+    if old.count != new.count or gap > 1e-9:
+        raise ValueError(f"features: found {old!r} and {new!r}, expected two bases of the same functions.")
+    return matrix
+
+
+def rewrite(arch: Hierarchical, found: survey.Case, new: Features) -> survey.Case:
+    """The same trained model with its features written in another basis, and its allocation there.
+
+    With φ' = Mφ at every input, A' = M⁻ᵀA: the first kernel takes up M⁻ᵀ, so every model of one basis is a model of the
+    other, and the optimum stays one. Σ'J' = MΣJ, so the constraint space becomes M𝒦.
+    """
+    task: Any = found.process
+    matrix = change_of_basis(task.features, new)
+    kernels = arch.kernels(found.fit.params)
+    kernels[0] = np.tensordot(np.linalg.inv(matrix).T, kernels[0], axes=1)
+    params = np.concatenate([kernel.reshape(-1) for kernel in kernels])
+    process = FeatureProcess(task.process, new, task.target, task.kinks, task.order)
+    return survey.case(arch, process, start=params, max_iterations=0)
+
+
+def profile_in_basis(allocation: CapacityAllocation, matrix: np.ndarray) -> np.ndarray:
+    """(n_inputs,) capacity per input when the features are written as Mφ: the allocation of M𝒦.
+
+    Parameters
+    ----------
+    matrix : (d, d) M, invertible.
+    """
+    moved = np.kron(np.eye(allocation.per_input.size), matrix) @ allocation.space.basis
+    return ConstraintSpace.from_columns(moved).per_input(allocation.input_dim)
+
+
+def random_matrices(d: int, condition: float, count: int, seed: int = 0) -> np.ndarray:
+    """(count, d, d) random matrices of a given condition number, between two random rotations.
+
+    >>> round(float(np.linalg.cond(random_matrices(3, 10.0, 1)[0])), 6)
+    10.0
+    """
+    rng = np.random.default_rng(seed)
+    left, right = np.linalg.qr(rng.normal(size=(2, count, d, d)))[0]
+    return left * np.geomspace(1, 1 / condition, d) @ right
+
+
+def random_profiles(
+    found: survey.Case, condition: float, count: int, seed: int = 0, orthonormal: bool = False
+) -> np.ndarray:
+    """(count, n_inputs) capacity per input of one trained model in random bases of the same functions.
+
+    Parameters
+    ----------
+    condition : condition number of the matrices M with φ' = Mφ. count : number of bases.
+    orthonormal : whether each of the bases is orthonormalised first.
+    """
+    task: Any = found.process
+    profiles = []
+    for matrix in random_matrices(task.input_dim, condition, count, seed):
+        basis = Recombined(task.features, matrix)
+        matrix = basis.orthonormalised().matrix @ matrix if orthonormal else matrix
+        profiles.append(profile_in_basis(found.allocation, matrix))
+    return np.array(profiles)
+
+
+def per_feature(allocation: CapacityAllocation) -> np.ndarray:
+    """(n_inputs, d) the capacity κ_i^j of feature j of input i (paper 1, Eqs 26–28); rows sum to ``per_input``."""
+    return allocation.space.per_input().reshape(-1, allocation.input_dim)
+
+
+def sum_gap(allocation: CapacityAllocation) -> float:
+    """Largest |κ_i − Σ_j κ_i^j|, with κ_i the capacity of the subspace that the features of input i span (Eq. 28)."""
+    d = allocation.input_dim
+    axes = np.eye(allocation.covariance.shape[0])
+    spans = [allocation.capacity(axes[:, i : i + d]) for i in range(0, len(axes), d)]
+    return float(np.abs(np.array(spans) - per_feature(allocation).sum(axis=1)).max())
+
+
+def basis_change(arch: Hierarchical, found: survey.Case, new: Features) -> float:
+    """Largest change of κ_i when the features of a trained model are written in another basis."""
+    return float(np.abs(rewrite(arch, found, new).allocation.per_input - found.allocation.per_input).max())
+
+
+def offset(found: survey.Case) -> float:
+    """Cosine of the angle between the residual and the tangent space; 0 where the target is attained (no residual)."""
+    return 0.0 if found.attained else found.fit.relative_offset
+
+
+def across_families(arch: Hierarchical, features: Features, target: str, seed: int = 0) -> dict[str, survey.Case]:
+    """Family name → the trained model for that family at its default parameters."""
+    return {name: survey.case(arch, pose(family(), features, target), rng=seed) for name, family in FAMILIES.items()}
+
+
+def family_row(arch: Hierarchical, found: survey.Case, new: Features) -> dict[str, str]:
+    """What a trained model explains, and how its capacities change in another basis: the texts of a table.
+
+    At a singular optimum the constraint space depends on the weights, and no capacity is given.
+    """
+    numbers = [basis_change(arch, found, features) for features in (new, new.orthonormalised())]
+    changes = [_shown(number) if found.regular else "singular" for number in numbers]
+    explained = f"{share_explained_by_model(found):.3f}"
+    keys = ("variance explained by the model", "change in powers", "the same, orthonormalised")
+    return dict(zip(keys, (explained, *changes), strict=True))
+
+
+def _shown(number: float) -> str:
+    return "below 1e-6" if number < 1e-6 else f"{number:.3f}"
+
+
+def square_shares(n: int) -> dict[str, dict[str, float]]:
+    """Kind of predictor → family → share of the variance of the next value's square that n inputs explain.
+
+    The kinds are the best linear predictor, the best sum of functions of single inputs, and the conditional
+    expectation. Of the Hermite components of a function of one input only the second correlates with the square of the
+    next value, so two Hermite features already give the best sum.
+    """
+    processes = {name: family() for name, family in FAMILIES.items()}
+    return {
+        "linear in the inputs": {k: share_explained(pose(p, Hermite(1), "square"), n) for k, p in processes.items()},
+        "sum over inputs": {k: share_explained(pose(p, Hermite(2), "square"), n) for k, p in processes.items()},
+        "exact": {k: share_explained_exactly(p, n, "square") for k, p in processes.items()},
+    }
+
+
+def shares_by_count(
+    process: Process, bases: Mapping[str, Sequence[Features]], n: int, target: str
+) -> dict[str, np.ndarray]:
+    """Basis → (m,) share of the target's variance that n inputs explain with each of its m sets of features."""
+    return {
+        name: np.array([share_explained(pose(process, features, target), n) for features in sets])
+        for name, sets in bases.items()
+    }

@@ -1,0 +1,171 @@
+"""Capacity along frequencies: profiles, what stationarity says about them, and what they look like without training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.fft import dct
+from scipy.linalg import eigh
+
+from capcore.allocation import CapacityAllocation
+from capcore.architectures.base import Architecture
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.constraints import ConstraintSpace
+from capcore.fourier import fourier_modes, mode_frequencies, per_frequency
+from capcore.optimum import Problem
+from capcore.processes import Process
+from capcore.validation import positive_integer
+from chapters.hierarchical.profile_shape import roughness
+from chapters.shared.survey import allocate_quietly, case
+
+
+def not_full(models: Mapping[str, Architecture]) -> list[str]:
+    """The labels of the models that cannot constrain every input. Raises ``ValueError`` where there is none.
+
+    >>> not_full({"small": Hierarchical(1, 3), "full": Hierarchical(8, 3)})
+    ['small']
+    """
+    labels = [name for name, arch in models.items() if arch.generic_capacity() < arch.n_inputs * arch.input_dim]
+    if not labels:
+        raise ValueError(
+            f"channels: found only models with full capacity ({', '.join(models)}), expected a smaller one among them: "
+            "a full model has capacity one everywhere."
+        )
+    return labels
+
+
+def per_mode(capacities: object) -> np.ndarray:
+    """(n_frequencies,) capacities of frequencies divided by their number of modes, two or one: each in [0, 1].
+
+    Parameters
+    ----------
+    capacities : (n // 2 + 1,) as :func:`capcore.fourier.per_frequency` gives them, for an even number n of inputs.
+
+    >>> per_mode([1.0, 1.0, 0.5]).tolist()
+    [1.0, 0.5, 0.5]
+    """
+    values = np.array(capacities, dtype=float)
+    values[1:-1] /= 2
+    return values
+
+
+def along_modes(found: CapacityAllocation) -> np.ndarray:
+    """(n // 2 + 1,) mean capacity of the modes of each frequency."""
+    return per_mode(found.per_frequency)
+
+
+def spectral_density(covariance: np.ndarray) -> np.ndarray:
+    """(n // 2 + 1,) expected power of the inputs at each frequency, the mean over its modes; 1 for white noise.
+
+    >>> spectral_density(np.eye(4)).round(12).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    n = len(covariance)
+    power = _expected_power(covariance, fourier_modes(n))
+    index = mode_frequencies(n)
+    return np.bincount(index, power) / np.bincount(index)
+
+
+def halves(profile: np.ndarray) -> np.ndarray:
+    """(n // 2,) means of neighbouring pairs of a profile: as many values as there are frequencies, but for one.
+
+    >>> halves(np.array([1.0, 3.0, 2.0, 2.0])).tolist()
+    [2.0, 2.0]
+    """
+    even = len(profile) // 2 * 2
+    return profile[:even].reshape(-1, 2).mean(axis=1)
+
+
+def roughnesses(found: CapacityAllocation) -> dict[str, float]:
+    """Roughness of the profiles along frequencies, inputs and eigenvectors, and of the latter two in pairs."""
+    return {
+        "frequencies": roughness(along_modes(found)),
+        "inputs": roughness(found.per_input),
+        "pairs of inputs": roughness(halves(found.per_input)),
+        "eigenvectors": roughness(found.per_eigenvector),
+        "pairs of eigenvectors": roughness(halves(found.per_eigenvector)),
+    }
+
+
+def cosine_modes(n_inputs: int) -> np.ndarray:
+    """(n, n) orthonormal standing waves cos(πk(i + ½)/n) as columns: whole and half periods, no sines (DCT-II)."""
+    return dct(np.eye(positive_integer(n_inputs, "n_inputs")), norm="ortho", axis=0).T
+
+
+def largest_shares(covariance: np.ndarray) -> tuple[float, float]:
+    """How nearly the eigenvectors of Σ are waves: mean over them of the largest share in one wave.
+
+    Returns
+    -------
+    fourier : share in one Fourier frequency, its cosine and sine together. standing : in one mode of
+        :func:`cosine_modes`. One if every eigenvector is such a wave.
+    """
+    n = len(covariance)
+    vectors = eigh(covariance)[1]
+    squares = np.square(fourier_modes(n).T @ vectors)
+    starts = np.flatnonzero(np.diff(mode_frequencies(n), prepend=-1))
+    fourier = np.add.reduceat(squares, starts, axis=0).max(axis=0)
+    standing = np.square(cosine_modes(n).T @ vectors).max(axis=0)
+    return float(fourier.mean()), float(standing.mean())
+
+
+def profile_gap(found: CapacityAllocation, modes: np.ndarray) -> float:
+    """Mean |difference| of the capacities along the eigenvectors of Σ and along modes (n, n), by expected power."""
+    order = np.argsort(-_expected_power(found.covariance, modes), kind="stable")
+    return float(np.abs(found.per_eigenvector - found.space.along(modes)[order]).mean())
+
+
+def gaps_by_window(process: Process, channels: int, n_layers: Sequence[int], seed: int = 0) -> dict[str, np.ndarray]:
+    """For windows of 2^L inputs: their sizes, mean capacities, and the gaps of Fourier modes and of standing waves.
+
+    Returns
+    -------
+    "n_inputs", "mean capacity", "fourier", "standing waves" → (m,) values, of hierarchical models at their optima.
+    """
+    found = [case(Hierarchical(channels, depth), process, rng=seed).allocation for depth in n_layers]
+    sizes = np.array([len(each.covariance) for each in found])
+    return {
+        "n_inputs": sizes,
+        "mean capacity": np.array([each.total for each in found]) / sizes,
+        "fourier": np.array([profile_gap(each, fourier_modes(n)) for each, n in zip(found, sizes, strict=True)]),
+        "standing waves": np.array([profile_gap(each, cosine_modes(n)) for each, n in zip(found, sizes, strict=True)]),
+    }
+
+
+def without_covariance(arch: Architecture, params: np.ndarray) -> np.ndarray:
+    """(n // 2 + 1,) mean leverage of the modes of each frequency in J instead of ΣJ, for one component per position."""
+    columns = np.hstack(list(arch.tangents(params).values()))
+    return per_mode(per_frequency(ConstraintSpace.from_columns(columns, equilibrated=True).basis))
+
+
+def untrained(
+    arch: Architecture, process: Process | Problem, n_draws: int, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Profiles at random parameters, not trained at all: of ΣJ and of J, each (n_draws, n // 2 + 1)."""
+    problem = Problem.of(arch, process)
+    draws = [arch.init(np.random.default_rng([seed, i])) for i in range(positive_integer(n_draws, "n_draws"))]
+    weighted = [along_modes(allocate_quietly(arch, w, problem)) for w in draws]
+    return np.array(weighted), np.array([without_covariance(arch, w) for w in draws])
+
+
+def contrast(profile: np.ndarray, period: int) -> np.ndarray:
+    """(…,) mean capacity at the multiples of 1/period above zero, minus that halfway between them.
+
+    Parameters
+    ----------
+    profile : (…, n // 2 + 1) along frequencies; 2 · period must divide n.
+
+    >>> float(contrast(np.array([1.0, 0.0, 0.5, 0.0, 1.0]), 4))
+    0.75
+    """
+    n = 2 * (profile.shape[-1] - 1)
+    if n % (2 * positive_integer(period, "period")):
+        raise ValueError(f"period: found {period}, expected a number whose double divides the {n} inputs.")
+    step = n // period
+    return profile[..., step::step].mean(axis=-1) - profile[..., step // 2 :: step].mean(axis=-1)
+
+
+def _expected_power(covariance: np.ndarray, modes: np.ndarray) -> np.ndarray:
+    """(n,) variance of the inputs along each mode."""
+    return np.einsum("ij,ij->j", modes, covariance @ modes)

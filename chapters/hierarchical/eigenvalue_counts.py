@@ -1,0 +1,60 @@
+"""Counting eigenvalues of K̃K̃ᵀ above their noise (paper 1, Figure 5 left), with every family: one draw of the rounding.
+
+Whether such a count is right is decided by rounding, so it differs between processors. The counts of the registered
+checks are therefore stored (``experiments/eigenvalue_counts.py``), and made again for other models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from capcore.architectures import Hierarchical
+from capcore.optimum import Problem, fit
+from capcore.processes import FAMILIES, PowerLaw, Process
+from chapters.gaussian_prediction.models import models_by_channels
+from chapters.hierarchical.noise_floor import count_above_noise, model_eigenvalues
+
+SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
+COMMAND = "python -m experiments.eigenvalue_counts"
+
+
+def count_models(models: Mapping[str, Hierarchical], process: Process, seed: int = 0) -> dict[str, Any]:
+    """Counts above the noise at the optima, in plain types.
+
+    Returns
+    -------
+    ``right`` : label → whether the count is the exact κ, for ``process``. ``families`` : family → the same.
+    ``negative_share`` : label → share of negative values among the n − κ smallest; 0 where there are none.
+
+    >>> found = count_models({"full": Hierarchical(2, n_layers=2)}, PowerLaw())
+    >>> found["right"], found["negative_share"], list(found["families"]["AR1"])
+    ({'full': True}, {'full': 0.0}, ['full'])
+    """
+    spectra = {label: _spectrum(arch, process, seed) for label, arch in models.items()}
+    noise = {label: values[models[label].generic_capacity() :] for label, values in spectra.items()}
+    return {
+        "right": {label: _is_right(models[label], values) for label, values in spectra.items()},
+        "negative_share": {label: float(np.mean(v < 0)) if v.size else 0.0 for label, v in noise.items()},
+        "families": {
+            name: {label: _is_right(arch, _spectrum(arch, family(), seed)) for label, arch in models.items()}
+            for name, family in FAMILIES.items()
+        },
+    }
+
+
+def run(settings: dict[str, Any] = SETTINGS) -> dict[str, Any]:
+    """The counts of the registered checks: :func:`count_models` for the power law."""
+    models = models_by_channels(settings["channels"], settings["n_layers"], settings["kernel_size"])
+    return count_models(models, PowerLaw(), settings["seed"])
+
+
+def _spectrum(arch: Hierarchical, process: Process, seed: int) -> np.ndarray:
+    problem = Problem.of(arch, process)
+    return model_eigenvalues(arch, fit(arch, problem, rng=seed).params, problem)
+
+
+def _is_right(arch: Hierarchical, eigenvalues: np.ndarray) -> bool:
+    return count_above_noise(eigenvalues) == arch.generic_capacity()

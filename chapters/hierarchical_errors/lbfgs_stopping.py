@@ -1,0 +1,50 @@
+"""The long experiment behind Figure 6: L-BFGS-B from many random starts, stopped after more and more iterations.
+
+Run by ``experiments/lbfgs_stopping.py``; ``stopping`` reads what it stored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.processes import FAMILIES, PowerLaw
+from chapters.hierarchical_errors.runs import many_runs
+
+SETTINGS: dict[str, Any] = {
+    "channels": 4,
+    "n_layers": 6,
+    "kernel_size": 2,
+    "seed": 0,
+    "ftol": 1e-12,
+    "stops": [100, 300, 1000, 2000, 5000, 20000],
+    "n_runs": 30,
+    "family_stop": 300,
+    "family_n_runs": 10,
+}
+COMMAND = "python -m experiments.lbfgs_stopping"
+
+
+def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Run the experiment with settings like ``SETTINGS``, and return plain types.
+
+    ``StoppingExperiment`` reads them.
+    """
+    arch = architecture(settings)
+    options: dict[str, Any] = {"seed": settings["seed"], "ftol": settings["ftol"], "progress": progress}
+    by_stop = {
+        str(stop): many_runs(arch, PowerLaw(), settings["n_runs"], max_iterations=stop, **options).to_json()
+        for stop in settings["stops"]
+    }
+    families = {
+        name: many_runs(
+            arch, family(), settings["family_n_runs"], max_iterations=settings["family_stop"], **options
+        ).to_json()
+        for name, family in FAMILIES.items()
+    }
+    return {"by_stop": by_stop, "families": families}
+
+
+def architecture(settings: dict[str, Any] = SETTINGS) -> Hierarchical:
+    """The model of the experiment."""
+    return Hierarchical(settings["channels"], settings["n_layers"], settings["kernel_size"])

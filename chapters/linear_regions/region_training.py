@@ -1,0 +1,158 @@
+"""Linear regions of networks that learn digits, with right and with shuffled labels: the stored experiment.
+
+The count of regions is a whole number that jumps where rounding moves a boundary across a curve, and training magnifies
+rounding. So the numbers on the pages are stored, and a run of one seed shows that the present code still gives them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from capcore.complexity import (
+    Curves,
+    Network,
+    circle_through,
+    curve_regions,
+    layer_lengths,
+    random_network,
+    segments,
+    trace_curves,
+    train,
+)
+from capcore.complexity.regions import regions_of
+
+COMMAND = "python -m experiments.linear_regions"
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+SETTINGS: dict[str, Any] = {
+    "n_train": 300,
+    "hidden": [48, 48],
+    "learning_rate": 3e-3,
+    "batch_size": 50,
+    "epochs": [0, 1, 3, 10, 30, 100, 300],
+    "seeds": list(range(10)),
+    "n_segments": 100,
+    "n_circles": 30,
+}
+LABELS = ("right", "shuffled")
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """Images (n_train, 64) with their labels, test images with theirs, and the curves on which regions are counted."""
+
+    x: np.ndarray
+    y: np.ndarray
+    x_test: np.ndarray
+    y_test: np.ndarray
+    lines: Curves
+    circles: tuple[Curves, ...]
+
+
+@cache
+def setting() -> Setting:
+    """The fixed data and curves: segments between training images of two classes, circles through three of three."""
+    from chapters.shared.data import digits
+
+    data, n, rng = digits(), SETTINGS["n_train"], np.random.default_rng(0)
+    x, y = data.x[:n].astype(float), data.y[:n]
+
+    def draw(size: int) -> np.ndarray:
+        while True:
+            chosen = rng.choice(n, size, replace=False)
+            if len(set(y[chosen])) == size:
+                return x[chosen]
+
+    pairs = np.array([draw(2) for _ in range(SETTINGS["n_segments"])])
+    circles = tuple(circle_through(*draw(3)) for _ in range(SETTINGS["n_circles"]))
+    return Setting(x, y, data.x_test.astype(float), data.y_test, segments(pairs[:, 0], pairs[:, 1]), circles)
+
+
+def start(seed: int) -> Network:
+    """He weights, no biases: where the runs of a seed start, with right and with shuffled labels."""
+    return random_network([64, *SETTINGS["hidden"], 10], np.random.default_rng([seed, 0]))
+
+
+def labels(kind: str, seed: int) -> np.ndarray:
+    """(n_train,) the right labels, or a permutation of them that belongs to the seed."""
+    y = setting().y
+    return y if kind == "right" else np.random.default_rng([seed, 1]).permutation(y)
+
+
+def train_digits(kinds: Sequence[str], seeds: Sequence[int]) -> dict[str, list[tuple[Network, ...]]]:
+    """Kind of labels → for every seed the networks at the epochs of the settings, trained side by side."""
+    runs = [(kind, seed) for kind in kinds for seed in seeds]
+    found = train(
+        [start(seed) for _, seed in runs],
+        setting().x,
+        np.array([labels(kind, seed) for kind, seed in runs]),
+        [np.random.default_rng([seed, 2]) for _, seed in runs],
+        learning_rate=SETTINGS["learning_rate"],
+        n_epochs=SETTINGS["epochs"][-1],
+        batch_size=SETTINGS["batch_size"],
+        snapshots=SETTINGS["epochs"],
+    )
+    by_run = list(zip(*found.networks, strict=True))
+    return {kind: [by_run[i] for i, run in enumerate(runs) if run[0] == kind] for kind in kinds}
+
+
+def measures(network: Network, targets: np.ndarray) -> dict[str, float]:
+    """What is measured in one network: regions − 1 on segments, bends and lengths of circles, weights, and accuracies.
+
+    "linear", "patterns" and "log" (of linear) are means over segments, "circle" over circles, as is "log length", of
+    their images in the logits; "log weights" is of the product of the Frobenius norms of all layers; "train" and "test"
+    are shares of right answers, the former of the labels that it was trained on.
+    """
+    at = setting()
+    found = curve_regions(network, at.lines)
+    around = [trace_curves(network, circle) for circle in at.circles]
+    return {
+        "linear": float(found.linear.mean() - 1),
+        "patterns": float(found.patterns.mean() - 1),
+        "log": float(np.log(found.linear - 1.0).mean()),
+        "circle": float(np.mean([np.sum(regions_of(each).bends) for each in around])),
+        "log length": float(np.mean([np.log(layer_lengths(each)[-1, 0]) for each in around])),
+        "log weights": float(np.sum([np.log(np.linalg.norm(w)) for w in network.weights])),
+        "train": float(np.mean(network(at.x).argmax(axis=1) == targets)),
+        "test": float(np.mean(network(at.x_test).argmax(axis=1) == at.y_test)),
+    }
+
+
+def run(seeds: Sequence[int] = tuple(SETTINGS["seeds"])) -> dict[str, Any]:
+    """Kind of labels → measure → one list for each seed, over the epochs of the settings."""
+    trained, values = train_digits(LABELS, seeds), {}
+    for kind in LABELS:
+        rows = [
+            [measures(network, labels(kind, seed)) for network in snapshots]
+            for seed, snapshots in zip(seeds, trained[kind], strict=True)
+        ]
+        values[kind] = {name: [[row[name] for row in of_seed] for of_seed in rows] for name in rows[0][0]}
+    return values
+
+
+def with_invisible_units(network: Network, n_units: int, share: float, rng: np.random.Generator) -> Network:
+    """The network with ``n_units`` random ReLU units beside its first hidden layer that hardly move its logits.
+
+    Their outputs add up in one more unit of the next layer, which never switches off, and from there reach the logits,
+    which change by at most ``share`` of their range over the ends of the segments. The sum is convex along a segment,
+    so that its change is largest at an end.
+    """
+    inputs = setting().lines
+    ends = np.concatenate([inputs.coefficients[:, 0], inputs.coefficients.sum(axis=1)])
+    extra = random_network([64, n_units], rng, bias_scale=1.0)
+    sums = np.maximum(ends @ extra.weights[0] + extra.biases[0], 0).sum(axis=1)
+    logits = network(ends)
+    pull = rng.uniform(-1, 1, logits.shape[1])
+    pull *= share * np.ptp(logits) / (sums.max() * np.abs(pull).max())
+    first, second, last = network.weights
+    weights = (
+        np.hstack([first, extra.weights[0]]),
+        np.block([[second, np.zeros((len(second), 1))], [np.zeros((n_units, second.shape[1])), np.ones((n_units, 1))]]),
+        np.vstack([last, pull]),
+    )
+    biases = (np.r_[network.biases[0], extra.biases[0]], np.r_[network.biases[1], 0.0], network.biases[2])
+    return Network(weights, biases)

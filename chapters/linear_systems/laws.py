@@ -1,0 +1,180 @@
+"""The laws of capacity (paper 1, Properties 1–6), measured over random spaces.
+
+Each function draws spaces and returns how far the two sides of one law lie apart, one entry per draw; a
+law holds when all of them are round-off. By default 𝒦 has dimension 12 and S dimension 5 in R^30.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+from scipy.linalg import null_space, subspace_angles
+
+from capcore.allocation import CapacityAllocation
+from capcore.constraints import ConstraintSpace, chain, join
+from chapters.linear_systems.random_spaces import pair_at_angle, random_basis, spanning_columns
+
+N, KAPPA, N_S = 30, 12, 5
+
+
+def basis_spread(n_draws: int, rng: np.random.Generator, n_bases: int = 20) -> np.ndarray:
+    """(n_draws,) largest change of κ(S) over rotated orthonormal bases of 𝒦 and S (Property 1).
+
+    Each rotated pair goes through Eq. 2 as printed, ‖KᵀS‖²_F, and is compared with the package's κ(S).
+    """
+    spread = np.zeros(n_draws)
+    for i in range(n_draws):
+        constraints, subspace = random_basis(N, KAPPA, rng), random_basis(N, N_S, rng)
+        capacity = ConstraintSpace.from_columns(constraints).capacity(subspace)
+        for _ in range(n_bases):
+            product = (constraints @ random_basis(KAPPA, KAPPA, rng)).T @ (subspace @ random_basis(N_S, N_S, rng))
+            spread[i] = max(spread[i], abs(np.sum(np.square(product)) - capacity))
+    return spread
+
+
+def spanning_spread(
+    n_draws: int, rng: np.random.Generator, n_bases: int = 20, largest_condition: float = 1e3
+) -> np.ndarray:
+    """(n_draws,) the same, with both spaces given by skewed spanning columns, one of them redundant."""
+    spread = np.zeros(n_draws)
+    for i in range(n_draws):
+        constraints, subspace = random_basis(N, KAPPA, rng), random_basis(N, N_S, rng)
+        capacity = np.sum(np.square(constraints.T @ subspace))
+        for condition in np.geomspace(1.0, largest_condition, n_bases):
+            space = ConstraintSpace.from_columns(spanning_columns(constraints, condition, rng))
+            other = space.capacity(spanning_columns(subspace, condition, rng))
+            spread[i] = max(spread[i], abs(other - capacity))
+    return spread
+
+
+def whole_space_gap(rng: np.random.Generator) -> np.ndarray:
+    """(30,) |κ(R^30) − dim 𝒦| for 𝒦 of dimension 1 … 30, R^30 given by a random basis (Property 2)."""
+    spaces = [ConstraintSpace.from_columns(random_basis(N, kappa, rng)) for kappa in range(1, N + 1)]
+    return np.array([abs(space.capacity(rng.normal(size=(N, N))) - kappa) for kappa, space in enumerate(spaces, 1)])
+
+
+def additivity_gap(n_draws: int, rng: np.random.Generator, dimensions: tuple[int, int] = (5, 4)) -> np.ndarray:
+    """(n_draws,) |κ(S₁⊕S₂) − κ(S₁) − κ(S₂)| for orthogonal S₁ and S₂ (Property 3)."""
+    gaps = np.zeros(n_draws)
+    for i in range(n_draws):
+        space = ConstraintSpace.from_columns(random_basis(N, KAPPA, rng))
+        both = random_basis(N, sum(dimensions), rng)
+        first, second = both[:, : dimensions[0]], both[:, dimensions[0] :]
+        gaps[i] = abs(space.capacity(both) - space.capacity(first) - space.capacity(second))
+    return gaps
+
+
+def axis_capacities(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_draws, 30) capacities along a random orthonormal basis of R^30: they sum to 12 (Eq. 3)."""
+    draws = [(random_basis(N, KAPPA, rng), random_basis(N, N, rng)) for _ in range(n_draws)]
+    return np.array([ConstraintSpace.from_columns(columns).along(axes) for columns, axes in draws])
+
+
+def inside_and_outside(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_draws, 2) capacity of a random direction inside 𝒦, and of one orthogonal to 𝒦 (Property 4)."""
+    capacities = np.zeros((n_draws, 2))
+    for i in range(n_draws):
+        basis = random_basis(N, KAPPA, rng)
+        inside = basis @ rng.normal(size=KAPPA)
+        outside = null_space(basis.T) @ rng.normal(size=N - KAPPA)
+        capacities[i] = ConstraintSpace.from_columns(basis).along(np.column_stack([inside, outside]))
+    return capacities
+
+
+def sum_gap(first: np.ndarray, second: np.ndarray) -> float:
+    """sup_s |κ₁(s) + κ₂(s) − κ(s)| over all unit vectors s, with 𝒦 = 𝒦₁ + 𝒦₂ (Property 5).
+
+    The three capacities of s are sᵀP₁s, sᵀP₂s and sᵀPs with the orthogonal projectors, so the supremum is the
+    spectral norm of P₁ + P₂ − P. It equals the cosine of the smallest principal angle between the two spaces.
+
+    >>> round(sum_gap(np.eye(3)[:, :1], np.eye(3)[:, 1:]), 12)
+    0.0
+    """
+    spaces = [ConstraintSpace.from_columns(columns) for columns in (first, second)]
+    p1, p2, p = (space.basis @ space.basis.T for space in [*spaces, join(spaces)])
+    return float(np.linalg.norm(p1 + p2 - p, 2))
+
+
+def orthogonal_pair_gap(n_draws: int, rng: np.random.Generator, dimensions: tuple[int, int] = (5, 7)) -> np.ndarray:
+    """(n_draws,) :func:`sum_gap` of random pairs of orthogonal spaces (Property 5, one direction)."""
+    pairs = [random_basis(N, sum(dimensions), rng) for _ in range(n_draws)]
+    return np.array([sum_gap(both[:, : dimensions[0]], both[:, dimensions[0] :]) for both in pairs])
+
+
+def spread_angles(n_pairs: int) -> np.ndarray:
+    """(n_pairs,) angles from nearly orthogonal to zero: half evenly spaced down to 0.1 radians, half by ratios
+    from there to 1e-6, and 0 itself, where the spaces share a line."""
+    even = np.linspace(0.999 * np.pi / 2, 0.1, n_pairs - n_pairs // 2)
+    return np.concatenate([even, np.geomspace(0.1, 1e-6, n_pairs // 2)[1:], [0.0]])[:n_pairs]
+
+
+def pair_gaps(
+    angles: np.ndarray, rng: np.random.Generator, dimensions: tuple[int, int] = (5, 7)
+) -> tuple[np.ndarray, np.ndarray]:
+    """:func:`sum_gap` of random pairs with the given smallest principal angles, and the cosine of that angle.
+
+    Returns
+    -------
+    gaps : (m,) suprema. cosines : (m,) cos θ_min, from SciPy's ``subspace_angles`` (Property 5, converse).
+    """
+    pairs = [pair_at_angle(N, dimensions, angle, rng) for angle in angles]
+    cosines = [np.cos(subspace_angles(first, second).min()) for first, second in pairs]
+    return np.array([sum_gap(first, second) for first, second in pairs]), np.array(cosines)
+
+
+def overlapping_spaces(n_spaces: int, rng: np.random.Generator, dimension: int = 5) -> list[ConstraintSpace]:
+    """Random spaces that share lines: each is spanned by ``dimension`` of the same 12 random directions."""
+    pool = rng.normal(size=(N, KAPPA))
+    return [ConstraintSpace.from_columns(pool[:, rng.permutation(KAPPA)[:dimension]]) for _ in range(n_spaces)]
+
+
+def chain_gap(n_draws: int, rng: np.random.Generator, n_spaces: int = 4) -> np.ndarray:
+    """(n_draws,) largest |κ(S) − Σ κ_i(S | earlier)| over all orders of overlapping spaces (Property 6).
+
+    Each conditional capacity comes from projecting the earlier spaces out of the sum, not from a difference of
+    capacities; κ(S) comes from the sum of all spaces at once. S is a random subspace.
+    """
+    gaps = np.zeros(n_draws)
+    for i in range(n_draws):
+        spaces = overlapping_spaces(n_spaces, rng)
+        subspace = random_basis(N, N_S, rng)
+        total = join(spaces).capacity(subspace)
+        for order in permutations(spaces):
+            terms = sum(term.capacity(subspace) for term in chain(order))
+            gaps[i] = max(gaps[i], abs(total - terms))
+    return gaps
+
+
+def one_free_dimension(n_draws: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Share of the squared error along a random S, and n_S − κ_S, for 𝒦 of dimension 29 in R^30 (Eq. 7).
+
+    Returns
+    -------
+    shares : (n_draws,) e_S² / ‖X‖² of an error X in 𝒦^⊥. free : (n_draws,) what Eq. 7 says it is.
+    """
+    shares, free = np.zeros((2, n_draws))
+    for i in range(n_draws):
+        basis, subspace = random_basis(N, N - 1, rng), random_basis(N, N_S, rng)
+        error = null_space(basis.T)[:, 0] * rng.normal()
+        shares[i] = np.sum(np.square(subspace.T @ error)) / np.sum(np.square(error))
+        free[i] = N_S - ConstraintSpace.from_columns(basis).capacity(subspace)
+    return shares, free
+
+
+def error_inside(n_draws: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_draws,) ‖SᵀX‖ / ‖X‖ for random S inside 𝒦, where it has full capacity, and X in 𝒦^⊥ (section 3.3)."""
+    relative = np.zeros(n_draws)
+    for i in range(n_draws):
+        basis = random_basis(N, KAPPA, rng)
+        subspace = basis @ random_basis(KAPPA, N_S, rng)
+        error = null_space(basis.T) @ rng.normal(size=N - KAPPA)
+        relative[i] = np.linalg.norm(subspace.T @ error) / np.linalg.norm(error)
+    return relative
+
+
+def layer_chain_gap(alloc: CapacityAllocation) -> float:
+    """Largest departure, over the inputs, of the layers' forward and backward chains from κ_i (Property 6)."""
+    layers = alloc.layers.values()
+    sums = [np.sum([getattr(layer, view) for layer in layers], axis=0) for view in ("forward", "backward")]
+    return float(np.abs(np.array(sums) - alloc.per_input).max())

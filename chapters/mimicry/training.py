@@ -1,0 +1,162 @@
+"""A shallow student and its deep teacher, with the controls: the experiment of the chapter on mimicry.
+
+Ba and Caruana (2014) regress a shallow network on the logits of a deep one. What helps the student may be the logits,
+the unlabelled images it sees beside them, or neither: every arm here changes one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from sklearn.datasets import load_digits
+
+from capcore.complexity.network import Network, as_network
+from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
+
+SETTINGS: dict[str, Any] = {
+    "n_labelled": 400,
+    "n_unlabelled": 800,
+    "widths": {"deep": [64, 48, 48, 48, 48, 10], "shallow": [64, 142, 10], "small": [64, 35, 10]},
+    "noise": 0.1,
+    "copies": 2,
+    "learning_rate": 0.002,
+    "n_steps": 3000,
+    "batch_size": 128,
+    "n_segments": 100,
+    "seeds": [0, 1, 2, 3, 4, 5],
+}
+COMMAND = "python -m experiments.mimicry"
+PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """One seed's images.
+
+    Attributes
+    ----------
+    labelled : (n, 64), their labels ``y`` (n,). test : (m, 64), their labels ``y_test`` (m,).
+    pool : (p, 64) the labelled and the unlabelled images, shifted and noisy copies of them, and interpolations.
+    y_pool : (p,) the true labels of the pool; an interpolation has that of the nearer image.
+    """
+
+    labelled: np.ndarray
+    y: np.ndarray
+    test: np.ndarray
+    y_test: np.ndarray
+    pool: np.ndarray
+    y_pool: np.ndarray
+
+
+def draw_images(seed: int, settings: Mapping[str, Any] = SETTINGS) -> Images:
+    """A split of the 1,797 digits that belongs to ``seed``, pixels of mean 0 and variance 1 over all images."""
+    rng = np.random.default_rng([seed, 10])
+    x, y = load_digits(return_X_y=True)
+    x = (x - x.mean()) / x.std()
+    order = rng.permutation(len(x))
+    n, m = settings["n_labelled"], settings["n_labelled"] + settings["n_unlabelled"]
+    seen, labels = x[order[:m]], y[order[:m]]
+    copies = [shifted(seen, rng) + settings["noise"] * rng.normal(size=seen.shape) for _ in range(settings["copies"])]
+    partner, weight = rng.permutation(m), rng.uniform(size=(m, 1))
+    between = weight * seen + (1 - weight) * seen[partner]
+    nearer = np.where(weight[:, 0] > 0.5, labels, labels[partner])
+    return Images(
+        seen[:n],
+        labels[:n],
+        x[order[m:]],
+        y[order[m:]],
+        np.concatenate([seen, *copies, between]),
+        np.concatenate([labels, *[labels] * len(copies), nearer]),
+    )
+
+
+def shifted(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Images (n, 64), each moved by −1, 0 or 1 pixel in both directions; the border is repeated.
+
+    >>> shifted(np.ones((2, 64)), np.random.default_rng(0)).shape
+    (2, 64)
+    """
+    padded = np.pad(images.reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)), mode="edge")
+    down, right = rng.integers(0, 3, (2, len(images), 1, 1))
+    rows, columns = np.arange(8)[None, :, None] + down, np.arange(8)[None, None, :] + right
+    return padded[np.arange(len(images))[:, None, None], rows, columns].reshape(len(images), 64)
+
+
+def cross_entropy(params: Any, x: jax.Array, y: jax.Array) -> jax.Array:
+    """Mean over images, in nats; y holds labels."""
+    logits = through_layers(params, x, jax.nn.relu)
+    return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
+
+
+def squared_error(params: Any, x: jax.Array, y: jax.Array) -> jax.Array:
+    """Half the mean squared error of the logits; y holds those of the teacher, as :func:`scaled_logits` gives them."""
+    return 0.5 * jnp.square(through_layers(params, x, jax.nn.relu) - y).mean()
+
+
+def scaled_logits(teacher: Network, x: np.ndarray) -> np.ndarray:
+    """(n, 10) logits minus their mean over the digits, which no answer depends on, brought to unit variance."""
+    logits = teacher(x)
+    centred = logits - logits.mean(axis=1, keepdims=True)
+    return centred / centred.std()
+
+
+def fit_networks(
+    size: str,
+    loss: Callable[[Any, jax.Array, jax.Array], jax.Array],
+    inputs: list[np.ndarray],
+    targets: list[np.ndarray],
+    settings: Mapping[str, Any] = SETTINGS,
+    start: int = 0,
+) -> list[Network]:
+    """One ReLU network per seed, widths as ``size`` names, on that seed's inputs (n, 64) and targets (n, …).
+
+    ``start`` is added to the seeds of initial weights and batches: networks of one size with other starts.
+    """
+    integer = np.issubdtype(targets[0].dtype, np.integer)
+    params = train_side_by_side(
+        lambda key: draw_layers(key, settings["widths"][size], 2**0.5),
+        loss,
+        np.stack(inputs).astype(np.float32),
+        np.stack(targets).astype(np.int32 if integer else np.float32),
+        learning_rates=[settings["learning_rate"]],
+        n_steps=settings["n_steps"],
+        batch_size=settings["batch_size"],
+        seeds=[start + seed for seed in settings["seeds"]],
+    )
+    return [as_network(as_pairs(params, 0, s)) for s in range(len(settings["seeds"]))]
+
+
+def initial_networks(size: str, settings: Mapping[str, Any] = SETTINGS) -> list[Network]:
+    """The networks that :func:`fit_networks` starts teachers from, one per seed."""
+    starts = [jax.random.split(jax.random.key(seed))[0] for seed in settings["seeds"]]
+    layers = [draw_layers(key, settings["widths"][size], 2**0.5) for key in starts]
+    return [as_network(as_pairs(each)) for each in layers]
+
+
+def answers(network: Network, x: np.ndarray) -> np.ndarray:
+    """(n,) the digit with the largest logit."""
+    return network(x).argmax(axis=1)
+
+
+def end_points(images: Images, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """End points (n, 64) and (n, 64): pairs of labelled images of different digits."""
+    rng = np.random.default_rng([seed, 11])
+    pairs = rng.integers(0, len(images.y), (50 * n, 2))
+    first, second = pairs[images.y[pairs[:, 0]] != images.y[pairs[:, 1]]][:n].T
+    return images.labelled[first], images.labelled[second]
+
+
+def regions_on_grid(network: Network, start: np.ndarray, stop: np.ndarray, n_points: int) -> int:
+    """1 + changes of the pattern of active units along a grid on the segment: at most the number of patterns there is.
+
+    What opens and closes between two points is missed.
+    """
+    t = np.linspace(0, 1, n_points)[:, None]
+    active = np.concatenate([z > 0 for z in network.pre_activations(start + t * (stop - start))[:-1]], axis=1)
+    return 1 + int((active[1:] != active[:-1]).any(axis=1).sum())

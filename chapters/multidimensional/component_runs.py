@@ -1,0 +1,194 @@
+"""Models of d components per position at their optimum: from the stored experiment where it has them, else made now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.gauss_newton import ROUNDING
+from capcore.multivariate import Independent
+from capcore.validation import positive_integer
+from chapters.hierarchical.profile_shape import SATURATED
+from chapters.multidimensional.study import RANGES, spread_components, summarise
+from chapters.shared.profiles import recent, share
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One model: its size, its capacities per position, and how well it was fitted.
+
+    Attributes
+    ----------
+    arch : the model. per_input, random_per_input : (n_inputs,) at the optimum, and at random parameters.
+    total, generic_total : κ, numerical and exact. loss, variance : excess variance, and v*.
+    relative_offset, converged : of the fit. is_stored : whether it was read rather than made now.
+    """
+
+    arch: Hierarchical
+    per_input: np.ndarray
+    random_per_input: np.ndarray
+    total: int
+    generic_total: int
+    loss: float
+    variance: float
+    relative_offset: float
+    converged: bool
+    is_stored: bool
+
+    @property
+    def normalised(self) -> np.ndarray:
+        """(n_inputs,) κ_i/d, at most 1."""
+        return self.per_input / self.arch.input_dim
+
+    @property
+    def attained(self) -> bool:
+        """Whether the target is attained to rounding; the target has variance 1 − v*."""
+        return self.loss <= ROUNDING * (1 - self.variance)
+
+    @property
+    def recent(self) -> float:
+        """Capacity of the most recent eighth of the positions: lags 0–7 of 64."""
+        return float(self.per_input[recent(self.arch.n_inputs)].sum())
+
+    @property
+    def recent_share(self) -> float:
+        """The share of κ on them."""
+        return float(share(self.per_input, recent(self.arch.n_inputs)))
+
+    @property
+    def recent_filling(self) -> float:
+        """Their capacity divided by its ceiling: by d for each of them."""
+        return float(self.normalised[recent(self.arch.n_inputs)].mean())
+
+    @property
+    def saturated(self) -> int:
+        """Number of positions whose capacity is at least 0.99 d."""
+        return int(np.count_nonzero(self.normalised >= SATURATED))
+
+
+def ascending_integers(values: object, name: str, least: int = 1) -> list[int]:
+    """``values`` as a list of at least so many whole numbers from 1 up, each larger than the one before.
+
+    >>> ascending_integers([1, 4], "dims")
+    [1, 4]
+    """
+    expected = f"a list of at least {least} ascending whole numbers such as [1, 4, 16]"
+    if not isinstance(values, list | tuple) or len(values) < least:
+        raise ValueError(f"{name}: found {values!r}, expected {expected}.")
+    found = [positive_integer(value, f"{name}[{i}]") for i, value in enumerate(values)]
+    if any(b <= a for a, b in pairwise(found)):
+        raise ValueError(f"{name}: found {values!r}, expected {expected}.")
+    return found
+
+
+class Runs:
+    """The models of one family of processes, by number of components and of channels.
+
+    Parameters
+    ----------
+    family : whose parameter is spread over the components. n_layers, kernel_size : of all models.
+    low, high : the range of the parameter, by default that of ``RANGES``.
+    content : a stored experiment to take models from where it has them, or None.
+
+    Raises ``ValueError`` for an unknown family and parameters that it refuses.
+
+    >>> Runs("PowerLaw", n_layers=3).at(2, 1).total
+    6
+    """
+
+    def __init__(
+        self,
+        family: str,
+        n_layers: int = 6,
+        kernel_size: int = 2,
+        low: float | None = None,
+        high: float | None = None,
+        seed: int = 0,
+        content: dict[str, Any] | None = None,
+    ) -> None:
+        spread_components(family, 2, low, high)
+        self.family = family
+        self.n_layers = positive_integer(n_layers, "n_layers", 2)  # with a single layer channels mean nothing
+        self.kernel_size = positive_integer(kernel_size, "kernel_size")
+        least, most = RANGES[family][1:]
+        self.low, self.high = least if low is None else low, most if high is None else high
+        self.seed = positive_integer(seed, "seed", 0)
+        self._stored = content["values"]["optima"].get(family, {}) if content and self._matches(content) else {}
+        self._made: dict[tuple[int, int], Run] = {}
+
+    def _matches(self, content: dict[str, Any]) -> bool:
+        settings = content["settings"]
+        layers = (settings["n_layers"], settings["kernel_size"], settings["seed"])
+        return layers == (self.n_layers, self.kernel_size, self.seed) and settings["ranges"][self.family][1:] == [
+            self.low,
+            self.high,
+        ]
+
+    def model(self, input_dim: int, channels: int) -> Hierarchical:
+        """The model with so many components and channels. Raises ``ValueError`` for numbers below 1."""
+        return Hierarchical(channels, self.n_layers, self.kernel_size, input_dim=input_dim)
+
+    def process(self, input_dim: int) -> Independent:
+        """The process of so many components."""
+        return Independent(spread_components(self.family, input_dim, self.low, self.high))
+
+    def at(self, input_dim: int, channels: int) -> Run:
+        """The model at its optimum, stored or made when first asked for."""
+        key = (input_dim, channels)
+        if key not in self._made:
+            arch = self.model(*key)
+            kept = self._stored.get(str(input_dim), {}).get(str(channels))
+            found = kept or summarise(arch, self.process(input_dim), seed=self.seed)
+            values = {name: found[name] for name in Run.__dataclass_fields__ if name in found}
+            for name in ("per_input", "random_per_input"):
+                values[name] = np.array(found[name])
+            self._made[key] = Run(arch=arch, is_stored=kept is not None, **values)
+        return self._made[key]
+
+    def over(self, input_dim: int, channels: Iterable[int]) -> list[Run]:
+        """:meth:`at` for each number of channels."""
+        return [self.at(input_dim, c) for c in channels]
+
+    def of_equal_size(self, run: Run, input_dim: int = 1) -> Run:
+        """The model with ``input_dim`` components whose number of parameters is nearest to that of ``run``."""
+        size, wider = run.arch.n_params, 1
+        while self.model(input_dim, wider).n_params < size:
+            wider += 1
+        pair = [c for c in (wider - 1, wider) if c]
+        return self.at(input_dim, min(pair, key=lambda c: abs(self.model(input_dim, c).n_params - size)))
+
+    def of_equal_capacity(self, run: Run, input_dim: int) -> Run:
+        """The model with ``input_dim`` components whose exact κ/d is nearest to that of ``run``."""
+        goal, wider = run.generic_total / run.arch.input_dim, 1
+
+        def density(c: int) -> float:
+            return self.model(input_dim, c).generic_capacity() / input_dim
+
+        while density(wider) < goal:
+            wider += 1
+        return self.at(input_dim, min((c for c in (wider - 1, wider) if c), key=lambda c: abs(density(c) - goal)))
+
+    def pairs_of_equal_size(self, input_dim: int, channels: Iterable[int]) -> list[tuple[Run, Run]]:
+        """For each number of channels the model with ``input_dim`` components, and that of one nearest in size."""
+        return [(run, self.of_equal_size(run)) for run in self.over(input_dim, channels)]
+
+
+def stalled_fits(content: dict[str, Any]) -> list[str]:
+    """The models of a stored experiment whose fit did not converge, in words."""
+    return [
+        f"{family}, d = {d}, c = {c}"
+        for family, dims in content["values"]["optima"].items()
+        for d, cases in dims.items()
+        for c, found in cases.items()
+        if not found["converged"]
+    ]
+
+
+def restart_gap(content: dict[str, Any]) -> float:
+    """Largest difference in the capacity of a position between the default fit and one from random parameters."""
+    return max(found["gap"] for cases in content["values"]["random_starts"].values() for found in cases.values())

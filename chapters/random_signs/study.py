@@ -1,0 +1,138 @@
+"""Whether squared gradients follow the squared weights: the law of paper 2, Eq. 2, and distances from it.
+
+A gradient is a sum over paths through the network, each a product of weights and of derivatives met on the way.
+Squared, it holds every pair of paths. The law keeps the pairs of a path with itself; whether the others cancel in the
+mean is what this module asks.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from capcore.propagation import MatrixTransport, mean_chi_square, propagate, squared_gradients
+from capcore.validation import positive_integer
+from chapters.random_signs.gradient_samples import activation, dense_layers, over_inputs, sine
+from chapters.shared.profiles import total_variation
+
+
+def law(weights: Sequence[np.ndarray], output: int = 0) -> np.ndarray:
+    """(n_in,) (W_1∘W_1) … (W_{N−1}∘W_{N−1}) κ^L with κ^L the squared weights of ``output`` in W_N (paper 2, Eq. 2).
+
+    >>> law([np.eye(2), np.array([[0.6, 0.0], [0.8, 1.0]])]).round(2).tolist()
+    [0.36, 0.64]
+    """
+    layers = [MatrixTransport.of_weights(w) for w in weights]
+    one_hot = np.zeros(layers[-1].weights.shape[1])
+    one_hot[output] = 1.0
+    return propagate(one_hot, layers, conserve=False).input.reshape(-1)
+
+
+def printed_law(weights: Sequence[np.ndarray], output: int = 0) -> np.ndarray:
+    """(n_in,) Eq. 2 to the letter, κ^{ℓ−1} = (W_ℓ∘W_ℓ)κ^ℓ from κ^L on: the uppermost layer twice, the lowest never."""
+    return law([*weights[1:], weights[-1]], output)
+
+
+def distances(samples: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """(m,) total variation distance of every sample (m, n) from the law (n,), both normalised; no gradient counts as 1.
+
+    >>> distances(np.array([[1.0, 0.0], [2.0, 2.0], [0.0, 0.0]]), np.array([1.0, 1.0])).tolist()
+    [0.5, 0.0, 1.0]
+    """
+    alive = samples.sum(axis=1) > 0
+    found = np.ones(len(samples))
+    if alive.any():
+        found[alive] = total_variation(samples[alive], np.tile(expected, (int(alive.sum()), 1)))
+    return found
+
+
+def summed_outputs(
+    weights: Sequence[np.ndarray], counts: Sequence[int], n_draws: int, rng: np.random.Generator
+) -> dict[int, float]:
+    """Number of outputs → median distance from the law of the gradients of one network, summed over that many outputs.
+
+    The outputs are columns of a fresh random orthonormal matrix above the network, so that no two say the same.
+    """
+    width = weights[-1].shape[1]
+    orthonormal = np.linalg.qr(rng.normal(size=(width, width)))[0]
+    stack = [*weights, orthonormal]
+    laws = np.array([law(stack, j) for j in range(max(counts))])
+    found: dict[int, list[float]] = {count: [] for count in counts}
+    for _ in range(positive_integer(n_draws, "n_draws")):
+        below = stack[0]
+        for w in stack[1:]:
+            below = (below * rng.choice([-1.0, 1.0], below.shape[1])) @ w
+        sums = np.cumsum(below[:, : max(counts)] ** 2, axis=1)
+        for count in counts:
+            found[count].append(float(total_variation(sums[:, count - 1], laws[:count].sum(axis=0))))
+    return {count: float(np.median(values)) for count, values in found.items()}
+
+
+def false_alarms(
+    width: int, depths: Sequence[int], n_samples: int, n_tests: int, rng: np.random.Generator
+) -> dict[int, tuple[float, float]]:
+    """Number of layers → relative standard deviation of squared gradients, and share of true laws rejected at 5 %.
+
+    With many layers few draws carry the mean, and a test of means no longer keeps its level: it says how deep a network
+    may be for ``n_samples`` draws to be enough.
+    """
+    found = {}
+    for depth in depths:
+        weights = dense_layers(width, depth, rng)
+        expected = law(weights)
+        spread, alarms = 0.0, 0
+        for _ in range(positive_integer(n_tests, "n_tests")):
+            samples = squared_gradients(weights, 0, n_samples, rng)
+            alarms += mean_chi_square(samples, expected).p_value < 0.05
+            spread += float(np.mean(samples.std(axis=0) / expected)) / n_tests
+        found[depth] = (spread, alarms / n_tests)
+    return found
+
+
+def by_depth(
+    width: int, depths: Sequence[int], names: Sequence[str], n_networks: int, n_samples: int, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Activation → (n_depths, n_networks) distances from the law of the mean over inputs of single dense networks."""
+    found = {name: np.empty((len(depths), n_networks)) for name in names}
+    for i, depth in enumerate(depths):
+        for j in range(positive_integer(n_networks, "n_networks")):
+            weights = dense_layers(width, depth, rng)
+            for name in names:
+                mean = over_inputs(weights, activation(name), n_samples, rng).mean(axis=0)
+                found[name][i, j] = distances(mean[None], law(weights))[0]  # 1 if ReLU units are dead for all inputs
+    return found
+
+
+def chance_by_depth(
+    width: int, depths: Sequence[int], n_networks: int, n_samples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(n_depths, n_networks) distances from the law that ``n_samples`` draws of random signs leave by chance.
+
+    The law is true of their mean, so that this is what :func:`by_depth` finds where it holds.
+    """
+    found = np.empty((len(depths), positive_integer(n_networks, "n_networks")))
+    for i, depth in enumerate(depths):
+        for j in range(n_networks):
+            weights = dense_layers(width, depth, rng)
+            mean = squared_gradients(weights, 0, n_samples, rng).mean(axis=0)
+            found[i, j] = distances(mean[None], law(weights))[0]
+    return found
+
+
+def by_frequency(
+    weights: Sequence[np.ndarray], frequencies: Sequence[float], n_samples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(n_frequencies,) distances from the law of the mean over inputs of one network with sine units."""
+    expected = law(weights)
+    means = [over_inputs(weights, sine(omega), n_samples, rng).mean(axis=0) for omega in frequencies]
+    return np.array([float(total_variation(mean, expected)) for mean in means])
+
+
+def settled(settings: Sequence[float], values: Sequence[float], limit: float) -> tuple[float, float] | None:
+    """The first setting from which on no value exceeds ``limit``, with its value; ``None`` if the last one does.
+
+    >>> settled([1.0, 2.0, 3.0, 4.0], [0.0, 0.9, 0.1, 0.2], 0.5), settled([1.0], [0.9], 0.5)
+    ((3.0, 0.1), None)
+    """
+    over = np.flatnonzero(np.asarray(values) > limit)
+    first = int(over[-1]) + 1 if over.size else 0
+    return (float(settings[first]), float(values[first])) if first < len(settings) else None

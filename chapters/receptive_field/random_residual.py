@@ -1,0 +1,161 @@
+"""The effective receptive field of random residual networks: squared gradients of one output, in NumPy.
+
+Capacity propagation is the propagation of squared gradients whose paths are decorrelated. Here nothing is decorrelated
+by hand: one forward pass fixes the derivatives of all activations, one backward pass gives the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from capcore.intervals import student_interval
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from chapters.receptive_field.random_residual_law import KINDS, expected_deviation, tanh_square
+from chapters.shared.scaling import fit_power
+
+
+def squared_gradients(
+    kind: str,
+    n_layers: int,
+    jump: float,
+    draws: int,
+    rng: np.random.Generator,
+    channels: int = 8,
+    positions: int = 192,
+) -> np.ndarray:
+    """(draws, positions) squared gradients of a random direction of the output's middle position, over input channels.
+
+    Parameters
+    ----------
+    kind : one of ``KINDS``. jump : ε, the squared scale of the residual branch, more than 0 and less than 1.
+    draws : networks. Each has a white Gaussian input, fresh Gaussian weights of He's variance in every layer, and a
+        periodic range of positions.
+
+    >>> found = squared_gradients("relu", 2, 0.5, 1, np.random.default_rng(0), positions=9)
+    >>> np.flatnonzero(found[0]).tolist()
+    [2, 3, 4, 5, 6]
+    """
+    one_of(kind, "kind", KINDS)
+    if not 0 < (epsilon := finite_number(jump, "jump")) < 1:
+        raise ValueError(f"jump: found {epsilon:g}, expected more than 0 and less than 1.")
+    draws, c = positive_integer(draws, "draws"), positive_integer(channels, "channels")
+    n = positive_integer(positions, "positions", 3)
+    skip = 1.0 if kind == "plain tanh" else np.sqrt(1 - epsilon)
+    gain = np.sqrt(epsilon / tanh_square()) if kind == "tanh" else np.sqrt(epsilon)
+    x = rng.normal(size=(draws, n, c))
+    taps = np.empty((draws, n, 3 * c))
+    passed: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
+    for _ in range(positive_integer(n_layers, "n_layers")):
+        w = rng.normal(size=(draws, 3 * c, c)) / np.sqrt(3 * c)
+        taps[:, 1:, :c], taps[:, 0, :c] = x[:, :-1], x[:, -1]
+        taps[..., c : 2 * c] = x
+        taps[:, :-1, 2 * c :], taps[:, -1, 2 * c :] = x[:, 1:], x[:, 0]
+        z = taps @ w
+        if kind == "relu":
+            v = rng.normal(size=(draws, c, c)) * np.sqrt(2 / c)
+            branch = np.maximum(z, 0) @ v
+            passed.append((w, z > 0, v))
+        else:
+            branch = np.tanh(z)
+            passed.append((w, (1 - branch**2).astype(np.float32), None))
+        x = skip * x + gain * branch
+    gradient = np.zeros((draws, n, c))
+    gradient[:, n // 2] = rng.normal(size=(draws, c)) / np.sqrt(c)
+    for w, slope, mixing in reversed(passed):
+        back = (slope * (gradient if mixing is None else gradient @ mixing.swapaxes(1, 2))) @ w.swapaxes(1, 2)
+        moved = back[..., c : 2 * c]
+        moved[:, :-1] += back[:, 1:, :c]
+        moved[:, -1] += back[:, 0, :c]
+        moved[:, 1:] += back[:, :-1, 2 * c :]
+        moved[:, 0] += back[:, -1, 2 * c :]
+        gradient = skip * gradient + gain * moved
+    return np.sum(gradient**2, axis=-1)
+
+
+def deviation(profile: np.ndarray) -> float:
+    """Standard deviation of the position, in positions, with a profile (positions,) of weights.
+
+    >>> deviation(np.array([0.0, 0.5, 0.0, 0.5]))
+    1.0
+    """
+    share = profile / profile.sum()
+    x = np.arange(profile.size) - share @ np.arange(profile.size)
+    return float(np.sqrt(share @ x**2))
+
+
+class Straying(NamedTuple):
+    """Of several networks' fields, in positions: their mean ``width``, and the ``stray`` of their centres."""
+
+    width: float
+    stray: float
+
+
+def straying(profiles: np.ndarray) -> Straying:
+    """Mean standard deviation within each of the profiles (draws, positions), and that of their means.
+
+    >>> straying(np.array([[0.5, 0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.0, 0.5]]))
+    Straying(width=1.0, stray=1.0)
+    """
+    share = profiles / profiles.sum(axis=1, keepdims=True)
+    centres = share @ np.arange(profiles.shape[1])
+    return Straying(float(np.mean([deviation(profile) for profile in profiles])), float(centres.std()))
+
+
+def deviations(
+    kind: str,
+    depths: Sequence[int],
+    jump: float | Sequence[float],
+    draws: int,
+    rng: np.random.Generator,
+    channels: int = 8,
+) -> np.ndarray:
+    """(draws, depths) standard deviations of squared gradients, each of a network of its own.
+
+    Parameters
+    ----------
+    jump : ε, or one for every depth. Positions are as many as the widest field needs, and at least 192.
+    """
+    scales = np.broadcast_to(finite_array(jump, "jump", (0, 1)), len(depths)).tolist()
+    widest = max(expected_deviation(kind, n, epsilon) for n, epsilon in zip(depths, scales, strict=True))
+    positions = max(192, round(14 * widest))
+    at_once = [min(8, draws - first) for first in range(0, positive_integer(draws, "draws", 2), 8)]  # for the memory
+    rows = []
+    for some in at_once:
+        found = [
+            squared_gradients(kind, n, epsilon, some, rng, channels, positions)
+            for n, epsilon in zip(depths, scales, strict=True)
+        ]
+        rows.append(np.array([[deviation(profile) for profile in profiles] for profiles in found]).T)
+    return np.concatenate(rows)
+
+
+class Interval(NamedTuple):
+    """A mean and the half-width of its interval."""
+
+    mean: float
+    half_width: float
+
+
+def interval(samples: object, level: float = 0.95) -> Interval:
+    """Mean of samples (m,) with Student's interval.
+
+    >>> interval([1.0, 2.0, 3.0]).half_width.__round__(3)
+    2.484
+    """
+    values = finite_array(samples, "samples", 1)
+    if values.size < 2:
+        raise ValueError(f"samples: found {values.size}, expected at least 2 for an interval.")
+    mean, half_width = student_interval(values, level)
+    return Interval(float(mean), float(half_width))
+
+
+def exponent_interval(depths: Sequence[int], found: np.ndarray) -> Interval:
+    """Mean over draws, with its interval, of the exponent in the depth of :func:`deviations` (draws, depths).
+
+    >>> exponent_interval([1, 4, 16], np.array([[1.0, 2.0, 4.0], [3.0, 6.0, 12.0]])).mean.__round__(12)
+    0.5
+    """
+    return interval([fit_power(depths, row).exponent for row in found])

@@ -1,0 +1,204 @@
+"""Figures of recurrent models: the network unrolled over time, capacities and losses by channels, poles (Figs 9–11)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+
+from capcore.architectures import Recurrent
+from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours
+from chapters.hierarchical.channels_figures import legend_below
+
+FAINT = "0.82"
+
+
+def plot_recurrent(arch: Recurrent, ax: Axes, n_positions: int = 8) -> Axes:
+    """The network unrolled over time: inputs below, one row per channel, outputs above (paper 1, Figure 9).
+
+    Parameters
+    ----------
+    arch : any recurrent model; its channels are the rows. n_positions : time steps drawn, the most recent at the right.
+
+    In colour: what the most recent output depends on.
+    """
+    times, c = range(-n_positions + 1, 1), arch.channels
+    top = c + 1
+    slant = np.linspace(-0.22, 0.22, c) if c > 1 else np.zeros(1)  # rows side by side, so that no edge hides another
+    inward = [[(t, 0), (t + slant[row - 1], row)] for t in times for row in range(1, c + 1)]
+    onward = [[(t + slant[row - 1], row), (t + 1 + slant[row - 1], row)] for t in times[:-1] for row in range(1, c + 1)]
+    outward = [[(t + slant[row - 1], row), (t, top)] for t in times for row in range(1, c + 1)]
+    last = outward[-c:]
+    ax.add_collection(LineCollection(outward, colors=FAINT, linewidths=0.8, zorder=1))
+    for edges, colour, width in ((inward, CYCLE[0], 0.8), (onward, CYCLE[2], 1.8), (last, CYCLE[1], 1.2)):
+        ax.add_collection(LineCollection(edges, colors=colour, linewidths=width, zorder=2))
+    for row in range(top + 1):
+        colours = [CYCLE[0] if row == 0 else (CYCLE[1] if t == 0 else FAINT) if row == top else "white" for t in times]
+        shift = slant[row - 1] if 0 < row < top else 0.0
+        ax.scatter(
+            np.array(times) + shift, [row] * n_positions, s=60, c=colours, edgecolors="0.35", linewidths=0.7, zorder=3
+        )
+    names = [(0, "input"), ((c + 1) / 2, _channels(c)), (top, "output")]
+    weights = [(0.5, "input weights", CYCLE[0]), (c + 0.5, "output weights", CYCLE[1])]
+    for height, text in names:
+        ax.text(0.55, height, text, va="center", fontsize=8.5)
+    for height, text, colour in weights:
+        ax.text(0.55, height, text, va="center", fontsize=8.5, color=colour)
+    ax.text(
+        -n_positions + 0.7, (c + 1) / 2, "recurrent\nweights", va="center", ha="right", fontsize=8.5, color=CYCLE[2]
+    )
+    ax.set(xlim=(-n_positions - 0.6, 2.6), ylim=(-0.4, top + 0.4), xticks=[], yticks=[])
+    ax.set_xlabel("time (most recent at the right)")
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    return ax
+
+
+def plot_capacities(
+    channels: np.ndarray, n_params: np.ndarray, curves: Mapping[str, np.ndarray], n_inputs: int, ax: Axes
+) -> Axes:
+    """Number of parameters and several capacities against the number of channels, with the number of inputs.
+
+    Parameters
+    ----------
+    channels, n_params : (m,). curves : label → (m,) capacities.
+    """
+    ax.plot(channels, n_params, color=CYCLE[0], marker="o", label="# parameters")
+    for i, (label, values) in enumerate(curves.items(), 1):
+        ax.plot(channels, values, color=CYCLE[i], marker=MARKERS[i], ls=("-", "--", ":")[(i - 1) % 3], label=label)
+    ax.axhline(n_inputs, color="0.3", linestyle="--", linewidth=0.8)
+    ax.text(channels.min(), n_inputs * 1.08, "# inputs", fontsize=8, color="0.3")
+    ax.set(xscale="log", yscale="log", xlabel="channels", ylabel="number")
+    return ax
+
+
+def tidy_scaling(axes: Sequence[Axes]) -> Sequence[Axes]:
+    """Titles of the three panels of Figure 10, and their legends below the figure, one column for each kind."""
+    for ax, title in zip(axes, ("parametrisation", "loss vs channels", "loss vs κ"), strict=True):
+        ax.set_title(title)
+        ax.legend().remove()
+    _powers_of_two(axes[2])
+    legend_below(axes[0], side="left", ncols=1)
+    legend_below(axes[1], side="right", ncols=1)
+    return axes
+
+
+def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, logarithmic: bool) -> Axes:
+    """Losses against κ, on a logarithmic or a linear axis for κ: a power law or an exponential law is straight.
+
+    Parameters
+    ----------
+    curves : label → (κ, loss); losses of zero are left out.
+    """
+    for i, (label, (capacity, loss)) in enumerate(curves.items()):
+        seen = np.asarray(loss) > 0
+        ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], color=CYCLE[i], marker=MARKERS[i], label=label)
+    ax.set(yscale="log", xlabel="exact κ", ylabel="loss  $L = \\hat v - v^*$")
+    if logarithmic:
+        _powers_of_two(ax)
+    return ax
+
+
+def plot_runs(losses: Mapping[str, Sequence[float]], optimum: tuple[np.ndarray, np.ndarray], ax: Axes) -> Axes:
+    """One line per seed of the losses where an optimiser stops, and the best optimum, which may leave the picture.
+
+    Parameters
+    ----------
+    losses : channels → one loss per seed. optimum : channels and losses.
+    """
+    channels, runs = [int(c) for c in losses], np.array(list(losses.values())).T
+    for k, run in enumerate(runs):
+        label = "L-BFGS-B, one line per start" if k == 0 else None
+        ax.plot(channels, run, color=CYCLE[1], linewidth=0.9, alpha=0.8, marker=MARKERS[k % 8], ms=3.5, label=label)
+    ax.plot(*optimum, color=CYCLE[0], linewidth=2, label="best optimum found")
+    ax.set(xscale="log", yscale="log", xlabel="channels", ylabel="loss  $L = \\hat v - v^*$")
+    if runs.min() > 0:
+        ax.set_ylim(runs.min() / 3, runs.max() * 2)
+    ax.legend()
+    return ax
+
+
+def plot_poles(poles: Mapping[int, np.ndarray], weights: Mapping[int, np.ndarray], ax: Axes) -> Axes:
+    """The poles of several models on a line each, above one another.
+
+    Parameters
+    ----------
+    poles, weights : channels → (c,). The mark says the sign of the weight, filled for positive and hollow for negative;
+    a weight of zero has a cross. Between −1 and 1 the axis is linear, beyond it logarithmic; the band marks ±1.
+    """
+    for height, c in enumerate(poles):
+        for sign, marker, inside, size in ((1, "o", CYCLE[0], 4.5), (-1, "o", "none", 7.5), (0, "x", CYCLE[0], 5)):
+            chosen = poles[c][np.sign(weights[c]) == sign]
+            ax.plot(chosen, [height] * chosen.size, marker, color=CYCLE[0], mfc=inside, ms=size)
+    ax.axvspan(-1, 1, color="0.93", zorder=0)
+    ax.set_xscale("symlog", linthresh=1, linscale=1.5)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.set(xlabel="pole", ylabel="channels", yticks=range(len(poles)), yticklabels=list(poles))
+    ax.set_ylim(-0.6, len(poles) - 0.4)
+    ax.grid(axis="x", visible=False)
+    return ax
+
+
+def plot_singular_values(curves: Mapping[str, np.ndarray], ax: Axes, threshold: float | None = None) -> Axes:
+    """Singular values relative to the largest, by index, on a logarithmic axis; zeros are left out.
+
+    Parameters
+    ----------
+    curves : label → (k,) descending. threshold : height of a dashed line, below which double precision does not count.
+    """
+    for i, (label, values) in enumerate(curves.items()):
+        seen = values[values > 0]
+        index, colour = np.arange(1, seen.size + 1), CYCLE[i // 2]
+        inside, size = ("none", 7.5) if i % 2 else (colour, 3.5)
+        ax.plot(index, seen / values[0], MARKERS[i // 2], color=colour, mfc=inside, ms=size, label=label)
+    if threshold is not None:
+        ax.axhline(threshold, color="0.3", linestyle="--", linewidth=0.8, label="threshold in double precision")
+    ax.set(yscale="log", xlabel="index", ylabel="singular value / largest")
+    ax.legend()
+    return ax
+
+
+def plot_families(
+    profiles: Mapping[str, Mapping[int, np.ndarray]], attained: Mapping[str, set[int]], axes: Sequence[Axes]
+) -> Sequence[Axes]:
+    """One panel per family, one line per number of channels, most recent input at the right.
+
+    Parameters
+    ----------
+    profiles : family → channels → (n,). attained : family → channels whose target is attained, drawn dotted.
+    """
+    for ax, (name, each) in zip(axes, profiles.items(), strict=True):
+        colours = channel_colours(list(each))
+        for i, (c, values) in enumerate(each.items()):
+            style = ":" if c in attained[name] else "-"
+            marks: dict[str, Any] = {"marker": MARKERS[i % 8], "markevery": max(1, len(values) // 4), "ms": 3.5}
+            ax.plot(values, style, color=colours[c], linewidth=1.1, label=f"c = {c}", **marks)
+        ax.set(title=re.sub("(?<=[a-z])(?=[A-Z])", "\n", name), xlabel="lag")
+        ax.invert_xaxis()
+    axes[0].set_ylabel("capacity")
+    return axes
+
+
+def plot_tails(profiles: Mapping[int, np.ndarray], ax: Axes) -> Axes:
+    """Capacity per input against lag + 1, both logarithmic, most recent input at the right; one line per channels."""
+    colours = channel_colours(list(profiles))
+    for i, (c, values) in enumerate(profiles.items()):
+        lags = np.arange(1, len(values) + 1)
+        marks = [2**k - 1 for k in range(len(values).bit_length())]  # lags 0, 1, 3, 7, …
+        ax.plot(lags, values, color=colours[c], marker=MARKERS[i % 8], markevery=marks, label=f"c = {c}")
+    ax.set(xscale="log", yscale="log", xlabel=f"{LAG_LABEL.split(' (')[0]} + 1", ylabel="capacity")
+    ax.invert_xaxis()
+    return ax
+
+
+def _powers_of_two(ax: Axes) -> None:
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_formatter("{x:g}")
+
+
+def _channels(number: int) -> str:
+    return f"{number} channel" + ("s" if number > 1 else "")

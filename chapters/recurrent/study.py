@@ -1,0 +1,236 @@
+"""Recurrent models of one process over the number of channels (paper 1, section 5.2, Figures 10 and 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from capcore.allocation import CapacityAllocation
+from capcore.architectures import Recurrent
+from capcore.generic import exact_rank
+from capcore.optimum import Problem
+from capcore.processes import FAMILIES, Process
+from capcore.validation import finite_array, positive_integer
+from capcore.variable_projection import projection_path
+from chapters.hierarchical.profile_shape import SATURATED
+from chapters.shared.scaling import PowerLawFit, fit_power
+from chapters.shared.survey import allocate_quietly, attains
+
+
+@dataclass(frozen=True, eq=False)
+class RecurrentSweep:
+    """Recurrent models at the best optimum found for one process, by number of channels.
+
+    Attributes
+    ----------
+    models : channels → model. params : channels → (3c,) parameters. problem : what they were fitted to.
+    loss : (m,) losses, never increasing. converged : (m,) whether the kept search converged.
+    """
+
+    models: Mapping[int, Recurrent]
+    params: Mapping[int, np.ndarray] = field(repr=False)
+    problem: Problem = field(repr=False)
+    loss: np.ndarray
+    converged: np.ndarray = field(repr=False)
+
+    @property
+    def channels(self) -> np.ndarray:
+        """(m,) number of channels."""
+        return np.array(list(self.models))
+
+    @property
+    def n_params(self) -> np.ndarray:
+        """(m,) number of parameters."""
+        return np.array([arch.n_params for arch in self.models.values()])
+
+    @property
+    def excess(self) -> np.ndarray:
+        """(m,) losses, with exact zeros where the target is attained to rounding."""
+        return np.where(attains(self.loss, self.problem), 0.0, self.loss)
+
+    @property
+    def curve(self) -> tuple[np.ndarray, np.ndarray]:
+        """Channels and losses, as ``plot_losses`` takes them."""
+        return self.channels, self.loss
+
+    def only(self, channels: Sequence[int]) -> RecurrentSweep:
+        """The same for some of the numbers of channels, in ascending order."""
+        chosen = [c for c in self.models if c in set(channels)]
+        kept = np.isin(self.channels, chosen)
+        models, params = {c: self.models[c] for c in chosen}, {c: self.params[c] for c in chosen}
+        return RecurrentSweep(models, params, self.problem, self.loss[kept], self.converged[kept])
+
+    def exact_capacity(self) -> np.ndarray:
+        """(m,) exact generic κ, by elimination modulo a prime at random whole-number parameters."""
+        return np.array([exact_rank(arch) for arch in self.models.values()])
+
+    def exact_capacity_at_optimum(self) -> np.ndarray:
+        """(m,) exact κ at the parameters found, taken as the fractions they are."""
+        return np.array([exact_rank(arch, params=self.params[c]) for c, arch in self.models.items()])
+
+    def allocations(self) -> dict[int, CapacityAllocation]:
+        """Channels → allocation in double precision; compare ``total`` and ``generic_total`` of each."""
+        return {c: allocate_quietly(arch, self.params[c], self.problem) for c, arch in self.models.items()}
+
+    def numerical_capacity(self) -> np.ndarray:
+        """(m,) κ in double precision at the parameters found."""
+        return np.array([found.total for found in self.allocations().values()])
+
+    def numerical_capacity_at_random(self, seed: int = 0) -> np.ndarray:
+        """(m,) κ in double precision at random parameters."""
+        starts = {c: arch.init(np.random.default_rng(seed)) for c, arch in self.models.items()}
+        found = (allocate_quietly(self.models[c], params, self.problem) for c, params in starts.items())
+        return np.array([each.total for each in found])
+
+
+def models_by_channels(n_inputs: int, channels: Sequence[int], name: str = "channels") -> dict[int, Recurrent]:
+    """Channels → model, in ascending order.
+
+    Raises ``ValueError`` unless ``channels``, called ``name``, is a non-empty list of whole numbers of at least one.
+
+    >>> models_by_channels(8, [2, 1])
+    {1: Recurrent(n_inputs=8, channels=1), 2: Recurrent(n_inputs=8, channels=2)}
+    """
+    if not isinstance(channels, Sequence) or isinstance(channels, str) or not channels:
+        raise ValueError(f"{name}: found {channels!r}, expected a non-empty list such as [1, 2, 4].")
+    return {c: Recurrent(n_inputs, c) for c in sorted({positive_integer(c, name) for c in channels})}
+
+
+def recurrent_sweep(n_inputs: int, channels: Sequence[int], process: Process, seed: int = 0) -> RecurrentSweep:
+    """The best optima found for all these numbers of channels, by one path of variable projection.
+
+    >>> found = recurrent_sweep(8, [1, 2], FAMILIES["PowerLaw"]())
+    >>> found.n_params.tolist(), found.exact_capacity().tolist(), bool(found.loss[1] < found.loss[0])
+    ([3, 6], [2, 4], True)
+    """
+    models = models_by_channels(n_inputs, channels)
+    model = next(iter(models.values()))
+    problem = Problem.of(model, process)
+    path = projection_path(model, list(models), problem.target, problem.root, np.random.default_rng(seed))
+    found = [path[c] for c in models]
+    return RecurrentSweep(
+        models=models,
+        params={c: path[c].params for c in models},
+        problem=problem,
+        loss=np.array([each.history[-1] for each in found]),
+        converged=np.array([each.converged for each in found]),
+    )
+
+
+def sweep_families(n_inputs: int, channels: Sequence[int], seed: int = 0) -> dict[str, RecurrentSweep]:
+    """Family → sweep, for the five process families at their default parameters."""
+    return {name: recurrent_sweep(n_inputs, channels, family(), seed) for name, family in FAMILIES.items()}
+
+
+class Stops(NamedTuple):
+    """Where L-BFGS-B stops: channels (m,), losses (m, seeds), and whether they are the stored runs."""
+
+    channels: np.ndarray
+    losses: np.ndarray
+    is_stored: bool
+
+    @property
+    def by_channels(self) -> dict[str, list[float]]:
+        """Channels → losses, one per seed."""
+        return {str(c): losses for c, losses in zip(self.channels, self.losses.tolist(), strict=True)}
+
+    @property
+    def median(self) -> np.ndarray:
+        """(m,) median loss over the seeds."""
+        return np.median(self.losses, axis=1)
+
+
+def registered_stops(
+    content: Mapping[str, Any], process: Process, n_inputs: int, live: Mapping[str, Sequence[float]]
+) -> Stops:
+    """The stored stopping points where they are of this process and window, otherwise those made now.
+
+    Parameters
+    ----------
+    content : ``stored("recurrent_lbfgs")``. live : channels → losses made now.
+    """
+    settings = content["settings"]
+    names = [name for name in settings["families"] if FAMILIES[name]() == process]
+    is_stored = bool(names) and n_inputs == settings["n_inputs"]
+    losses = content["values"][names[0]]["losses"] if is_stored else live
+    return Stops(np.array([int(c) for c in losses]), np.array(list(losses.values()), float), is_stored)
+
+
+def until_full(n_inputs: int, channels: object, loss: object) -> tuple[np.ndarray, np.ndarray]:
+    """Exact κ and losses of the models up to the first with κ = n, where κ no longer tells models apart.
+
+    >>> [each.tolist() for each in until_full(6, [1, 2, 4, 8], [0.4, 0.3, 0.2, 0.1])]
+    [[2, 4, 6], [0.4, 0.3, 0.2]]
+    """
+    capacity = np.minimum(2 * np.asarray(channels), n_inputs)
+    kept = np.append(True, capacity[:-1] < n_inputs)
+    return capacity[kept], np.asarray(loss)[kept]
+
+
+def mean_factor(losses: object) -> float:
+    """Factor by which each step divides the loss, in the geometric mean; 1 where a loss is zero or there is no step.
+
+    >>> round(mean_factor([1.0, 0.5, 0.01]), 9)
+    10.0
+    """
+    values = finite_array(losses, "losses", 1)
+    if values.size < 2 or not values.all():
+        return 1.0
+    return float((values[0] / values[-1]) ** (1 / (values.size - 1)))
+
+
+def exponential_r2(x: object, y: object) -> float:
+    """R² of a straight line through log y against x; 0 for fewer than three x, or a y that is not positive.
+
+    >>> round(exponential_r2([2, 4, 6], [1e-1, 1e-3, 1e-5]), 9)
+    1.0
+    """
+    # A power law of e^x is an exponential law of x; x is centred and scaled, which changes no R².
+    values = finite_array(x, "x", 1)
+    spread = float(np.ptp(values))
+    return fit_power(np.exp((values - values.min()) / spread), y).r_squared if spread else 0.0
+
+
+class ProfileShape(NamedTuple):
+    """A profile as a head of inputs at full capacity, and a tail.
+
+    head : number of most recent inputs in a row with capacity at least 0.99. tail_r2 : R² of a straight line through
+    log capacity against log lag beyond them (0 for fewer than three inputs). tail_rise : largest step up beyond them.
+    """
+
+    head: int
+    tail_r2: float
+    tail_rise: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the profile is as paper 1, section 5.2.2, describes it: a head, and a falling power-law tail."""
+        return self.head >= 1 and self.tail_r2 >= 0.95 and self.tail_rise <= 0.01
+
+
+def profile_shape(per_input: object, level: float = SATURATED) -> ProfileShape:
+    """The shape of a profile (n,), lag 0 first.
+
+    >>> profile_shape([1.0, 1.0, 0.5, 0.25, 0.30]).head, round(profile_shape([1.0, 0.5, 0.3]).tail_rise, 9)
+    (2, 0.0)
+    """
+    values = finite_array(per_input, "per_input", 1)
+    below = np.flatnonzero(values < level)
+    head = int(below[0]) if below.size else values.size
+    rise = float(np.diff(values[head:]).max(initial=0.0))
+    return ProfileShape(head, tail_law(values, values.size, level).r_squared, rise)
+
+
+def tail_law(per_input: object, end: int, level: float = SATURATED) -> PowerLawFit:
+    """The straight line through log capacity against log lag, from beyond the head (at least lag 1) up to lag end − 1.
+
+    >>> round(tail_law([1.0, 1.0, 0.5, 1 / 3, 0.25, 0.9], 5).exponent, 9)
+    -1.0
+    """
+    values = finite_array(per_input, "per_input", 1)
+    below = np.flatnonzero(values < level)
+    lags = np.arange(max(int(below[0]), 1) if below.size else end, min(end, values.size))
+    return fit_power(lags, values[lags]) if lags.size else PowerLawFit(np.nan, np.nan, 0.0)

@@ -1,0 +1,117 @@
+"""The experiment on the residual scale: what residual networks of scale L^-a learn, over a, depth and kind of block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from chapters.scaling_conjecture.residual import BLOCKS
+from chapters.scaling_conjecture.scaled_tasks import Task, digits_task, transport_task
+from chapters.scaling_conjecture.search import search
+
+SETTINGS: dict[str, Any] = {
+    "exponents": [0.0, 0.25, 0.5, 0.75, 1.0],
+    "depths": [8, 64, 512],
+    "rates": [4e-4, 1.6e-3, 6.4e-3],
+    "extensions": 3,
+    "optimiser": "adam",
+    "seeds": [0, 1, 2],
+    "digits": {"width": 32, "batch_size": 32, "n_steps": 160},
+    "transport": {"width": 8, "positions": 32, "batch": 8, "n_steps": 200, "distance": 4},
+    "transport_depths": {"tanh": [8, 64], "relu": [8, 64], "two-layer": [8, 64, 512]},
+    "other_distances": {"n_layers": 64, "distances": [2, 8]},
+    "zero_start": [8, 64, 512],
+    "normalised": {"n_layers": 512, "exponents": [0.0, 0.25]},
+}
+COMMAND = "python -m experiments.residual_scale"
+PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+
+
+def train_arm(name: str, task: Task, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
+    """Best loss of every seed, the learning rates tried, and how far the layers move their input; plain types.
+
+    ``name`` is digits or transport: whose settings. ``moved`` is the mean of |x_L − x_0|²/|x_0|² over 256 inputs, one
+    number per seed, at the start and after training; ``null`` where it is not finite.
+    """
+    own = settings[name]
+    found = search(
+        task,
+        settings["rates"],
+        settings["seeds"],
+        own["n_steps"],
+        batch_size=own.get("batch_size", 64),
+        optimiser=settings["optimiser"],
+        extensions=settings["extensions"],
+    )
+    losses = [[float(f"{x:.6g}") if np.isfinite(x) else None for x in row] for row in found.losses]
+    sample = _inputs(task)
+    fresh = jax.vmap(lambda seed: task.initial(jax.random.split(jax.random.key(seed))[0]))(jnp.array(settings["seeds"]))
+    return {
+        "rates": [float(f"{rate:.6g}") for rate in found.rates],
+        "losses": losses,
+        "best": losses[found.best],
+        "rate": float(f"{found.rates[found.best]:.6g}"),
+        "at_edge": found.at_edge,
+        "moved": {"start": _moved(task, fresh, sample), "trained": _moved(task, found.params, sample)},
+    }
+
+
+def arms(settings: Mapping[str, Any] = SETTINGS) -> Iterator[tuple[tuple[str, ...], str, Callable[[], Task]]]:
+    """Keys of the results, name of the task, and what makes it; in the order of the run."""
+    for kind in BLOCKS:
+        for depth in settings["depths"]:
+            for a in settings["exponents"]:
+                make = partial(digits_task, kind, depth, a, settings["digits"]["width"])
+                yield ("digits", kind, str(depth), str(a)), "digits", make
+    extra = settings["normalised"]
+    for a in extra["exponents"]:
+        make = partial(digits_task, "two-layer", extra["n_layers"], a, settings["digits"]["width"], normalised=True)
+        yield ("normalised", str(a)), "digits", make
+    for depth in settings["zero_start"]:
+        make = partial(digits_task, "two-layer", depth, 0.0, settings["digits"]["width"], zero_start=True)
+        yield ("zero_start", str(depth)), "digits", make
+    own = settings["transport"]
+    shape = {name: own[name] for name in ("width", "positions", "batch")}
+    for kind, depths in settings["transport_depths"].items():
+        for depth in depths:
+            for a in settings["exponents"]:
+                make = partial(transport_task, kind, depth, a, distance=own["distance"], **shape)
+                yield ("transport", kind, str(depth), str(a)), "transport", make
+    far = settings["other_distances"]
+    for distance in far["distances"]:
+        for a in settings["exponents"]:
+            make = partial(transport_task, "two-layer", far["n_layers"], a, distance=distance, **shape)
+            yield ("distances", str(distance), str(a)), "transport", make
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Nested by the keys of :func:`arms`, each arm as :func:`train_arm` returns it."""
+    found: dict[str, Any] = {}
+    for keys, name, make in tqdm(list(arms(settings)), unit="arm", disable=not progress):
+        place = found
+        for key in keys[:-1]:
+            place = place.setdefault(key, {})
+        place[keys[-1]] = train_arm(name, make(), settings)
+    return found
+
+
+def _inputs(task: Task, count: int = 256) -> jax.Array:
+    if callable(task.data):
+        marks = task.data(jax.random.key(0))[0]
+        return jnp.concatenate([task.data(jax.random.key(k))[0] for k in range(count // len(marks))])
+    return jnp.asarray(task.data[0][:count])
+
+
+def _moved(task: Task, params: Any, inputs: jax.Array) -> list[float | None]:
+    def one(own: Any) -> jax.Array:
+        start, end = task.ends(own, inputs)
+        return jnp.mean(jnp.sum((end - start) ** 2, axis=-1) / jnp.sum(start**2, axis=-1))
+
+    values = np.asarray(jax.vmap(one)(params), dtype=float)
+    return [float(f"{x:.4g}") if np.isfinite(x) else None for x in values]

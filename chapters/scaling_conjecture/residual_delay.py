@@ -1,0 +1,53 @@
+"""How long transport takes from a start that is all but the identity: the follow-up on the experiment's scale 1/L."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from chapters.scaling_conjecture.live_arm import make_task
+from chapters.scaling_conjecture.training import train
+
+SETTINGS: dict[str, Any] = {
+    "kind": "two-layer",
+    "exponent": 1.0,
+    "depths": [8, 64, 512],
+    "rates": [1.6e-3, 6.4e-3, 2.56e-2],
+    "seeds": [0, 1, 2],
+    "n_steps": 1200,
+    "threshold": 0.1,
+    "optimiser": "adam",
+}
+COMMAND = "python -m experiments.residual_delay"
+
+
+def steps_to_learn(losses: np.ndarray, threshold: float, window: int = 10) -> int | None:
+    """First step at which the mean of the last ``window`` losses is at most ``threshold``; none if it never is.
+
+    >>> steps_to_learn(np.array([1.0, 1.0, 0.0, 0.0]), 0.1, window=2)
+    4
+    """
+    means = np.convolve(losses, np.ones(window) / window, mode="valid")
+    found = np.flatnonzero(means <= threshold)
+    return int(found[0]) + window if found.size else None
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Depth → steps until the loss of transport is at most the threshold, for every rate (rows) and seed."""
+    found: dict[str, Any] = {}
+    for depth in tqdm(settings["depths"], unit="depth", disable=not progress):
+        task = make_task("transport", settings["kind"], depth, settings["exponent"])
+        runs = train(
+            task.initial,
+            task.loss,
+            task.data,
+            learning_rates=settings["rates"],
+            seeds=settings["seeds"],
+            n_steps=settings["n_steps"],
+            optimiser=settings["optimiser"],
+        )
+        found[str(depth)] = [[steps_to_learn(each, settings["threshold"]) for each in row] for row in runs.losses]
+    return found

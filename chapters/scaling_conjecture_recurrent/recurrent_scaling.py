@@ -1,0 +1,145 @@
+"""Growth and memory of recurrent transitions as the chapter on them lists it: by length, scale and structure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from capcore.validation import positive_integer
+from chapters.scaling_conjecture_recurrent.state_memory import far_half, mean_memory, memory_law, sampled_memory
+from chapters.scaling_conjecture_recurrent.transition_laws import fresh_log_gain, shared_log_gain
+from chapters.scaling_conjecture_recurrent.transitions import (
+    Transitions,
+    gains,
+    log_mean,
+    log_mean_interval,
+    random_matrix,
+)
+
+ALLOWED = {
+    "dense, 1/N": Transitions("dense", 1.0),
+    "local, 1/N": Transitions("local", 1.0),
+    "antisymmetric, 1/√N": Transitions("antisymmetric", 0.5),
+    "local antisymmetric, 1/√N": Transitions("local antisymmetric", 0.5),
+}
+"""What one matrix for all steps may be."""
+
+
+@dataclass(frozen=True)
+class GrowthCurve:
+    """Logarithm of the mean gain against the number of steps.
+
+    Attributes
+    ----------
+    lengths : numbers of steps. log_gain : at each. low, high : ends of 95 per cent bootstrap intervals over the draws.
+    log_norm : median logarithm of the largest singular value.
+    """
+
+    lengths: tuple[int, ...]
+    log_gain: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    log_norm: tuple[float, ...]
+
+    def ratio(self, compared: Sequence[int]) -> float:
+        """Mean gain at the second of two lengths over that at the first; infinite beyond floating point."""
+        short, long = (self.log_gain[self.lengths.index(N)] for N in compared)
+        return float(np.exp(long - short)) if long - short < 709 else float("inf")
+
+
+def compared_lengths(compared: Sequence[int], lengths: Sequence[int]) -> tuple[int, int]:
+    """Two of ``lengths``, the shorter first. Raises ``ValueError`` for anything else."""
+    if len(compared) != 2 or any(N not in lengths for N in compared) or compared[0] >= compared[1]:
+        raise ValueError(f"compared: found {list(compared)}, expected two of {list(lengths)}, the shorter first.")
+    return compared[0], compared[1]
+
+
+def growth_curve(transitions: Transitions, lengths: Sequence[int], n: int, n_draws: int, seed: int = 0) -> GrowthCurve:
+    """Of products of transitions of n units at several lengths, each with draws of its own.
+
+    >>> growth_curve(Transitions("antisymmetric", exponential=True), [4, 16], 6, 3).lengths
+    (4, 16)
+    """
+    draws = [gains(transitions, N, n, n_draws, seed) for N in lengths]
+    ends = [log_mean_interval(each) for each in draws]
+    norms = tuple(float(np.median([draw.log_norm for draw in each])) for each in draws)
+    low, high = zip(*ends, strict=True)
+    return GrowthCurve(tuple(lengths), tuple(map(log_mean, draws)), low, high, norms)
+
+
+def growth_curves(
+    structures: Sequence[str], exponents: Sequence[float], lengths: Sequence[int], shared: bool, **options: int
+) -> dict[tuple[str, float], GrowthCurve]:
+    """(structure, exponent) → :func:`growth_curve`; ``options`` : n, n_draws and seed.
+
+    Fresh matrices at scales other than 1/√N stop at 256 steps: their law is exact, and long products take time.
+    """
+    return {
+        (kind, a): growth_curve(
+            Transitions(kind, a, shared), [N for N in lengths if shared or a == 0.5 or N <= 256], **options
+        )
+        for kind in structures
+        for a in exponents
+    }
+
+
+def growth_laws(exponents: Sequence[float], lengths: Sequence[int], shared: bool) -> dict[float, list[float]]:
+    """Exponent → logarithm of the mean gain by its closed form: exact for fresh matrices, else for many dense units."""
+    law = shared_log_gain if shared else fresh_log_gain
+    return {a: [law(N, a) for N in lengths] for a in exponents}
+
+
+def signed_growth(lengths: Sequence[int], n: int, n_draws: int, seed: int, *, self_weights: bool = False) -> float:
+    """Mean gain at the second of two lengths over that at the first: one matrix, random signs at all steps.
+
+    The transition is S_t (1 + A/√N) with the same dense A at every step and independent diagonal signs S_t, the
+    pseudo-random case of paper 2, Eq. 2. Over the signs the mean of ‖P‖²_F/n is exactly the sum over (W∘W)^N, over n.
+
+    Parameters
+    ----------
+    self_weights : leave the diagonal of A as it is drawn, of order one. Otherwise it is zero: only weights between
+        units depart from 1 by the order of 1/√N, so that squared weights depart by 1/N, as the paper has it.
+
+    >>> round(signed_growth((64, 1024), 16, 10, 0), 1)
+    1.0
+    """
+    means = []
+    for N in lengths:
+        rng, total = np.random.default_rng(seed), 0.0
+        for _ in range(positive_integer(n_draws, "n_draws")):
+            A = random_matrix("dense", n, rng)
+            if not self_weights:
+                np.fill_diagonal(A, 0)
+            W = np.eye(n) + A / np.sqrt(N)
+            total += np.linalg.matrix_power(W * W, N).sum() / n
+        means.append(total)
+    return float(means[1] / means[0])
+
+
+def far_ratio(transitions: Transitions, n_steps: int, n: int, n_draws: int, seed: int = 0, alpha: float = 1.0) -> float:
+    """Memory of the far half of the lags, read under 1 % noise, over what Eq. 30 gives them.
+
+    >>> round(far_ratio(Transitions("antisymmetric", exponential=True), 16, 4, 2), 6)  # 1/1.01
+    0.990099
+    """
+    found = mean_memory(transitions, n_steps, n, n_draws, seed, alpha=alpha)
+    return far_half(found) / far_half(memory_law(alpha, n_steps))
+
+
+def tanh_memories(
+    n_steps: int, n: int, n_samples: int, input_exponents: Mapping[str, float], seed: int = 0, alpha: float = 1.0
+) -> dict[str, np.ndarray]:
+    """``linear``, and for every label the (N,) memory of the tanh network with inputs of scale √α N^−exponent.
+
+    The transition is √(1 − α/N) exp(A/√N) with a dense antisymmetric A, the same in all of them.
+    """
+    rotation = Transitions("antisymmetric", 0.5, exponential=True)
+    found = {"linear": sampled_memory(rotation, n_steps, n, n_samples, alpha=alpha, seed=seed)}
+    for label, exponent in input_exponents.items():
+        scale = float(np.sqrt(alpha) * n_steps**-exponent)
+        found[label] = sampled_memory(
+            rotation, n_steps, n, n_samples, activation="tanh", input_scale=scale, alpha=alpha, seed=seed
+        )
+    return found

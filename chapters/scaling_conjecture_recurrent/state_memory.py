@@ -1,0 +1,158 @@
+"""What a linear probe of the last state remembers of the input k steps back (paper 2, Eq. 30).
+
+The network reads white inputs y_t of n components, one for each unit: x_t = √(1 − α/N) W_t x_{t−1} + √(α/N) y_t. A
+probe is the best linear estimate of a component of y_{N−k} from the state, and its R², the mean over components, is the
+memory of lag k. Without noise all R² sum to one, over lags and initial state, as the capacities of Eq. 30 do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from capcore.propagation.laws import forgetting
+from capcore.validation import finite_number, one_of, positive_integer
+from chapters.scaling_conjecture_recurrent.transitions import Transitions
+
+ACTIVATIONS = ("linear", "tanh")
+
+
+def unit_matrices(
+    transitions: Transitions, n_steps: int, n: int, rng: np.random.Generator, alpha: float = 1.0
+) -> Iterator[np.ndarray]:
+    """√(1 − α/N) W, with W divided by √(1 + N^−2a) so that it keeps the mean square; an exponential is not divided.
+
+    Raises ``ValueError`` unless 0 < α ≤ N.
+    """
+    alpha = finite_number(alpha, "alpha")
+    if not 0 < alpha <= n_steps:
+        raise ValueError(f"alpha: found {alpha:g}, expected more than 0 and at most {n_steps}, one per step.")
+    keep = np.sqrt(1 - alpha / n_steps)
+    if not transitions.exponential:
+        keep /= np.sqrt(1 + float(n_steps) ** (-2 * transitions.exponent))
+    for W in transitions.matrices(n_steps, n, rng):
+        yield keep * W
+
+
+def probe_memory(
+    transitions: Transitions,
+    n_steps: int,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    alpha: float = 1.0,
+    noise: float = 0.01,
+    start: float = 1.0,
+) -> np.ndarray:
+    """(N + 1,) R² of the best linear probes of lags 0 … N − 1 and, last, of the initial state: exact, one draw of W.
+
+    With P_k the product of the last k transitions, M_k = √(α/N) P_k, M_N = √start P_N and C = Σ M_k M_kᵀ + noise, the
+    memory of lag k is tr(M_kᵀ C⁻¹ M_k)/n.
+
+    Parameters
+    ----------
+    noise : variance of the white noise under which the state is read, relative to the state's own mean variance.
+    start : variance of the initial state, which is white.
+
+    Raises ``ValueError`` for negative variances, and where the state has no variance in some direction.
+
+    >>> quiet = probe_memory(Transitions("dense"), 16, 8, np.random.default_rng(0), noise=0.0)
+    >>> quiet.shape, round(quiet.sum().item(), 8)
+    ((17,), 1.0)
+    """
+    for name, variance in (("noise", noise), ("start", start)):
+        if finite_number(variance, name) < 0:
+            raise ValueError(f"{name}: found {variance:g}, expected a variance, at least 0.")
+    maps, P = [], np.eye(n)
+    for W in unit_matrices(transitions, n_steps, n, rng, alpha):  # backwards in time: W of the last step comes first
+        maps.append(np.sqrt(alpha / n_steps) * P)
+        P = P @ W
+    maps.append(np.sqrt(start) * P)
+    stacked = np.concatenate(maps, axis=1)
+    size = np.abs(stacked).max()
+    stacked /= size  # the memory does not depend on the units of the state
+    C = stacked @ stacked.T
+    C += noise * np.trace(C) / n * np.eye(n)
+    try:
+        factor = np.linalg.cholesky(C)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"noise: found {noise:g} with a state that has hardly any variance in some direction, expected more noise."
+        ) from None
+    whitened = solve_triangular(factor, stacked, lower=True)
+    return (whitened**2).sum(axis=0).reshape(n_steps + 1, n).mean(axis=1)
+
+
+def memory_law(alpha: float, n_steps: int) -> np.ndarray:
+    """(N + 1,) what Eq. 30 gives the lags 0 … N − 1 and the initial state: it sums to one.
+
+    >>> memory_law(2.0, 4).tolist()
+    [0.5, 0.25, 0.125, 0.0625, 0.0625]
+    """
+    return np.append(forgetting(alpha, n_steps), (1 - alpha / n_steps) ** n_steps)
+
+
+def far_half(memory: np.ndarray) -> float:
+    """Sum over the lags N/2 … N − 1 of what :func:`probe_memory` returns.
+
+    >>> far_half(np.array([0.4, 0.2, 0.2, 0.1, 0.1]))
+    0.30000000000000004
+    """
+    n_steps = len(memory) - 1
+    return float(memory[n_steps // 2 : n_steps].sum())
+
+
+def mean_memory(
+    transitions: Transitions, n_steps: int, n: int, n_draws: int, seed: int = 0, **options: float
+) -> np.ndarray:
+    """(N + 1,) mean of :func:`probe_memory` over draws. ``options`` : alpha, noise and start."""
+    streams = np.random.SeedSequence([seed, n_steps]).spawn(positive_integer(n_draws, "n_draws"))
+    return np.mean(
+        [probe_memory(transitions, n_steps, n, np.random.default_rng(stream), **options) for stream in streams], axis=0
+    )
+
+
+def sampled_memory(
+    transitions: Transitions,
+    n_steps: int,
+    n: int,
+    n_samples: int,
+    *,
+    activation: str = "linear",
+    input_scale: float | None = None,
+    alpha: float = 1.0,
+    noise: float = 0.01,
+    seed: int = 0,
+) -> np.ndarray:
+    """(N,) R² on held-out sequences of ridge probes of every lag, from simulated sequences that start at zero.
+
+    The state is f(√(1 − α/N) W_t x_{t−1} + γ y_t), as Eq. 13 has it. Three quarters of the sequences fit the probes.
+    What the fit costs on unseen sequences is some n/n_samples for each lag, to be compared with R² near α/N.
+
+    Parameters
+    ----------
+    activation : f, ``linear`` or ``tanh``. input_scale : γ; √(α/N) by default.
+    """
+    from sklearn.linear_model import Ridge  # optional: extra deep
+
+    one_of(activation, "activation", ACTIVATIONS)
+    rng = np.random.default_rng([seed, n_steps])
+    gamma = np.sqrt(alpha / n_steps) if input_scale is None else finite_number(input_scale, "input_scale")
+    matrices = list(unit_matrices(transitions, n_steps, n, rng, alpha))[::-1]
+    n_samples = positive_integer(n_samples, "n_samples", 4 * n)
+    inputs = rng.standard_normal((n_steps, n_samples, n), dtype=np.float32)
+    x = np.zeros((n_samples, n))
+    for W, y in zip(matrices, inputs, strict=True):
+        x = x @ W.T + gamma * y
+        if activation == "tanh":
+            np.tanh(x, out=x)
+    x /= np.sqrt(x.var())
+    x += np.sqrt(noise) * rng.standard_normal(x.shape)
+    fitted, held = slice(None, 3 * n_samples // 4), slice(3 * n_samples // 4, None)
+    memory = []
+    for y in inputs[::-1]:  # lag 0 is the last step
+        probe = Ridge(alpha=1e-3 * n_samples).fit(x[fitted], y[fitted])
+        memory.append(1 - np.mean((probe.predict(x[held]) - y[held]) ** 2) / np.mean(y[held] ** 2))
+    return np.array(memory)

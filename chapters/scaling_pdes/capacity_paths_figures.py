@@ -1,0 +1,94 @@
+"""Small networks drawn layer by layer, with the paths that lead capacity to one node (paper 2, Figures 1–3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+
+from capcore.plotting import CYCLE
+from chapters.scaling_pdes.capacity_paths import Edge, Network, Node, paths_by_operator
+
+FAINT = "0.85"
+PATHS, OWN, LEAKS = CYCLE[2], CYCLE[0], CYCLE[3]
+
+
+def plot_capacity_paths(network: Network, target: Node, ax: Axes, own: int | None = None, times: bool = False) -> Axes:
+    """Every node and non-zero weight of the network, with all paths from the output to ``target`` in green.
+
+    The output layer is a square; where it reads several levels it has one for each, as the paper partitions it. Side
+    inputs are diamonds; dashed lines lead to those that draw on the paths.
+
+    Parameters
+    ----------
+    target : (level, position). own : position among the output layer's own inputs to which its edge is drawn in blue.
+    times : write the reverse layer time t = (L − ℓ)/(L − 1) of each level at the right.
+    """
+    place = _Places(network)
+    on_path = paths_by_operator(network, target)
+    reached = {node for edge in on_path for node in edge}
+    top: Node = (network.depth, 0)
+    blue = {edge for edge in network.edges() if own is not None and edge == (top, (network.depth - 1, own))}
+    _draw(ax, place, network.edges() - on_path - blue, FAINT, 0.7, "other")
+    _draw(ax, place, on_path - blue, PATHS, 1.6, "paths")
+    _draw(ax, place, blue, OWN, 2.0, "own")
+    blocks = [place.block(level) for level in place.read]
+    ax.plot(*zip(*blocks, strict=True), color="0.35", linewidth=0.8, zorder=1)
+    ax.plot(*zip(*blocks, strict=True), "s", color="white", mec="0.2", ms=6.5, zorder=4)
+    for level, size in enumerate(place.sizes[:-1]):
+        for x in range(size):
+            node = (level, x)
+            end = node == target or (own is not None and node == (network.depth - 1, own))
+            colour = (PATHS if node == target else OWN) if end else "white"
+            edge = PATHS if node in reached else OWN if end else "0.55"
+            ax.plot(*place.node(node), "o", mfc=colour, mec=edge, mew=1.2, ms=7.5 if end else 5.5, zorder=3)
+    _draw_side_inputs(ax, place, network.side_nodes(), reached - {target})
+    for level in range(network.depth):
+        if times:
+            t = 1 - level / (network.depth - 1)
+            ax.text(place.right, level, f"t = {t:.2g}", va="center", fontsize=8)
+    ax.set(xlim=(-0.8, place.right + (1.6 if times else 0.2)), ylim=(-0.5, network.depth + 0.6), xticks=[])
+    ax.set_yticks(range(network.depth), [f"inputs of layer {level + 1}" for level in range(network.depth)])
+    ax.tick_params(length=0)
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    return ax
+
+
+class _Places:
+    """Where nodes are drawn: positions along x, levels along y, the output layer's blocks above or beside them."""
+
+    def __init__(self, network: Network) -> None:
+        self.sizes = [shape[0] for shape in network.shapes()]
+        self.widest = max(self.sizes)
+        self.depth = network.depth
+        self.read = sorted({network.depth - 1, *network.layers[-1].skips})
+        self.right = self.widest + (0.9 if len(self.read) > 1 else 0.1)
+
+    def node(self, node: Node) -> tuple[float, float]:
+        level, x = node
+        return x + (self.widest - self.sizes[level]) / 2, float(level)
+
+    def block(self, level: int) -> tuple[float, float]:
+        """The part of the output layer that reads ``level``."""
+        return ((self.widest - 1) / 2, level + 1.0) if len(self.read) == 1 else (self.widest + 0.3, level + 0.6)
+
+    def start(self, edge: Edge) -> tuple[float, float]:
+        upper, lower = edge
+        return self.block(lower[0]) if upper[0] == self.depth else self.node(upper)
+
+
+def _draw(ax: Axes, place: _Places, edges: Iterable[Edge], colour: str, width: float, name: str) -> None:
+    lines = [[place.start(edge), place.node(edge[1])] for edge in sorted(edges)]
+    ax.add_collection(LineCollection(lines, colors=colour, linewidths=width, zorder=1 + 0.5 * width, gid=name))
+
+
+def _draw_side_inputs(ax: Axes, place: _Places, nodes: Iterable[Node], drawn_on: set[Node]) -> None:
+    for node in nodes:
+        if node not in drawn_on:
+            continue
+        x, y = place.block(node[0] - 1) if node[0] == place.depth else place.node(node)
+        end = (x - 0.21, y + 0.42)  # between the weights, which go straight up and to the neighbours
+        ax.plot(*zip((x, y), end, strict=True), color=LEAKS, linestyle="--", linewidth=1.2, zorder=2, gid="leak")
+        ax.plot(*end, "D", color=LEAKS, ms=4, zorder=4)

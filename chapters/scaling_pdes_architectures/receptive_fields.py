@@ -1,0 +1,197 @@
+"""How far capacity spreads, and in what shape, under each way of adding layers (paper 2, §3.1 and §3.6).
+
+Every regime is a stack of equal squared kernels, so that cumulants add, and its law is a power of a symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.discrete import propagate
+from capcore.propagation.generator import residual
+from capcore.propagation.moments import displacement
+from capcore.propagation.power import propagate_equal
+from capcore.validation import positive_integer
+from chapters.scaling_pdes_architectures.dilated_fields import checked_jump
+from chapters.shared.scaling import fit_power
+
+BLOCK = (1, 2, 4, 8)
+"""Dilations of one repeated block."""
+
+
+Maker: TypeAlias = Callable[[int], list[ConvolutionTransport]]
+
+
+class Size(NamedTuple):
+    """Of the capacity of one output at the input, in positions: ``mean`` displacement, ``deviation``, and shape."""
+
+    mean: float
+    deviation: float
+    excess_kurtosis: float
+
+
+def symmetric(jump: float = 0.25) -> ConvolutionTransport:
+    """Squared weights ε, 1 − 2ε, ε."""
+    jump = checked_jump(jump)
+    return ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})
+
+
+def scaled(n_layers: int, rate: float = 1.0) -> ConvolutionTransport:
+    """Squared weights a/N at either side, for N layers: Eq. 5."""
+    return residual(ConvolutionTransport.of_offsets({-1: rate, 1: rate}), n_layers)
+
+
+def causal(stay: float = 0.5) -> ConvolutionTransport:
+    """Squared weights on the own and the previous position; offsets are lags."""
+    return ConvolutionTransport.of_offsets({0: stay, 1: 1 - stay})
+
+
+def regimes(jump: float = 0.25, rate: float = 1.0, stay: float = 0.5) -> dict[str, Maker]:
+    """Name → how to make a network of n layers; for repeated blocks n is a multiple of four.
+
+    >>> list(regimes())
+    ['fixed ε', 'ε ∝ 1/L', 'repeated blocks', 'causal']
+    """
+    fixed = symmetric(jump)
+    return {
+        "fixed ε": lambda n: [fixed] * n,
+        "ε ∝ 1/L": lambda n: [scaled(n, rate)] * n,
+        "repeated blocks": lambda n: [fixed.dilated(h) for h in BLOCK] * (n // len(BLOCK)),
+        "causal": lambda n: [causal(stay)] * n,
+    }
+
+
+def doublings(deepest: int, first: int = 8) -> list[int]:
+    """8, 16, 32, … up to ``deepest``, at least three of them, so that an exponent can be fitted.
+
+    >>> doublings(40)
+    [8, 16, 32]
+    """
+    found = [first * 2**k for k in range(positive_integer(deepest, "deepest").bit_length()) if first * 2**k <= deepest]
+    if len(found) < 3:
+        raise ValueError(f"deepest: found {deepest}, expected at least {4 * first} layers, for three depths.")
+    return found
+
+
+def size(layers: Sequence[ConvolutionTransport]) -> Size:
+    """Mean, standard deviation and excess kurtosis of the displacement along one axis, by adding cumulants.
+
+    >>> size(regimes()["fixed ε"](8))
+    Size(mean=0.0, deviation=2.0, excess_kurtosis=-0.125)
+    """
+    moved = displacement(_shared(layers))
+    return Size(moved.mean.item(), float(np.sqrt(moved.covariance.item())), moved.excess_kurtosis.item())
+
+
+def _shared(layers: Sequence[ConvolutionTransport]) -> list[ConvolutionTransport]:
+    """The same layers, where equal dilations of one kernel are one object, so that each is looked at once."""
+    known: dict[tuple[object, ...], ConvolutionTransport] = {}
+    return [known.setdefault((x.weights.tobytes(), str(x.dilation), str(x.origin)), x) for x in layers]
+
+
+def sizes(make: Maker, depths: Sequence[int]) -> list[Size]:
+    """The :func:`size` of networks of every depth.
+
+    >>> [round(s.mean) for s in sizes(regimes()["causal"], [8, 16])]
+    [4, 8]
+    """
+    return [size(make(positive_integer(n, "depths"))) for n in depths]
+
+
+def traversed(n_layers: int, depths: Sequence[int], rate: float = 1.0) -> list[Size]:
+    """The :func:`size` after some of the layers of one network that is scaled as Eq. 5 asks.
+
+    >>> [round(s.deviation, 3) for s in traversed(32, [8, 32])]
+    [0.707, 1.414]
+    """
+    layer = scaled(n_layers, rate)
+    return [size([layer] * positive_integer(n, "depths")) for n in depths]
+
+
+def exponents(depths: Sequence[int], rows: Sequence[Size]) -> Mapping[str, float]:
+    """Exponents in the number of layers of the ``deviation`` and of the ``reach``, |mean| plus deviation.
+
+    >>> found = exponents([8, 16, 32], sizes(regimes()["fixed ε"], [8, 16, 32]))
+    >>> round(found["deviation"], 6), round(found["reach"], 6)
+    (0.5, 0.5)
+    """
+    deviation = [row.deviation for row in rows]
+    reach = [abs(row.mean) + row.deviation for row in rows]
+    found = {"deviation": fit_power(depths, deviation).exponent, "reach": fit_power(depths, reach).exponent}
+    return {name: round(exponent, 12) + 0.0 for name, exponent in found.items()}  # no rounding error, no minus zero
+
+
+def law(layers: Sequence[ConvolutionTransport], width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions (width,) relative to the output, and the capacity there (width,): the whole law, not its moments.
+
+    Capacity that comes near an end of the range wraps around; ``width`` should be many standard deviations.
+
+    >>> x, capacity = law([symmetric()], 5)
+    >>> x.tolist(), abs(capacity.round(12)).tolist()
+    ([-2, -1, 0, 1, 2], [0.0, 0.25, 0.5, 0.25, 0.0])
+    """
+    start = np.zeros(positive_integer(width, "width"))
+    start[width // 2] = 1
+    if len({id(layer) for layer in layers}) == 1:
+        capacity = propagate_equal(start, layers[0], len(layers))[:, 0]
+    else:
+        capacity = propagate(start, _shared(layers)).per_position
+    return np.arange(width) - width // 2, capacity
+
+
+def doubling(n_layers: int, jump: float) -> list[ConvolutionTransport]:
+    """Layers with the dilations 1, 2, 4, …, at most 60 of them: beyond, see ``dilated_fields``.
+
+    >>> size(doubling(3, 0.25)).deviation ** 2  # (1 + 4 + 16) / 2
+    10.5
+    """
+    if positive_integer(n_layers, "n_layers") > 60:
+        raise ValueError(f"n_layers: found {n_layers}, expected at most 60, so that positions are whole numbers.")
+    return [symmetric(jump).dilated(2**level) for level in range(n_layers)]
+
+
+def moments(x: np.ndarray, capacity: np.ndarray) -> Size:
+    """The :func:`size` of a law (width,) on positions x, by summing over them: a second route.
+
+    >>> moments(np.array([-1, 0, 1]), np.array([0.25, 0.5, 0.25]))
+    Size(mean=0.0, deviation=0.7071067811865476, excess_kurtosis=-1.0)
+    """
+    p = capacity / capacity.sum()
+    away = x - (mean := float(p @ x))
+    variance = float(p @ away**2)
+    return Size(mean, variance**0.5, float(p @ away**4) / variance**2 - 3)
+
+
+def standardised(x: np.ndarray, capacity: np.ndarray, of: Size, least: float = 1e-9) -> tuple[np.ndarray, np.ndarray]:
+    """Distances from the mean in standard deviations, and the density there, where there is capacity to speak of."""
+    seen = capacity > least
+    return (x[seen] - of.mean) / of.deviation, capacity[seen] * of.deviation
+
+
+def width_for(of: Size) -> int:
+    """Positions, a power of two, that hold the law but for what no plot shows: twelve deviations beyond the mean.
+
+    >>> width_for(Size(0.0, 2.0, 0.0))
+    64
+    """
+    return 2 ** int(np.ceil(np.log2(2 * (abs(of.mean) + 12 * of.deviation + 8))))
+
+
+def two_routes(layers: Sequence[ConvolutionTransport]) -> dict[str, str]:
+    """The size from cumulants and from the whole law, rounded, as a row of a table.
+
+    >>> two_routes([symmetric()] * 8)["standard deviation"]
+    '2.0000'
+    """
+    added = size(layers)
+    summed = moments(*law(layers, width_for(added)))
+    return {
+        "standard deviation": f"{added.deviation:.4f}",
+        "from the whole law": f"{summed.deviation:.4f}",
+        "excess kurtosis": f"{added.excess_kurtosis:.3f}",
+        "from the law": f"{summed.excess_kurtosis:.3f}",
+    }

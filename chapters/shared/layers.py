@@ -1,0 +1,197 @@
+"""Capacity layer by layer: profiles over the inputs, exact totals, and layers compared along any direction.
+
+Paper 1, section 5.1.4. A layer has four profiles: independent (all other layers taken as constants), forward
+(given all layers below), backward (given all layers above) and marginal (given all other layers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import eigh
+
+from capcore.allocation import CapacityAllocation
+from capcore.constraints import ConstraintSpace, join
+from capcore.generic import PRIME, rank_modulo_prime
+from chapters.shared.profiles import distant, effective_number, mean_lag, recent, share
+
+VIEWS = ("independent", "forward", "backward", "marginal")
+CONTRIBUTES = 1e-6  # a layer that adds less than this in all adds nothing
+
+
+@dataclass(frozen=True, eq=False)
+class LayerProfiles:
+    """The four profiles of every layer; each (L, n_inputs), layer 1 (nearest the input) first.
+
+    ``names`` holds the L layer names.
+
+    >>> from capcore import AR1, Hierarchical, allocate
+    >>> arch = Hierarchical(channels=1, n_layers=3)
+    >>> profiles = LayerProfiles.of(allocate(arch, arch.init(np.random.default_rng(0)), AR1(0.5)))
+    >>> profiles.totals("independent").round(9).tolist(), profiles.totals("forward").round(9).tolist()
+    ([2.0, 2.0, 2.0], [2.0, 1.0, 1.0])
+    """
+
+    names: tuple[str, ...]
+    independent: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray
+    marginal: np.ndarray
+
+    @classmethod
+    def of(cls, alloc: CapacityAllocation) -> LayerProfiles:
+        """The profiles of all layers of an allocation."""
+        layers = alloc.layers
+        return cls(tuple(layers), *(np.array([getattr(layer, view) for layer in layers.values()]) for view in VIEWS))
+
+    def totals(self, view: str) -> np.ndarray:
+        """(L,) sum of each layer's profile over the inputs."""
+        return getattr(self, view).sum(axis=1)
+
+    def contributing_mean_lags(self, view: str) -> np.ndarray:
+        """(L,) capacity-weighted mean lag of each layer's profile; NaN for layers that contribute nothing."""
+        profiles = getattr(self, view)
+        found = np.full(len(profiles), np.nan)
+        adds = self.totals(view) > CONTRIBUTES
+        if adds.any():
+            found[adds] = mean_lag(profiles[adds])
+        return found
+
+    def chain_shares(self) -> dict[str, float]:
+        """How much of the recent capacity the lower half of the layers adds, and of the distant the upper half.
+
+        One entry for each and each chain: ``forward_short``, ``forward_long``, ``backward_short``,
+        ``backward_long``, as in claim P1.24. Recent and distant lags: see ``profiles``; of an odd
+        number of layers the middle one is in neither half.
+        """
+        n, half = self.forward.shape[1], len(self.names) // 2
+        found = {}
+        for view in ("forward", "backward"):
+            profiles = getattr(self, view)
+            short, long = (profiles[:, where(n)].sum(axis=1) for where in (recent, distant))
+            found[f"{view}_short"] = float(short[:half].sum() / short.sum())
+            found[f"{view}_long"] = float(long[len(long) - half :].sum() / long.sum())
+        return found
+
+    def recent_shares(self) -> np.ndarray:
+        """(L,) share of each layer's independent capacity on the recent lags."""
+        return share(self.independent, recent(self.independent.shape[1]))
+
+    def spreads(self) -> np.ndarray:
+        """(L,) effective number of inputs of each layer's independent profile."""
+        return effective_number(self.independent)
+
+    def pairs_upper_more_uniform(self) -> int:
+        """Pairs of layers (1, L), (2, L − 1), … in which the upper has the larger spread and less on recent lags."""
+        half = len(self.names) // 2
+        lower, upper = slice(0, half), slice(-1, -half - 1, -1)
+        shares, spreads = self.recent_shares(), self.spreads()
+        return int(np.sum((spreads[upper] > spreads[lower]) & (shares[upper] < shares[lower])))
+
+    def largest_input_excess(self) -> float:
+        """Largest marginal − independent capacity over layers and inputs."""
+        return float((self.marginal - self.independent).max())
+
+
+def count_steps(values: object, sign: int) -> int:
+    """Number of steps to the next value, NaNs left out, that go up (sign = 1) or down (sign = −1).
+
+    >>> count_steps([1.0, 3.0, float("nan"), 2.0], -1)
+    1
+    """
+    array = np.asarray(values, dtype=float)
+    return int(np.count_nonzero(np.sign(np.diff(array[~np.isnan(array)])) == sign))
+
+
+class ExactArchitecture(Protocol):
+    """An architecture whose Jacobian can be taken modulo a prime."""
+
+    n_params: int
+    layers: dict[str, slice]
+
+    def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
+        """(n, n_params) Jacobian at integer parameters, reduced modulo ``prime``."""
+        ...
+
+
+def exact_layer_totals(arch: ExactArchitecture, seed: int = 0, prime: int = PRIME) -> dict[str, np.ndarray]:
+    """View → (L,) exact generic totals of the layers, layer 1 first: ranks and differences of ranks, no tolerance.
+
+    The ranks are those of blocks of the Jacobian at random integer parameters modulo ``prime``. Σ is invertible and
+    changes none of them. They hold at almost all parameters, as :func:`capcore.generic.exact_rank` does.
+
+    >>> from capcore import Hierarchical
+    >>> exact_layer_totals(Hierarchical(channels=4, n_layers=6))["marginal"].tolist()
+    [0, 0, 4, 4, 0, 0]
+    """
+    params = np.random.default_rng(seed).integers(1, prime, size=arch.n_params)
+    jacobian = arch.jacobian_modulo(params, prime)
+    parts = list(arch.layers.values())
+    columns = np.arange(arch.n_params)
+
+    def rank(lowest: int, highest: int) -> int:  # of the layers lowest … highest − 1
+        picked = np.concatenate([columns[part] for part in parts[lowest:highest]] or [columns[:0]])
+        return rank_modulo_prime(jacobian[:, picked], prime) if picked.size else 0
+
+    n_layers = len(parts)
+    whole = rank(0, n_layers)
+    below, above = ([rank(0, l) for l in range(n_layers + 1)], [rank(l, n_layers) for l in range(n_layers + 1)])
+    without = [rank_modulo_prime(np.delete(jacobian, part, axis=1), prime) if n_layers > 1 else 0 for part in parts]
+    return {
+        "independent": np.array([rank(l, l + 1) for l in range(n_layers)]),
+        "forward": np.diff(below),
+        "backward": -np.diff(above),
+        "marginal": whole - np.array(without),
+    }
+
+
+def middle_exceeds(totals: np.ndarray) -> bool:
+    """Whether the middle layer, or each of the two, has a larger total than every layer that is not in the middle.
+
+    >>> middle_exceeds(np.array([0, 0, 4, 4, 0, 0])), middle_exceeds(np.array([1, 2, 2]))
+    (True, False)
+    """
+    n = len(totals)
+    middle = slice((n - 1) // 2, n // 2 + 1)
+    others = np.delete(totals, middle)
+    return bool(totals[middle].min() > others.max(initial=-1))
+
+
+def marginal_space(alloc: CapacityAllocation, name: str) -> ConstraintSpace:
+    """The space whose capacities are the marginal ones of layer ``name``: what it adds to all other layers.
+
+    Raises ``ValueError`` for a model of a single layer, which has no others, and ``KeyError`` for an unknown name.
+    """
+    own = alloc.layers[name].space
+    others = [layer.space for other, layer in alloc.layers.items() if other != name]
+    if not others:
+        raise ValueError("alloc: found a single layer, expected at least two: there is nothing to be marginal to.")
+    return own.given(join(others))
+
+
+def largest_excess(first: ConstraintSpace, second: ConstraintSpace) -> tuple[float, np.ndarray]:
+    """Largest κ₁(s) − κ₂(s) over all unit vectors s, and the direction (n,) where it is attained.
+
+    κ(s) = sᵀPs with the orthogonal projector P, so this is the largest eigenvalue of P₁ − P₂.
+
+    >>> line, diagonal = (ConstraintSpace.from_columns(s) for s in ([1.0, 0.0], [1.0, 1.0]))
+    >>> round(largest_excess(line, diagonal)[0], 6)
+    0.707107
+    """
+    difference = first.basis @ first.basis.T - second.basis @ second.basis.T
+    n = first.n_inputs
+    values, vectors = eigh(difference, subset_by_index=[n - 1, n - 1])
+    direction = vectors[:, 0]
+    return float(values[0]), direction * np.sign(direction[np.argmax(np.abs(direction))])
+
+
+def worst_direction(alloc: CapacityAllocation) -> tuple[str, float, np.ndarray]:
+    """Layer and direction (n,) in which a marginal capacity exceeds the independent one most, and by how much."""
+    found = []
+    for name, layer in alloc.layers.items():
+        excess, direction = largest_excess(marginal_space(alloc, name), layer.space)
+        found.append((excess, name, direction))
+    excess, name, direction = max(found, key=lambda each: each[0])
+    return name, excess, direction

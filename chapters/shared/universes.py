@@ -1,0 +1,134 @@
+"""A rank correlation under every combination of analysis choices.
+
+A metric of a network stands on choices that a paper rarely names: which matrices a layer has, whether they are divided
+by N, whether layers are averaged or summed. Each combination is a *universe*. The universes share their networks, so
+that the share of them with one sign measures how far a finding hangs on the choices, and is no evidence of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from capcore.validation import finite_array, positive_integer
+from chapters.shared.averaged_correlation import AveragedCorrelation
+from chapters.shared.correlation import RankCorrelation, rank_correlation
+from chapters.shared.family_correlation import family_correlations
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Multiverse:
+    """The correlation in every universe.
+
+    ``choices`` : what was chosen. ``correlations`` : level of every choice → the correlation, or the average over
+    families if there are some. ``left_out`` : level of every choice → why it has none. ``n_missing`` : level of every
+    choice → networks without a value there.
+    """
+
+    choices: tuple[str, ...]
+    correlations: dict[tuple[str, ...], RankCorrelation | AveragedCorrelation]
+    left_out: dict[tuple[str, ...], str]
+    n_missing: dict[tuple[str, ...], int]
+
+    @property
+    def rho(self) -> np.ndarray:
+        """(n_universes,) correlations, in the order of ``correlations``."""
+        return np.array([found.rho for found in self.correlations.values()])
+
+    def shares(self) -> dict[str, float]:
+        """Shares of universes: ``positive``, ``surely positive`` (interval above zero), ``surely negative``."""
+        sign = np.array([found.sign for found in self.correlations.values()])
+        return {
+            "positive": float((self.rho > 0).mean()),
+            "surely positive": float((sign > 0).mean()),
+            "surely negative": float((sign < 0).mean()),
+        }
+
+    def by_choice(self) -> dict[str, dict[str, float]]:
+        """Choice → its level → median correlation over the universes with that level."""
+        medians: dict[str, dict[str, float]] = {}
+        for place, choice in enumerate(self.choices):
+            levels = [key[place] for key in self.correlations]
+            medians[choice] = {
+                level: float(np.median([rho for rho, own in zip(self.rho, levels, strict=True) if own == level]))
+                for level in dict.fromkeys(levels)
+            }
+        return medians
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row per universe: its choices, n, rho, low, high, p_value; in descending order of rho."""
+        import pandas as pd
+
+        columns = ("n", "rho", "low", "high", "p_value")
+        rows = [
+            {**dict(zip(self.choices, key, strict=True)), **{column: getattr(found, column) for column in columns}}
+            for key, found in self.correlations.items()
+        ]
+        return pd.DataFrame(rows).sort_values("rho", ascending=False, kind="stable", ignore_index=True)
+
+
+def multiverse(
+    metrics: Mapping[tuple[str, ...], object],
+    outcome: object,
+    choices: Sequence[str],
+    *,
+    family: Sequence[str] | None = None,
+    rng: np.random.Generator | None = None,
+    min_points: int = 3,
+    **options: Any,
+) -> Multiverse:
+    """The ``Multiverse`` of metrics with one outcome.
+
+    Parameters
+    ----------
+    metrics : level of every choice, in the order of ``choices`` → the networks' metric (n,). NaN where a network has no
+        value: it is left out there, and counted.
+    outcome : (n,) such as the test error.
+    family : (n,) names; correlations are then averages within families, which need ``rng``.
+    options : of ``rank_correlation``, such as ``kind``, ``given`` excepted.
+
+    Universes with fewer than ``min_points`` networks, or whose metric does not vary, are listed as left out. Raises
+    ``ValueError`` if none is left.
+
+    >>> metrics = {("mean", "1/N"): [1, 2, 3, 4], ("sum", "1/N"): [4, 3, 2, 1]}
+    >>> found = multiverse(metrics, [10, 20, 30, 40], ["layers", "scale"])
+    >>> found.by_choice()["layers"], found.shares()["positive"]
+    ({'mean': 1.0, 'sum': -1.0}, 0.5)
+    """
+    target = finite_array(outcome, "outcome", 1)
+    if family is not None and rng is None:
+        raise ValueError("rng: found none, expected a numpy.random.Generator, which averages within families need.")
+    correlations: dict[tuple[str, ...], RankCorrelation | AveragedCorrelation] = {}
+    left_out: dict[tuple[str, ...], str] = {}
+    missing: dict[tuple[str, ...], int] = {}
+    for key, values in metrics.items():
+        if len(key) != len(choices):
+            raise ValueError(f"metrics: found {key!r}, expected one level for each of {', '.join(choices)}.")
+        column = np.asarray(values, dtype=float)
+        if column.shape != target.shape:
+            raise ValueError(
+                f"metrics: found shape {column.shape} for {key!r}, expected {target.shape} as outcome has."
+            )
+        there = ~np.isnan(column)
+        missing[key] = int((~there).sum())
+        if there.sum() < positive_integer(min_points, "min_points", 2):
+            left_out[key] = f"{there.sum()} network(s) with a value, expected at least {min_points}."
+            continue
+        try:
+            if family is None:
+                correlations[key] = rank_correlation(column[there], target[there], rng=rng, **options)
+            else:
+                names = [name for name, here in zip(family, there, strict=True) if here]
+                assert rng is not None
+                correlations[key] = family_correlations(column[there], target[there], names, rng, **options).within
+        except ValueError as error:
+            left_out[key] = str(error)
+    if not correlations:
+        raise ValueError(f"metrics: found no universe with a correlation ({left_out}), expected at least one.")
+    return Multiverse(tuple(choices), correlations, left_out, missing)

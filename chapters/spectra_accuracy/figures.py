@@ -1,0 +1,128 @@
+"""Figures of rank correlations: forests of intervals, what few points can show, and every analysis choice at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from capcore.plotting import CYCLE, MARKERS
+
+if TYPE_CHECKING:
+    from chapters.spectra_accuracy.accuracy import Estimate
+
+
+def plot_forest(
+    rows: Sequence[Estimate],
+    ax: Axes,
+    *,
+    colour: str = CYCLE[0],
+    marker: str = "o",
+    offset: float = 0.0,
+    label: str | None = None,
+    strong: Sequence[int] = (),
+) -> Axes:
+    """One horizontal interval per row, first row on top, with a line at zero.
+
+    Parameters
+    ----------
+    rows : correlations with the ends of their intervals.
+    offset : of the rows, downwards, so that further sets fit between.
+    label : of the set, for a legend.
+    strong : indices of rows drawn heavier, such as averages.
+    """
+    for i, row in enumerate(rows):
+        heavy = i in strong
+        error = [[max(row.rho - row.low, 0)], [max(row.high - row.rho, 0)]]
+        ax.errorbar(
+            row.rho,
+            i + offset,
+            xerr=error,
+            fmt=marker,
+            color=colour,
+            elinewidth=2.6 if heavy else 1.3,
+            markersize=7 if heavy else 4.5,
+            capsize=2,
+            label=label if i == 0 else None,
+        )
+    ax.axvline(0, color="0.35", linewidth=0.9)
+    ax.set_yticks(range(len(rows)), [row.label for row in rows])
+    ax.set(ylim=(len(rows) - 0.4, -0.6), xlim=(-1.05, 1.05), xlabel="ρ with the top-1 error")
+    ax.grid(axis="y", visible=False)
+    return ax
+
+
+def plot_lines(
+    x: Sequence[float], lines: Mapping[str, np.ndarray], ax: Axes, *, level: float, xlabel: str, ylabel: str
+) -> Axes:
+    """Shares in percent over a number of points, one marked line per key, with a dashed line at ``level``."""
+    for i, (name, values) in enumerate(lines.items()):
+        style = ("-", "--", "-.", ":")[i % 4]
+        ax.plot(x, 100 * np.asarray(values), style, marker=MARKERS[i], color=CYCLE[i], label=name, markersize=4.5)
+    ax.axhline(100 * level, color="0.35", linewidth=0.9, linestyle=(0, (1, 1)))
+    ax.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, 103))
+    return ax
+
+
+def plot_universes(
+    rows: Sequence[Mapping[str, Any]], choices: Sequence[str], axes: Sequence[Axes], titles: Mapping[str, str]
+) -> Sequence[Axes]:
+    """A specification curve: correlations with intervals in ascending order above, the choices behind each below.
+
+    Parameters
+    ----------
+    rows : a universe each, with rho, low, high and a level for every one of ``choices``.
+    axes : the upper and the lower axis, which share their x.
+    titles : choice → its name in the figure.
+    """
+    ordered = sorted(rows, key=lambda row: row["rho"])
+    place = np.arange(len(ordered))
+    rho = np.array([row["rho"] for row in ordered])
+    ends = np.array([[row["rho"] - row["low"], row["high"] - row["rho"]] for row in ordered]).T
+    levels = [(choice, level) for choice in choices for level in dict.fromkeys(row[choice] for row in rows)]
+    first = list(dict.fromkeys(row[choices[0]] for row in rows))
+    for i, level in enumerate(first):
+        own = np.array([row[choices[0]] == level for row in ordered])
+        axes[0].errorbar(place[own], rho[own], yerr=ends[:, own], fmt=MARKERS[i], color=CYCLE[i], markersize=4,
+                         elinewidth=1, label=str(level))  # fmt: skip
+    axes[0].axhline(0, color="0.35", linewidth=0.9)
+    axes[0].set(ylabel="average ρ with error", ylim=(-0.6, 1.05))
+    axes[0].legend(loc="lower right", ncols=len(first))
+    for j, (choice, level) in enumerate(levels):
+        used = np.array([row[choice] == level for row in ordered])
+        axes[1].plot(place[used], np.full(used.sum(), j), "s", color="0.2", markersize=3)
+    axes[1].set_yticks(range(len(levels)), [f"{titles[choice]}: {level}" for choice, level in levels])
+    axes[1].set(ylim=(len(levels) - 0.4, -0.6), xlabel="combination of choices, ordered by its correlation")
+    axes[1].grid(axis="x", visible=False)
+    return axes
+
+
+def plot_histograms(groups: Mapping[str, np.ndarray], line: tuple[float, str], ax: Axes, xlabel: str) -> Axes:
+    """Outlines of histograms, one per group, with a vertical line at a value found."""
+    every = np.concatenate(list(groups.values()))
+    edges = np.linspace(min(every.min(), line[0]) - 0.02, max(every.max(), line[0]) + 0.02, 31)
+    for i, (name, values) in enumerate(groups.items()):
+        counts = np.histogram(values, edges)[0] / len(values)
+        ax.stairs(100 * counts, edges, color=CYCLE[i], linestyle=("-", "--", ":")[i % 3], linewidth=1.6, label=name)
+    ax.axvline(line[0], color="0.2", linewidth=1.4, linestyle="-.", label=line[1])
+    ax.set(xlabel=xlabel, ylabel="simulated tables (%)", ylim=(0, None))
+    return ax
+
+
+def plot_quantiles(groups: Mapping[str, Sequence[float]], ax: Axes, target: float, width: float) -> Axes:
+    """Medians, middle halves (thick) and middle 80 % (thin) of groups of exponents, and a band around ``target``.
+
+    ``groups`` : name → quantiles at 10, 25, 50, 75 and 90 %.
+    """
+    ax.axvspan(target - width, target + width, color=CYCLE[2], alpha=0.18, linewidth=0)
+    ax.axvline(target, color=CYCLE[2], linewidth=1.2, linestyle="--")
+    for i, quantiles in enumerate(groups.values()):
+        ax.plot([quantiles[0], quantiles[4]], [i, i], color=CYCLE[0], linewidth=1.3)
+        ax.plot([quantiles[1], quantiles[3]], [i, i], color=CYCLE[0], linewidth=5, solid_capstyle="butt", alpha=0.55)
+        ax.plot(quantiles[2], i, "o", color=CYCLE[0], markersize=6)
+    ax.set_yticks(range(len(groups)), list(groups))
+    ax.set(ylim=(len(groups) - 0.5, -0.5), xlim=(1.2, None), xlabel="α, mean over the slices of a network")
+    ax.grid(axis="y", visible=False)
+    return ax

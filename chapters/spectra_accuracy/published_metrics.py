@@ -1,0 +1,190 @@
+"""Statistics of the published table: how metrics go with the top-1 error within families, across them, and over all.
+
+No row of the table is kept. What is: rank correlations with intervals per family and averaged, at fixed baselines,
+under every analysis choice, and quantiles of α over groups of networks. Run by ``python -m
+experiments.published_metrics``; read by ``accuracy``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chapters.shared.averaged_correlation import AveragedCorrelation, family_weights, weighted_interval
+from chapters.shared.correlation import RankCorrelation
+from chapters.shared.family_correlation import FamilyCorrelations, family_correlations
+from chapters.spectra_accuracy.medians import median_interval
+from chapters.spectra_accuracy.published_table import (
+    BASELINES,
+    DEPTH,
+    ERROR,
+    METRICS,
+    PARAMETERS,
+    SHA256,
+    Networks,
+    read_table,
+)
+
+COMMAND = "python -m experiments.published_metrics --table published_osmr_joined.csv"
+SMALLEST, TAIL = 4, 0.1
+SETTINGS = {"table": SHA256, "smallest_family": SMALLEST, "level": 0.95, "n_shuffles": 1_999, "seed": 0, "tail": TAIL}
+SHOWN = ("alpha", "alpha_weighted", "lognorm", "logspectralnorm", "logpnorm", PARAMETERS)  # with families of their own
+MAIN = "imagenet"
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+def run(path: str | Path, n_shuffles: int = 1_999) -> dict[str, Any]:
+    """All statistics of the table at ``path``, of plain types, floats rounded to six digits."""
+    groups, left_out = read_table(path)
+    data = {name: group.of_large_families(SMALLEST) for name, group in groups.items()}
+    main = data[MAIN]
+    correlations = {
+        name: {column: _correlate(group, column, n_shuffles) for column in _columns(name, group)}
+        for name, group in data.items()
+    }
+    values = {
+        "left_out": left_out,
+        "networks": {name: len(group) for name, group in groups.items()},
+        "in_families": {name: len(group) for name, group in data.items()},
+        "families": {name: {column: _table(found[column]) for column in SHOWN} for name, found in correlations.items()},
+        "averages": {
+            name: {column: _three(one) for column, one in found.items()} for name, found in correlations.items()
+        },
+        "given": _given(main, n_shuffles),
+        "differences": {
+            f"{first} less {second}": _difference(correlations[MAIN], first, second)
+            for first, second in [("alpha_weighted", other) for other in (PARAMETERS, "lognorm", "logspectralnorm")]
+        },
+        "choices": _choices(groups[MAIN], n_shuffles),
+        "best": best_networks(groups[MAIN]),
+        "equal_size": {column: list(equal_size(main, column)) for column in METRICS},
+    }
+    plain: dict[str, Any] = _rounded(values)
+    return plain
+
+
+def _columns(name: str, group: Networks) -> list[str]:
+    """All metrics for ImageNet, and those shown for the others; depth where a family says it in its names."""
+    metrics = [*METRICS, PARAMETERS] if name == MAIN else list(SHOWN)
+    return metrics + ([DEPTH] if len(group.with_value(DEPTH).of_large_families(SMALLEST)) else [])
+
+
+def _correlate(
+    group: Networks, column: str, n_shuffles: int, given: str | None = None, **options: Any
+) -> FamilyCorrelations:
+    """Correlation of ``column`` with the error over families of at least four networks that have a value."""
+    size = options.pop("smallest", SMALLEST)
+    used = group.with_value(column, *([given] if given else [])).of_large_families(size)
+    fixed = used.columns[given] if given else None
+    return family_correlations(
+        used.columns[column], used.columns[ERROR], used.families, np.random.default_rng(0),
+        given=fixed, min_size=size, n_shuffles=n_shuffles, **options,
+    )  # fmt: skip
+
+
+def _one(found: RankCorrelation | AveragedCorrelation) -> dict[str, Any]:
+    """The numbers of a correlation, without how it was computed."""
+    kept = ("rho", "low", "high", "p_value", "n", "n_families", "n_positive")
+    return {name: value for name, value in asdict(found).items() if name in kept}
+
+
+def _table(found: FamilyCorrelations) -> dict[str, dict[str, Any]]:
+    return {name: _one(one) for name, one in found.families.items()}
+
+
+def _three(found: FamilyCorrelations) -> dict[str, Any]:
+    across = None if found.across is None else _one(found.across)
+    return {"within": _one(found.within), "across": across, "pooled": _one(found.pooled)}
+
+
+def _given(group: Networks, n_shuffles: int) -> dict[str, Any]:
+    """Averages within families at fixed baselines, and of the baseline at fixed metrics."""
+    pairs = [(metric, base) for metric, base in product(SHOWN[:-1], BASELINES)]
+    pairs += [(PARAMETERS, metric) for metric in SHOWN[:-1]]
+    found = {f"{column} given {base}": _correlate(group, column, n_shuffles, base) for column, base in pairs}
+    return {name: {**_one(one.within), "left_out": sorted(one.left_out)} for name, one in found.items()}
+
+
+def _difference(found: dict[str, FamilyCorrelations], first: str, second: str) -> list[float]:
+    """Average of |ρ| of one column less |ρ| of another over the families that have both, with its interval.
+
+    The sign of each is that of its average: a family in which it is the other counts as less than nothing.
+    """
+    families = [name for name in found[first].families if name in found[second].families]
+    rho = {
+        column: np.array([found[column].families[name].rho for name in families]) * np.sign(found[column].within.rho)
+        for column in (first, second)
+    }
+    weights = family_weights([found[first].families[name] for name in families])
+    return list(weighted_interval(rho[first] - rho[second], weights))
+
+
+def _choices(group: Networks, n_shuffles: int) -> list[dict[str, Any]]:
+    """Averages within families under each combination of choices, one row each."""
+    rows = []
+    for metric, mean, kind, size in product(
+        ("alpha", "alpha_weighted"), ("", "_compound"), ("spearman", "kendall"), (3, 4, 5)
+    ):
+        found = _correlate(group, metric + mean, n_shuffles, kind=kind, interval="fisher", smallest=size).within
+        choice = {"metric": metric, "mean over": "layers" if mean else "slices", "coefficient": kind, "smallest": size}
+        rows.append({**choice, **_one(found)})
+    return rows
+
+
+def best_networks(group: Networks) -> dict[str, Any]:
+    """α of the networks with the least error: quantiles over groups, and how often the best is nearer to 2."""
+    alpha, error = group.columns["alpha"], group.columns[ERROR]
+    distance, order = np.abs(alpha - 2), np.argsort(error, kind="stable")
+    count = round(len(order) * TAIL)
+    best, worst = order[:count], order[-count:]
+    large = group.of_large_families(SMALLEST)
+    families = np.array(large.families)
+    champions, nearer, chance = [], [], []
+    for family in dict.fromkeys(large.families):
+        rows = np.flatnonzero(families == family)
+        own = np.abs(large.columns["alpha"][rows] - 2)
+        top = int(np.argmin(large.columns[ERROR][rows]))
+        champions.append(float(large.columns["alpha"][rows][top]))
+        nearer.append(bool(own[top] < np.median(own)))
+        chance.append((own < np.median(own)).mean())
+    far = Networks(large.names, large.families, {**large.columns, "distance": np.abs(large.columns["alpha"] - 2)})
+    groups = {
+        "all": alpha,
+        "best tenth": alpha[best],
+        "worst tenth": alpha[worst],
+        "best of families": np.array(champions),
+    }
+    return {
+        "alpha": {name: list(np.quantile(values, QUANTILES)) for name, values in groups.items()},
+        "number": {name: len(values) for name, values in groups.items()},
+        "near": {name: float((np.abs(values - 2) <= 0.5).mean()) for name, values in groups.items()},
+        "nearer": {"share": float(np.mean(nearer)), "by chance": float(np.mean(chance)), "families": len(nearer)},
+        "best less worst": float(np.median(distance[best]) - np.median(distance[worst])),
+        "medians": {name: median_interval(values) for name, values in groups.items() if len(values) > 1},
+        "best less worst, ends": median_interval(distance[best], distance[worst]) if count > 1 else None,
+        "distance": _one(_correlate(far, "distance", 1_999).within),
+    }
+
+
+def equal_size(group: Networks, column: str) -> tuple[int, int]:
+    """Pairs of one family with equal numbers of parameters, and those whose smaller value has the smaller error."""
+    values, error, size = (group.columns[name] for name in (column, ERROR, PARAMETERS))
+    pairs = [
+        (i, j)
+        for i, j in combinations(range(len(group)), 2)
+        if group.families[i] == group.families[j] and size[i] == size[j] and error[i] != error[j]
+    ]
+    agreeing = sum((values[i] - values[j]) * (error[i] - error[j]) > 0 for i, j in pairs)
+    return len(pairs), int(agreeing)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _rounded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
+    return round(float(value), 6) if isinstance(value, float | np.floating) else value

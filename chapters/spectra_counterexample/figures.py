@@ -1,0 +1,65 @@
+"""Networks compared layer by layer: curves along the layers, differences with intervals, means under choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from capcore.plotting import CYCLE, MARKERS
+from chapters.spectra_metrics.paired_layers import NORMS, Pair
+
+AXES = {NORMS[0]: r"$\log\,\Vert W\Vert_F^2$", NORMS[1]: r"$\log\,\lambda_\max$", "α": "α"}
+"""Quantity of a layer → how the label of an axis writes it."""
+
+
+def plot_layer_values(
+    networks: Mapping[str, Mapping[str, float]], layers: Mapping[str, str], ax: Axes, ylabel: str
+) -> Axes:
+    """Values of several networks along the layers; a network without a value there has a cross at the bottom.
+
+    networks : label → layer → value. layers : layer → short name, in the order of the horizontal axis.
+    """
+    for i, (label, values) in enumerate(networks.items()):
+        heights = [values.get(name, np.nan) for name in layers]  # a gap where there is none
+        ax.plot(heights, marker=MARKERS[i], ms=4, label=label, color=CYCLE[i], linestyle=("-", "--", ":")[i % 3])
+        missing = [k for k, name in enumerate(layers) if name not in values]
+        height = 0.03 + 0.045 * i
+        ax.plot(missing, [height] * len(missing), "x", color=CYCLE[i], ms=5, transform=ax.get_xaxis_transform())
+    ax.set_xticks(range(len(layers)), list(layers.values()), rotation=90)
+    ax.set(ylabel=ylabel, xlim=(-0.6, len(layers) - 0.4))
+    return ax
+
+
+def plot_pairs(pairs: Mapping[str, Pair], ax: Axes, xlabel: str, bands: Mapping[str, np.ndarray] | None = None) -> Axes:
+    """Mean differences with their intervals, one row per pair from the top; filled where the interval excludes zero.
+
+    bands : pair → draws of a null, whose range is a grey bar behind the row.
+    """
+    rows = np.arange(len(pairs))[::-1]
+    ax.axvline(0, color="0.4", linewidth=0.9)
+    for row, (label, pair) in zip(rows, pairs.items(), strict=True):
+        if bands is not None:
+            ax.plot([bands[label].min(), bands[label].max()], [row, row], color="0.8", linewidth=7, zorder=0)
+        clear = pair.low > 0 or pair.high < 0
+        ax.plot([pair.low, pair.high], [row, row], color=CYCLE[0], linewidth=1.5)
+        ax.plot(pair.mean, row, "o", color=CYCLE[0], ms=5, markerfacecolor=CYCLE[0] if clear else "white")
+    ax.set_yticks(rows, list(pairs))
+    ax.set(xlabel=xlabel, ylim=(-0.7, len(pairs) - 0.3))
+    ax.grid(axis="y", visible=False)
+    return ax
+
+
+def plot_choices(networks: Mapping[str, Mapping[str, float]], ax: Axes, xlabel: str = "mean α") -> Axes:
+    """Means of several networks, one row per choice from the top, joined by a line: label → choice → mean."""
+    choices: Sequence[str] = list(next(iter(networks.values())))
+    rows = np.arange(len(choices))[::-1]
+    table = np.array([[values[choice] for choice in choices] for values in networks.values()])
+    ax.hlines(rows, table.min(axis=0), table.max(axis=0), color="0.8", linewidth=2, zorder=0)
+    for i, (label, heights) in enumerate(zip(networks, table, strict=True)):
+        ax.plot(heights, rows, MARKERS[i], color=CYCLE[i], ms=6, label=label)
+    ax.set_yticks(rows, choices)
+    ax.set(xlabel=xlabel, ylim=(-0.6, len(choices) - 0.4))
+    ax.grid(axis="y", visible=False)
+    return ax

@@ -1,0 +1,178 @@
+"""Exponents of the shipped ResNets beside those of shuffled and of Gaussian weights, and how many lie in [2, 5]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from capcore.spectra.analysis_options import SpectraOptions
+from capcore.spectra.eigenvalues import gram_spectra
+from capcore.spectra.metrics import SpectrumMetrics
+from capcore.spectra.models import RANGE
+from capcore.spectra.options import DensityOptions
+from capcore.spectra.power_law import fit_power_laws
+from capcore.validation import positive_integer
+from chapters.spectra_resnets.stored_network import StoredNetwork
+
+
+@dataclass(frozen=True)
+class Exponents:
+    """Exponents of spectra and of their nulls.
+
+    Attributes
+    ----------
+    table : a row for each spectrum with an exponent: ``network``, ``layer``, ``name``, ``rows``, ``columns``,
+        ``matrices``, ``alpha``, ``n_tail``, ``span`` (λ_max / x_min).
+    shuffled : (n_spectra, n_null) exponents of the same weights shuffled, NaN without a fit.
+    gaussian : (n_spectra, n_draws) of Gaussian weights of the same shape.
+    """
+
+    table: pd.DataFrame
+    shuffled: np.ndarray
+    gaussian: np.ndarray
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """(n_spectra,) exponents of the networks."""
+        return self.table["alpha"].to_numpy(float)
+
+    def groups(self) -> dict[str, np.ndarray]:
+        """Label → exponents: of the networks, shuffled and Gaussian."""
+        return {"trained": self.alpha, "shuffled": self.shuffled.ravel(), "Gaussian": self.gaussian.ravel()}
+
+    def of(self, keep: np.ndarray) -> Exponents:
+        """Those of some spectra. keep : (n_spectra,) of bool."""
+        return Exponents(self.table[keep], self.shuffled[keep], self.gaussian[keep])
+
+    def outside_null(self) -> tuple[float, float]:
+        """Shares of spectra whose exponent lies below, and above, every shuffle's of its own layer."""
+        low, high = np.nanmin(self.shuffled, axis=1), np.nanmax(self.shuffled, axis=1)
+        return float(np.mean(self.alpha < low)), float(np.mean(self.alpha > high))
+
+
+def exponents(
+    networks: Mapping[str, StoredNetwork],
+    keys: Iterable[str],
+    arrangement: str,
+    rng: np.random.Generator,
+    n_gaussian: int = 1,
+) -> Exponents:
+    """The ``Exponents`` of some networks, slices or layers, by default options.
+
+    rng : of the Gaussian draws. n_gaussian : draws for each spectrum.
+    """
+    rows, shuffled, shapes = [], [], []
+    for key in keys:
+        found = networks[key].densities(options=DensityOptions(arrangement))
+        nulls = networks[key].null_alphas(arrangement)
+        fits = fit_power_laws([density.eigenvalues for density in found])
+        for density, fit in zip(found, fits, strict=True):
+            if fit.ok:
+                place = (key, density.layer, density.name, *density.shape, density.n_matrices)
+                rows.append((*place, fit.alpha, fit.n_tail, float(density.eigenvalues[0] / fit.x_min)))
+                shuffled.append(nulls[density.name])
+                shapes.append(density)
+    names = ("network", "layer", "name", "rows", "columns", "matrices", "alpha", "n_tail", "span")
+    draws = range(positive_integer(n_gaussian, "n_gaussian"))
+    drawn = [_gaussian(*density.shape, 1, rng, density.n_matrices)[0] for _ in draws for density in shapes]
+    gaussian = _alphas(drawn).reshape(len(draws), -1).T
+    return Exponents(pd.DataFrame(rows, columns=list(names)), np.array(shuffled), gaussian)
+
+
+def in_range(alphas: np.ndarray) -> float:
+    """Share of exponents in [2, 5], among those that there are.
+
+    >>> in_range(np.array([1.5, 2.0, 5.0, np.nan]))
+    0.6666666666666666
+    """
+    there = alphas[np.isfinite(alphas)]
+    return float(np.mean((there >= RANGE[0]) & (there <= RANGE[1])))
+
+
+def gaussian_exponents(
+    rows: int, columns: int, n_draws: int, rng: np.random.Generator, matrices: int = 1
+) -> np.ndarray:
+    """(n_draws,) exponents of Gaussian weights, each fitted to the eigenvalues of so many matrices together.
+
+    >>> len(gaussian_exponents(16, 16, 3, np.random.default_rng(0)))
+    3
+    """
+    return _alphas(_gaussian(rows, columns, n_draws, rng, matrices))
+
+
+def range_table(found: Exponents, fewest: int = 1) -> pd.DataFrame:
+    """By shape of the matrices: number of spectra, and shares of exponents in [2, 5] as text.
+
+    fewest : spectra that a shape must have.
+    """
+    shapes = list(dict.fromkeys(zip(found.table["rows"], found.table["columns"], strict=True)))
+    lines = {}
+    for rows, columns in sorted(shapes, key=lambda shape: (min(shape), max(shape))):
+        part = found.of(((found.table["rows"] == rows) & (found.table["columns"] == columns)).to_numpy())
+        if len(part.table) < fewest:
+            continue
+        lines[f"{rows} × {columns}"] = {
+            "spectra": len(part.table),
+            **{label: f"{100 * in_range(values):.0f} %" for label, values in part.groups().items()},
+        }
+    table = pd.DataFrame(lines).T
+    return table.rename_axis("shape")
+
+
+def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
+    """A row for each network: family, origin, licence, test error, layers, weights, slices with a density."""
+    lines = {}
+    for key, network in networks.items():
+        sizes = [network.tensors[name].size for name in network.deviations]
+        lines[key] = {
+            "family": network.source.family,
+            "from": network.source.repository.split("/")[0],
+            "licence": network.source.licence,
+            "top-1 error": percent(network.error),
+            "layers": len(sizes),
+            "weights": f"{sum(sizes):,}",
+            "slices": len(network.densities()),
+        }
+    return pd.DataFrame(lines).T.rename_axis("network")
+
+
+def percent(error: float) -> str:
+    """An error for a table, a dash where none is published.
+
+    >>> percent(8.27), percent(float("nan"))
+    ('8.27 %', '–')
+    """
+    return f"{error:.2f} %" if np.isfinite(error) else "–"
+
+
+def layer_rows(network: StoredNetwork, arrangement: str, n_resamples: int, seed: int) -> list[SpectrumMetrics]:
+    """Rows of a report with bootstrap intervals, and the range of the stored shuffles as their null.
+
+    A layer without a spectrum has a row without numbers, so that rows of different arrangements stand side by side.
+    """
+    options = SpectraOptions(DensityOptions(arrangement), n_resamples=n_resamples, seed=seed, alternatives=())
+    draws = network.null_alphas(arrangement)
+    found = network.report(options).spectra
+    nan, rows = float("nan"), []
+    for layer in network.deviations:
+        own = [row for row in found if row.layer == layer]
+        for row in own:
+            low, high = float(np.nanmin(draws[row.name])), float(np.nanmax(draws[row.name]))
+            rows.append(replace(row, null_low=low, null_high=high))
+        if not own:
+            empty = replace(found[0], name=layer, layer=layer, tap=None, status="failed", reason="no spectrum")
+            rows.append(replace(empty, alpha=nan, alpha_low=nan, alpha_high=nan))
+    return rows
+
+
+def _gaussian(rows: int, columns: int, n_draws: int, rng: np.random.Generator, matrices: int) -> np.ndarray:
+    """(n_draws, eigenvalues of so many matrices together)."""
+    drawn = rng.normal(size=(n_draws, matrices, rows, columns))
+    return gram_spectra(drawn).eigenvalues.reshape(n_draws, -1)
+
+
+def _alphas(spectra: Iterable[np.ndarray]) -> np.ndarray:
+    return np.array([fit.alpha for fit in fit_power_laws(list(spectra))])

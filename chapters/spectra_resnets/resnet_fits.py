@@ -1,0 +1,123 @@
+"""How good the power laws of the shipped spectra are: p-values, intervals, other laws, true tails and noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.spectra.alternatives import ALTERNATIVES
+from capcore.spectra.analysis_options import SpectraOptions
+from capcore.spectra.densities import Density
+from capcore.spectra.metrics import SpectrumMetrics
+from capcore.spectra.nulls import layer_generator
+from capcore.spectra.options import DensityOptions
+from capcore.spectra.power_law import fit_power_law
+from chapters import stored as results
+from chapters.hierarchical.stored_runs import stored
+from chapters.spectra_resnets.fit_controls import gaussian_spectrum, outcomes, signs, with_law_tail
+from chapters.spectra_resnets.stored_network import StoredNetwork
+
+COMMAND = "python -m experiments.resnet_fits"
+ARRANGEMENTS = ("slices", "pooled")
+CONTROLS = ("law", "noise")
+"""Spectra of which the answer is known: the same body with a tail from the fitted law, and Gaussian weights."""
+SETTINGS: dict[str, Any] = {"n_simulations": 999, "n_resamples": 200, "level": 0.1, "seed": 0}
+
+
+def fitted_spectra(network: StoredNetwork, arrangement: str, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
+    """Column → value for every spectrum of a network that has an exponent, by default options.
+
+    ``name``, ``alpha``, ``n_tail``; ``low``, ``high``, the bootstrap interval; ``p_value``, of the goodness of fit;
+    ``span``, λ_max / x_min; and ``lognormal``, ``exponential``, ``truncated power law``: 1 if the power law is
+    preferred to it, −1 if the other is, 0 if neither. The last five again, for one draw of each of :data:`CONTROLS`:
+    ``law …``, the same body with a tail from the fitted law, and ``noise …``, Gaussian weights of the same shape.
+    """
+    simulated = {name: settings[name] for name in ("n_simulations", "n_resamples", "seed")}
+    report = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=(), **simulated))
+    found = zip(report.spectra, report.densities, strict=True)
+    rows = [_row(row, density, network.source.key, settings) for row, density in found if row.ok]
+    return {name: [_rounded(row[name]) for row in rows] for name in rows[0]}
+
+
+def run(networks: Mapping[str, StoredNetwork], settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
+    """Key → arrangement → :func:`fitted_spectra`."""
+    return {
+        key: {arrangement: fitted_spectra(network, arrangement, settings) for arrangement in ARRANGEMENTS}
+        for key, network in tqdm(networks.items(), "networks")
+    }
+
+
+def stored_fits(spectra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What :func:`run` found, from ``notebooks/results/resnet_fits.json``.
+
+    Raises ``StaleResultsError`` if code or spectra have changed since.
+    """
+    content, present = stored("resnet_fits"), (spectra or stored("resnet_spectra"))["values"]["arrays_sha256"]
+    if content["settings"]["spectra"] != present:
+        raise results.StaleResultsError(
+            f"resnet_fits.json: made from spectra {content['settings']['spectra'][:12]}…, found {present[:12]}… in "
+            f"resnet_spectra.json. Make it again: {content['command']}"
+        )
+    values: dict[str, Any] = content["values"]
+    return values
+
+
+def gathered(values: Mapping[str, Any], keys: Iterable[str], arrangement: str) -> dict[str, np.ndarray]:
+    """Columns of :func:`fitted_spectra` of several networks behind one another, but for the names."""
+    parts = [values[key][arrangement] for key in keys]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name != "name"}
+
+
+def control(columns: Mapping[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
+    """The columns of one of :data:`CONTROLS`, under the names that the spectra's own have."""
+    return {key.removeprefix(f"{name} "): column for key, column in columns.items() if key.startswith(f"{name} ")}
+
+
+def shares(columns: Mapping[str, np.ndarray], level: float = 0.1) -> dict[str, float]:
+    """What the columns say of power laws, as shares of the spectra.
+
+    ``fits`` : not rejected at the level. ``no_other`` : no other law preferred. ``unrefuted`` : both.
+    ``over_exponential`` : preferred to an exponential. ``cutoff`` : a cut-off preferred. ``inside`` : intervals within
+    [2, 5], NaN for controls, which have none.
+    """
+    fits = columns["p_value"] > level
+    no_other = np.min([columns[name] for name in ALTERNATIVES], axis=0) >= 0
+    found = {
+        "fits": fits,
+        "no_other": no_other,
+        "unrefuted": fits & no_other,
+        "over_exponential": columns["exponential"] > 0,
+        "cutoff": columns["truncated power law"] < 0,
+        "inside": (columns["low"] >= 2) & (columns["high"] <= 5) if "low" in columns else np.nan,
+    }
+    return {name: float(np.mean(held)) for name, held in found.items()}
+
+
+def _row(row: SpectrumMetrics, density: Density, key: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    fit = fit_power_law(density.eigenvalues)
+    found: dict[str, Any] = {
+        "name": row.name,
+        "alpha": row.alpha,
+        "n_tail": row.n_tail,
+        "low": row.alpha_low,
+        "high": row.alpha_high,
+        "p_value": row.p_value,
+        "span": float(density.eigenvalues[0] / fit.x_min),
+        **signs(density.eigenvalues, fit, settings["level"]),
+    }
+    for name, purpose in zip(CONTROLS, ("power-law tail", "gaussian noise"), strict=True):
+        rng = layer_generator(settings["seed"], f"{key}:{row.name}", purpose)
+        if name == "law":
+            drawn = with_law_tail(density.eigenvalues, fit, rng)
+        else:
+            drawn = gaussian_spectrum(row.rows, row.columns, row.n_matrices, rng)
+        outcome = outcomes(drawn, rng, settings["n_simulations"], settings["level"])
+        found |= {f"{name} {column}": value for column, value in outcome.items()}
+    return found
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -1,0 +1,171 @@
+"""What goes with test accuracy among the stored networks: metrics of their weights, within families and at fixed norms.
+
+A family is an architecture. Correlations are Spearman's within each family, and then the mean over families
+(``family_resampling``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from chapters.spectra.trained_networks import Training
+from chapters.spectra_accuracy.family_resampling import Estimate, lesser, within
+from chapters.spectra_training.trained_spectra import measure, trainings
+
+NORMS = ("log_frobenius", "log_spectral")
+LABELS = {
+    "alpha_hat": "α̂ as printed",
+    "alpha_hat_undivided": "α̂ without 1/N",
+    "alpha": "α",
+    "log_frobenius": r"log $\|W\|_F^2$",
+    "log_spectral": r"log $\lambda_\mathrm{max}$",
+    "stable_rank": "stable rank",
+    "shuffled_alpha_hat": "α̂, shuffled weights",
+    "train": "training accuracy",
+}
+"""Metrics of a network, means over its layers, and training accuracy as a baseline."""
+SHUFFLED = {
+    "alpha_hat": "shuffled_alpha_hat",
+    "alpha": "shuffled_alpha",
+    "alpha_hat_undivided": "shuffled_alpha_hat_undivided",
+}
+"""Metrics with an exponent, and the same of shuffled weights."""
+HALVES = {"without": "without weight decay", "with": "with weight decay"}
+
+
+def network_table(content: Mapping[str, Any]) -> pd.DataFrame:
+    """One row per stored network: its training, accuracies and metrics, which are means over its layers.
+
+    content : ``stored("trained_spectra")``. ``alpha_hat`` is the mean of α log₁₀ λ_max with eigenvalues of WᵀW/N;
+    ``alpha_hat_undivided`` that of WᵀW; names that begin with ``shuffled`` are of shuffled weights.
+    """
+    columns = content["values"]
+    return pd.DataFrame(
+        _row(training, {name: column[i] for name, column in columns.items()})
+        for i, training in enumerate(trainings(content["settings"]))
+    )
+
+
+def trained_again(content: Mapping[str, Any], numbers: Sequence[int]) -> pd.DataFrame:
+    """The rows ``numbers`` of :func:`network_table`, from networks that are trained and measured now."""
+    settings, planned = content["settings"], trainings(content["settings"])
+    found = [_row(planned[i], measure(planned[i], settings, draw_from=i * settings["n_null"])) for i in numbers]
+    return pd.DataFrame(found, index=list(numbers))
+
+
+def _row(training: Training, values: Mapping[str, Any]) -> dict[str, Any]:
+    layer = {name: np.array(column) for name, column in values.items() if name not in ("train", "test")}
+    longer = np.array([max(64, training.width), *[training.width] * (training.depth - 1)])
+    log_undivided = layer["log_spectral"] + np.log10(longer)
+    return {
+        **{name: getattr(training, name) for name in ("width", "depth", "decay", "rate", "noise", "seed")},
+        "family": f"{training.depth} × {training.width}",
+        "half": "with" if training.decay else "without",
+        "train": values["train"],
+        "test": values["test"],
+        "gap": values["train"] - values["test"],
+        **{name: float(layer[name].mean()) for name in ("alpha", *NORMS, "stable_rank")},
+        "alpha_hat": float((layer["alpha"] * layer["log_spectral"]).mean()),
+        "alpha_hat_undivided": float((layer["alpha"] * log_undivided).mean()),
+        "shuffled_alpha": float(layer["null_alpha"].mean()),
+        "shuffled_alpha_hat": float(layer["null_alpha_hat"].mean()),
+        "shuffled_alpha_hat_undivided": float(
+            (layer["null_alpha_hat"] + layer["null_alpha"] * np.log10(longer)).mean()
+        ),
+        "n_params": int(64 * training.width + (training.depth - 1) * training.width**2 + 10 * training.width),
+    }
+
+
+def halves(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The networks trained without and with weight decay."""
+    return {name: table[table["half"] == name] for name in HALVES}
+
+
+def metric_estimates(table: pd.DataFrame, outcome: str = "test", **options: Any) -> dict[str, dict[str, Estimate]]:
+    """Half → metric of ``LABELS`` → its correlation within families.
+
+    ``options`` as for ``within``.
+    """
+    return {
+        half: {metric: within(part, metric, outcome, **options) for metric in LABELS}
+        for half, part in halves(table).items()
+    }
+
+
+def partial_estimates(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, Estimate]:
+    """Half → correlation of a metric with test accuracy at fixed norms, within families."""
+    return {half: within(part, metric, given=NORMS, **options) for half, part in halves(table).items()}
+
+
+def controlled(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, dict[str, Estimate]]:
+    """What is held fixed → half → correlation of a metric with test accuracy; also that of shuffled weights."""
+    parts = halves(table)
+    fixed: dict[str, dict[str, Any]] = {
+        "same architecture": {},
+        "norms fixed": {"given": NORMS},
+        "labels fixed": {"by": ("family", "noise")},
+        "labels and rate fixed": {"by": ("family", "noise", "rate")},
+    }
+    found = {
+        label: {half: within(part, metric, **choice, **options) for half, part in parts.items()}
+        for label, choice in fixed.items()
+    }
+    return found | {"shuffled weights": {h: within(part, SHUFFLED[metric], **options) for h, part in parts.items()}}
+
+
+def layer_exponents(content: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """α of every stored layer, without and with weight decay, and the mean of each layer's shuffled weights."""
+    decays = [training.decay for training in trainings(content["settings"])]
+    values = content["values"]
+    found = {
+        label: np.concatenate(
+            [alphas for alphas, decay in zip(values["alpha"], decays, strict=True) if bool(decay) == on]
+        )
+        for label, on in (("without weight decay", False), ("with weight decay", True))
+    }
+    return found | {"shuffled weights": np.concatenate(values["null_alpha"])}
+
+
+def exponents_by_noise(content: Mapping[str, Any], table: pd.DataFrame, family: str, half: str) -> pd.DataFrame:
+    """Share of wrong labels → mean α of each layer, one column per layer, over the networks of a family and half.
+
+    family : as in :func:`network_table`, say ``"2 × 256"``. half : ``"without"`` or ``"with"`` weight decay.
+    """
+    part = table[(table["family"] == family) & (table["half"] == half)]
+    layers = pd.DataFrame([content["values"]["alpha"][i] for i in part.index], index=part["noise"])
+    return layers.groupby("noise").mean().rename(columns=lambda number: f"layer{number + 1}")
+
+
+def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:
+    """The numbers that are recorded for claim P3.08, of α̂ as printed or of another metric in its place.
+
+    metric : one of ``SHUFFLED``. ``options`` as for ``within``.
+    """
+    plain = {
+        half: {name: within(part, name, **options) for name in (metric, *NORMS, SHUFFLED[metric], "train")}
+        for half, part in halves(table).items()
+    }
+    partial = partial_estimates(table, metric, **options)
+    norms = {half: lesser(found["log_frobenius"], found["log_spectral"]) for half, found in plain.items()}
+    works = {half: {name: found[name].high < 0 for name in (metric, *NORMS)} for half, found in plain.items()}
+    return {
+        "without_decay": plain["without"][metric].high,
+        "with_decay": plain["with"][metric].high,
+        "norms_fail": min((norms[half] - plain[half][metric]).low for half in plain),
+        "given_norms": max(found.high for found in partial.values()),
+        "shuffled": min((found[SHUFFLED[metric]] - found[metric]).low for found in plain.values()),
+        "labels_fixed": within(table, metric, by=("family", "noise"), **options).high,
+        "baseline": min((abs(found[metric]) - abs(found["train"])).low for found in plain.values()),
+        "unregularised": partial["without"].high,
+        "norm_instead": float(sum(any(w[n] for n in NORMS) and not w[metric] for w in works.values())),
+    }
+
+
+def largest_gap(table: pd.DataFrame, again: pd.DataFrame, columns: Sequence[str] = ("test", *LABELS)) -> float:
+    """Largest relative difference between stored networks and those of :func:`trained_again`, over all columns."""
+    stored, now = (part[list(columns)].to_numpy(float) for part in (table.loc[again.index], again))
+    return float((np.abs(now - stored) / np.abs(stored)).max())

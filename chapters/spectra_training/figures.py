@@ -1,0 +1,63 @@
+"""Figures of many trained networks: metrics against accuracy, correlations with intervals, exponents of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from capcore.plotting import CYCLE, MARKERS
+from capcore.spectra.models import RANGE
+from chapters.spectra.layer_spectra_figures import ALPHA_TICKS
+from chapters.spectra_accuracy.family_resampling import Estimate
+
+
+def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Axes:
+    """Test accuracy in per cent against a metric; colour and kind of symbol tell the share of wrong labels."""
+    for i, noise in enumerate(sorted(set(table["noise"]))):
+        part = table[table["noise"] == noise]
+        label, marker = f"{100 * noise:.0f} % wrong labels", MARKERS[i % len(MARKERS)]
+        ax.plot(
+            part[metric], 100 * part["test"], marker, color=CYCLE[i % len(CYCLE)], ms=4, alpha=0.5, mew=0, label=label
+        )
+    ax.set(xlabel=xlabel, ylabel="test accuracy (%)")
+    return ax
+
+
+def plot_estimates(
+    rows: Mapping[str, Mapping[str, Estimate]], groups: Mapping[str, str], ax: Axes, xlabel: str = "rank correlation ρ"
+) -> Axes:
+    """Estimates with their intervals, one row per label from the top, one symbol per group within it.
+
+    Parameters
+    ----------
+    rows : label → group → estimate. groups : group → its name in the legend.
+    """
+    ax.axvline(0, color="0.35", linewidth=0.8)
+    for i, (group, name) in enumerate(groups.items()):
+        found = [estimates[group] for estimates in rows.values()]
+        places = np.arange(len(rows)) + 0.28 * (i - (len(groups) - 1) / 2)
+        middle = np.array([each.value for each in found])
+        ends = np.array([[each.low for each in found], [each.high for each in found]])
+        ax.hlines(places, *ends, color=CYCLE[i], linewidth=1.6)
+        ax.plot(middle, places, MARKERS[i], color=CYCLE[i], ms=5, label=name)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set(xlabel=xlabel, xlim=(-1, 1), ylim=(len(rows) - 0.5, -0.5), xticks=[-1, -0.5, 0, 0.5, 1])
+    ax.grid(axis="y", visible=False)
+    return ax
+
+
+def plot_exponent_histograms(groups: Mapping[str, Sequence[float] | np.ndarray], ax: Axes) -> Axes:
+    """Shares of exponents over a logarithmic axis, one outline per group; dotted lines at 2 and 5."""
+    edges = np.geomspace(1, 20, 31)
+    for i, (label, values) in enumerate(groups.items()):
+        shares = 100 * np.histogram(np.clip(values, 1, 20), edges)[0] / len(values)
+        ax.stairs(shares, edges, color=CYCLE[i], linestyle=("-", "--", ":")[i % 3], linewidth=1.7, label=label)
+    for line in RANGE:
+        ax.axvline(line, color="0.35", linewidth=0.8, linestyle=":")
+    ax.set(xscale="log", xlabel="exponent α of a layer", ylabel="layers (%)", xlim=(1, 20), ylim=(0, None))
+    ax.set_xticks(ALPHA_TICKS, [f"{tick:g}" for tick in ALPHA_TICKS])
+    ax.xaxis.set_minor_formatter("")
+    return ax

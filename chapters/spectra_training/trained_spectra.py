@@ -1,0 +1,94 @@
+"""Hundreds of small networks, trained and measured: exponents and norms of their weights beside their accuracy.
+
+A family is an architecture, a width with a depth. Within each, half of the networks are trained without weight decay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.spectra.analysis import analyse_spectra
+from capcore.spectra.analysis_options import SpectraOptions
+from capcore.spectra.options import DensityOptions
+from capcore.spectra.report import SpectraReport
+from chapters.spectra.trained_networks import Training, train_network
+
+SETTINGS: dict[str, Any] = {
+    "widths": [64, 128, 256],
+    "depths": [1, 2, 3],
+    "rates": [1e-3, 1e-2],
+    "noises": [0.0, 0.15, 0.3],
+    "decays": [0.1, 0.3, 1.0],
+    "seeds": [0, 1, 2],
+    "epochs": 60,
+    "minimum": 32,
+    "n_null": 10,
+}
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+COMMAND = "python -m experiments.trained_spectra"
+LAYER = ("alpha", "n_tail", "distance", "log_spectral", "log_frobenius", "stable_rank")
+DIGITS = 8  # significant ones that are stored
+
+
+def trainings(settings: Mapping[str, Any] = SETTINGS) -> list[Training]:
+    """All networks of the experiment, family by family; in each, those without decay first.
+
+    Without decay there are all seeds; with decay each strength has one seed, so that both halves are as many.
+
+    >>> found = trainings()
+    >>> len(found), sum(training.decay == 0 for training in found)
+    (324, 162)
+    """
+    arms = [(0.0, seed) for seed in settings["seeds"]] + list(zip(settings["decays"], settings["seeds"], strict=True))
+    return [
+        Training(width, depth, decay, rate, noise, seed, settings["epochs"])
+        for width, depth in product(settings["widths"], settings["depths"])
+        for decay, seed in arms
+        for rate, noise in product(settings["rates"], settings["noises"])
+    ]
+
+
+def measure(training: Training, settings: Mapping[str, Any] = SETTINGS, draw_from: int = 0) -> dict[str, Any]:
+    """One network, trained: accuracies, and a list over its layers for each of ``LAYER`` and for the null.
+
+    ``null_alpha`` and ``null_alpha_hat`` are means over draws of its own weights, shuffled within the layer: same
+    entries, same Frobenius norm, no order. ``draw_from`` numbers the draws, so that networks do not share them.
+    """
+    found = train_network(training)
+    rows = _analysed(found.weights, settings).spectra
+    nulls = [_analysed(found.weights, settings, draw=draw_from + draw).spectra for draw in range(settings["n_null"])]
+    means = {
+        f"null_{name}": [float(np.mean([getattr(row, name) for row in layer])) for layer in zip(*nulls, strict=True)]
+        for name in ("alpha", "alpha_hat")
+    }
+    layers = {name: [getattr(row, name) for row in rows] for name in LAYER} | means
+    return {
+        "train": _rounded(found.train_accuracy),
+        "test": _rounded(found.test_accuracy),
+        **{name: [_rounded(value) for value in values] for name, values in layers.items()},
+    }
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Name of a quantity → its values, network by network in the order of :func:`trainings`."""
+    found = [
+        measure(training, settings, draw_from=i * settings["n_null"])
+        for i, training in enumerate(tqdm(trainings(settings), unit="network", disable=not progress))
+    ]
+    return {name: [each[name] for each in found] for name in found[0]}
+
+
+def _analysed(weights: Mapping[str, np.ndarray], settings: Mapping[str, Any], draw: int | None = None) -> SpectraReport:
+    null: dict[str, Any] = {} if draw is None else {"null": "shuffled", "draw": draw}
+    return analyse_spectra(
+        weights, SpectraOptions(DensityOptions(minimum=settings["minimum"], **null), alternatives=())
+    )
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")

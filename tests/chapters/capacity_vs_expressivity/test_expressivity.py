@@ -1,0 +1,79 @@
+"""The stored experiment on capacity and expressivity, read; and what is computed beside it."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+from chapters.capacity_vs_expressivity import expressivity as study
+from chapters.capacity_vs_expressivity import set_experiment, set_ranks
+from chapters.capacity_vs_expressivity.memorisation import TargetFit
+from chapters.hierarchical.stored_runs import stored
+
+
+@pytest.fixture(scope="module")
+def content():
+    return stored("capacity_vs_expressivity")
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    return stored("expressivity_ranks")
+
+
+def test_the_two_experiments_trained_the_same_networks(content, ranks):
+    assert content["settings"] == set_experiment.SETTINGS and ranks["settings"] == set_ranks.SETTINGS
+    for name, row in ranks["values"]["random labels"].items():
+        assert row["train"] == content["values"]["random labels"][name]["256"]["train"]
+    for name, row in ranks["values"]["order"].items():
+        assert row["train"] == content["values"]["targets"][name]["order"]["train"]
+
+
+def test_axes_of_all_models(content, ranks):
+    models = study.model_axes(content, ranks)
+    assert len(models) == 7 and models["linear"].n_params == 13
+    assert all(each.ranks.max() <= each.n_params for each in models.values())
+    assert models["small invariant"].fits == {}
+    assert set(models["linear"].odd_shares.round(12)) == {round(3 / 13, 12)}  # the three coordinates of item 1 − item 2
+    assert study.kappa_on_pairs(content, "invariant") == content["settings"]["n_pairs"]  # one per orbit
+    intervals = study.accuracy_intervals({"narrow": models["narrow"]})["narrow"]
+    assert all(low <= mean <= high for mean, low, high in intervals.values())
+
+
+def test_distances_from_one_half():
+    fit = TargetFit(np.array([0.5, 0.9]), np.array([0.4, 0.8]))
+    assert study.half_distance(fit) == pytest.approx(0.2)
+    assert study.half_distance(fit, whole=True) == pytest.approx(0.4)
+
+
+def test_ranks_follow_orbits_and_examples():
+    found = study.ranks_on_pairs([4, 8], 0)
+    assert found["invariant"] == [4, 8] and found["order-aware"] == [8, 16]
+    assert found["linear"][0] == 7  # four even directions, three odd ones
+
+
+def test_untrained_networks_are_at_one_half():
+    assert study.untrained_accuracies(3, 40, 1) == [0.5, 0.5, 0.5]
+
+
+def test_alpha_needs_ten_eigenvalues(content):
+    rows = study.alpha_rows(content)
+    assert rows["linear"]["trained on order"] == "no matrix with ten eigenvalues"
+    assert "±" in rows["order-aware"]["trained on order"]
+
+
+def test_runs_now_agree_with_stored_ones(content):
+    """Linear models: convex, so that other arithmetic leads to the same place."""
+    assert study.live_comparison(content, "linear", "simple order", 1, 0.02).endswith("met within 0.02")
+    assert study.live_comparison(content, "linear", "order", 0) == "no network was trained here"
+
+
+def test_kappa_ranks_the_models_as_parameters_do(content, ranks):
+    """κ is P in all models but that with places, which it leaves among those of some 940."""
+    after = study.model_axes(content, ranks, "random labels")
+    assert [name for name, each in after.items() if (each.ranks != each.n_params).any()] == ["invariant + places"]
+    by_kappa = study.capacity_correlation(after)
+    assert 0.9 < by_kappa < 1
+    assert by_kappa == pytest.approx(study.capacity_correlation(after, of_parameters=True))
+    without = {name: each for name, each in after.items() if name != "order-aware"}
+    assert study.capacity_correlation(without) != by_kappa

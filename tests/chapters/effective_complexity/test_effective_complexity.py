@@ -1,0 +1,47 @@
+"""Figures of effective complexity: what is drawn is what was given."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from chapters.effective_complexity import figures as draw
+from chapters.effective_complexity.tangents import tangent_activation
+
+
+@pytest.fixture
+def ax():
+    fig, ax = plt.subplots()
+    yield ax
+    plt.close(fig)
+
+
+def test_along(ax):
+    intervals = {kind: (np.array([1.0, 2.0, 4.0]), np.full(3, 0.5)) for kind in ("right", "shuffled")}
+    dots = {kind: np.array([[1.0, 1.1], [3.0, 3.1]]) for kind in intervals}
+    draw.plot_along([0, 1, 3], intervals, ax, "measure", dots, [0, 3])
+    lines = ax.get_lines()
+    np.testing.assert_array_equal(lines[0].get_ydata(), [1, 2, 4])
+    np.testing.assert_allclose(lines[1].get_xdata(), [0, 2])  # epochs 0 and 3 are the first and the last tick
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "1", "3"]
+    assert len(ax.get_legend_handles_labels()[1]) == 4
+
+
+def test_places(ax):
+    values = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    draw.plot_places({"a": values, "b": values}, ["near", "far"], ax, (0.5, 10))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["near", "far"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1] and ax.get_xscale() == "log"
+
+
+def test_tangents_and_counts(ax):
+    draw.plot_tangents(tangent_activation("tanh", 0.1), 0.1, ax)
+    knots = ax.get_lines()[2]
+    assert len(knots.get_xdata()) == 4
+    draw.plot_region_counts(np.arange(1, 4), np.ones(3), np.zeros(3), ax)
+
+
+def test_shares(ax):
+    shares = {"one": {"a": 0.25, "b": 0.75}, "two": {"a": 0.95, "b": 0.05}}
+    draw.plot_shares(shares, {"one": "first", "two": "second"}, ax)
+    assert [text.get_text() for text in ax.texts] == ["25 %", "95 %", "75 %"]
+    assert len(ax.patches) == 4

@@ -1,0 +1,53 @@
+"""The figures of the chapter on features draw what they are given, and return their axis."""
+
+import numpy as np
+import pytest
+
+from capcore import Hermite
+from chapters.feature_space import figures as draw
+
+
+def test_every_feature_is_a_line(ax):
+    assert draw.plot_functions(Hermite(5), ax) is ax
+    lines = [line for line in ax.get_lines() if line.get_label().startswith("feature")]
+    assert [line.get_label() for line in lines] == [f"feature {j}" for j in range(1, 6)]
+    assert lines[1].get_ydata() == pytest.approx(Hermite(5)(lines[1].get_xdata())[:, 1])
+
+
+def test_z_scores_are_drawn_as_densities(ax, rng):
+    draw.plot_z_scores({"one": rng.normal(size=500), "two": rng.normal(size=300)}, ax)
+    for patch in ax.patches:
+        values, edges, _ = patch.get_data()
+        assert np.sum(values * np.diff(edges)) == pytest.approx(1)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two", "N(0, 1)"]
+
+
+def test_capacities_are_stacked_per_input_below_the_ceiling(ax, rng):
+    capacities = rng.random((6, 5))
+    assert draw.plot_feature_capacities(capacities, ax) is ax
+    assert [len(bars) for bars in ax.containers] == [6] * 5
+    tops = [bar.get_y() + bar.get_height() for bar in ax.containers[-1]]
+    assert tops == pytest.approx(capacities.sum(axis=1))
+    assert ax.get_lines()[0].get_ydata()[0] == 5
+    left, right = ax.get_xlim()
+    assert left > right, "the most recent lag stands at the right"
+
+
+def test_a_range_reaches_from_the_lowest_to_the_highest(ax, rng):
+    profiles = rng.random((7, 9))
+    draw.plot_range(profiles, ax, "band")
+    heights = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert heights.min() == pytest.approx(profiles.min()) and heights.max() == pytest.approx(profiles.max())
+    assert ax.collections[0].get_label() == "band"
+
+
+def test_shares_stand_in_columns(ax):
+    draw.plot_share_columns({"linear": {"AR1": 0.0, "PowerLaw": 0.1}, "exact": {"AR1": 0.6, "PowerLaw": 0.3}}, ax)
+    assert [list(line.get_ydata()) for line in ax.get_lines()] == [[0.0, 0.1], [0.6, 0.3]]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["AR1", "Power Law"]
+
+
+def test_shares_by_count_have_their_levels(ax):
+    draw.plot_share_curves([1, 2], {"Hermite": np.array([0, 0.2])}, {"exact": 0.3, "sum": 0.2}, ax)
+    assert [line.get_label() for line in ax.get_lines()] == ["Hermite", "exact", "sum"]
+    assert ax.get_lines()[1].get_ydata()[0] == 0.3

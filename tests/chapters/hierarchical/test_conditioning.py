@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from capcore.architectures import Hierarchical, Linear
+from capcore.optimum import Problem, fit
+from capcore.processes import PowerLaw
+from chapters.gaussian_prediction.models import models_by_channels
+from chapters.hierarchical.channel_sweep import sweep
+from chapters.hierarchical.conditioning import conditions_in_balance, conditions_of_sweep, residual_condition
+
+
+def test_it_is_the_squared_condition_number_of_the_residuals_jacobian(rng):
+    arch = Hierarchical(2, 4)
+    problem, params = Problem.of(arch, PowerLaw()), arch.init(rng)
+    s = np.linalg.svd(problem.root @ arch.jacobian(params), compute_uv=False)
+    assert residual_condition(arch, params, problem) == pytest.approx((s[0] / s[arch.generic_capacity() - 1]) ** 2)
+
+
+def test_of_the_fully_connected_model_it_is_that_of_the_covariance():
+    process = PowerLaw()
+    expected = np.linalg.cond(process.covariance(8))
+    assert residual_condition(Linear(np.eye(8)), np.ones(8), process) == pytest.approx(expected)
+
+
+def test_it_is_finite_where_rank_is_lost():
+    arch = Hierarchical(2, 3)
+    assert residual_condition(arch, np.ones(arch.n_params), PowerLaw()) == pytest.approx(1 / np.finfo(float).eps)
+
+
+def test_wide_models_are_better_conditioned_than_those_that_just_fill_the_space():
+    narrow, wide = (
+        residual_condition(arch, arch.init(np.random.default_rng(0)), PowerLaw())
+        for arch in (Hierarchical(4, 6), Hierarchical(64, 6))
+    )
+    assert narrow > 10 * wide
+
+
+def test_a_sweep_has_a_beginning_and_an_end_for_every_model():
+    found = sweep(models_by_channels([1, 2], 4), PowerLaw())
+    begins, ends = conditions_of_sweep(found, seed=3)
+    arch = found.models["2 channels"]
+    assert begins[1] == residual_condition(arch, arch.init(np.random.default_rng(3)), PowerLaw())
+    assert ends[1] == residual_condition(arch, found.fits["2 channels"].params, PowerLaw())
+
+
+def test_a_model_out_of_balance_is_badly_conditioned_and_can_be_mended(rng):
+    """One layer times a million, the next divided by it: the same model."""
+    arch = Hierarchical(2, 4)
+    found = fit(arch, PowerLaw())
+    kernels = arch.kernels(found.params)
+    skewed = np.concatenate([(k * f).ravel() for k, f in zip(kernels, (1e6, 1e-6, 1, 1), strict=True)])
+    skewed = fit(arch, PowerLaw(), start=skewed, max_iterations=0)
+    ends, balanced = conditions_in_balance(arch, [found, skewed], PowerLaw(), rng)
+    assert ends[1] > 1e6 * ends[0]
+    assert balanced[1] == pytest.approx(balanced[0], rel=1e-3)

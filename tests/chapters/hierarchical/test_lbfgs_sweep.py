@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from capcore.architectures import Hierarchical
+from capcore.optimum import fit
+from capcore.processes import PowerLaw
+from chapters.hierarchical.lbfgs_sweep import iterations_to, nudged_losses, run, speedup, timed_history
+from chapters.hierarchical.stored_runs import stored
+
+QUICK = {
+    "channels": [],
+    "nudged_channels": [],
+    "families": [],
+    "seeds": [0],
+    "large_channels": 8,
+    "large_max_iterations": 5,
+}
+WELL_CONDITIONED = [1, 32, 64]
+
+
+@pytest.fixture(scope="module")
+def content():
+    return stored("lbfgs_sweep")
+
+
+def test_the_stored_experiment_agrees_with_a_reduced_run_now(content):
+    """Only where the path is not chaotic: elsewhere a rounding error changes the loss by a tenth or more."""
+    now, kept = run({**QUICK, "channels": WELL_CONDITIONED}), content["values"]
+    for c in map(str, WELL_CONDITIONED):
+        assert now["losses"][c][0] == pytest.approx(kept["losses"][c][0], rel=0.05)
+        assert abs(now["iterations"][c][0] - kept["iterations"][c][0]) <= 2
+    assert now["benchmark"][0] == pytest.approx(kept["benchmark"][0], rel=0.05)
+
+
+def test_the_stored_large_run_begins_as_one_made_now(content):
+    arch, kept = Hierarchical(content["settings"]["large_channels"], 6), content["values"]["large"]["l-bfgs-b"]
+    now = timed_history(arch, PowerLaw(), method="l-bfgs-b", max_iterations=2, ftol=1e-12)
+    assert now["history"] == pytest.approx(kept["history"][:3], rel=1e-6)
+    assert now["n_params"] == kept["n_params"]
+
+
+def test_every_seed_and_size_is_there(content):
+    settings, values = content["settings"], content["values"]
+    assert [int(c) for c in values["losses"]] == settings["channels"]
+    assert all(len(losses) == len(settings["seeds"]) for losses in values["losses"].values())
+    assert set(values["families"]) == set(settings["families"])
+    assert len(values["speedup"]) == len(settings["seeds"])
+
+
+def test_a_nudge_of_nothing_is_the_start_itself():
+    arch = Hierarchical(2, 4)
+    losses = nudged_losses(arch, PowerLaw(), 2, seed=1, max_iterations=30)
+    start = arch.init(np.random.default_rng(1))
+    assert losses[0] == fit(arch, PowerLaw(), method="l-bfgs-b", start=start, max_iterations=30).loss
+    assert losses[1] == pytest.approx(losses[0], rel=1e-3)  # after 30 iterations the paths have not yet parted
+
+
+@pytest.mark.parametrize(("channels", "most"), [(2, 0.1), (4, 0.02), (16, 0.02)])
+def test_rounding_errors_make_little_difference_on_a_path_as_short_as_that_of_wide_models(content, channels, most):
+    """On other kinds of processor up to 2 per cent at two channels, and 0.2 at the others."""
+    short = content["values"]["iterations"]["32"][0]
+    losses = nudged_losses(Hierarchical(channels, 6), PowerLaw(), 9, max_iterations=short)
+    assert max(losses) / min(losses) < 1 + most
+
+
+def test_the_speedup_compares_iterations_to_the_same_loss():
+    narrow, wide = (fit(Hierarchical(c, 4), PowerLaw(), method="l-bfgs-b", max_iterations=40) for c in (1, 16))
+    reached = np.flatnonzero(wide.history <= narrow.loss)[0]
+    assert speedup(narrow, wide) == pytest.approx(narrow.n_iterations / reached)
+    assert speedup(wide, narrow) <= wide.n_iterations / narrow.n_iterations  # never reached: counted as one more
+
+
+def test_a_reduced_run_has_all_parts():
+    found = run({**QUICK, "channels": [1, 2], "family_channels": [1, 2], "families": ["AR1"], "nudged_channels": [1],
+                 "n_nudges": 2, "max_iterations": 5})  # fmt: skip
+    assert set(found) == {
+        "losses", "iterations", "free", "nudged", "families", "benchmark", "speedup", "large",
+    }  # fmt: skip
+    assert len(found["speedup"]) == 1
+    assert set(found["families"]["AR1"]) == {"1", "2"}
+
+
+def test_iterations_to_a_loss():
+    assert iterations_to([4.0, 2.0, 1.0], 4.0) == 0
+    assert iterations_to([4.0, 2.0, 1.0], 1.0) == 2

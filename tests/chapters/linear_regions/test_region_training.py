@@ -1,0 +1,63 @@
+"""The stored experiment on digits: its curves, its controls, and that the present code still gives its numbers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capcore.complexity import curve_regions
+from chapters import stored as results
+from chapters.linear_regions import region_slices as slices
+from chapters.linear_regions import region_training as study
+
+STORED = Path(__file__).resolve().parents[3] / "notebooks" / "results" / "linear_regions.json"
+pytest.importorskip("jax")  # capcore.deep, which holds the digits, asks for the extra
+
+
+def test_one_seed_gives_the_stored_numbers():
+    stored, seed = results.load(STORED), 3
+    assert stored["settings"] == study.SETTINGS
+    found = study.run([seed])
+    for kind in study.LABELS:
+        for name, values in found[kind].items():
+            kept = stored["values"][kind][name][seed]
+            assert values[0][0] == pytest.approx(kept[0], rel=1e-9)  # before training
+            np.testing.assert_allclose(values[0], kept, rtol=0.05, atol=0.02)  # training magnifies rounding
+
+
+def test_curves_join_images_of_different_classes():
+    at = study.setting()
+    assert len(at.lines) == 100 and len(at.circles) == 30
+    where = {image.tobytes(): label for image, label in zip(at.x, at.y, strict=True)}
+    starts = at.lines.coefficients[:, 0]
+    assert all(start.tobytes() in where for start in starts)
+    assert all(np.abs(at.x - end).sum(axis=1).min() < 1e-9 for end in at.lines.coefficients.sum(axis=1))
+
+
+def test_shuffled_labels_are_the_same_labels_in_another_order():
+    right, shuffled = (study.labels(kind, 0) for kind in study.LABELS)
+    assert np.mean(right == shuffled) < 0.2
+    np.testing.assert_array_equal(np.sort(right), np.sort(shuffled))
+    assert np.any(study.labels("shuffled", 1) != shuffled)
+
+
+def test_invisible_units_are_invisible_and_counted():
+    network = study.start(0)
+    padded = study.with_invisible_units(network, 96, 1e-4, np.random.default_rng(0))
+    at = study.setting()
+    t = np.linspace(0, 1, 21)
+    inputs = np.concatenate([at.lines.points(np.full(21, i), t) for i in range(100)])
+    assert np.abs(padded(inputs) - network(inputs)).max() <= 1.0001e-4 * np.ptp(network(inputs))
+    assert padded.n_hidden == network.n_hidden + 97
+    more, fewer = (curve_regions(net, at.lines).linear.mean() for net in (padded, network))
+    assert more > 1.5 * fewer
+
+
+def test_the_plane_holds_its_three_images():
+    images = slices.three_images()
+    plane, places = slices.plane_through(images)
+    np.testing.assert_allclose(plane[0] + places @ plane[1:], images, atol=1e-12)
+    np.testing.assert_allclose(plane[1:] @ plane[1:].T, np.eye(2), atol=1e-12)
+    found = slices.slice_of(study.start(0), plane, places)
+    assert np.all(np.abs(places) < found.outline.max())
+    assert 0.2 < slices.mean_angle_share() < 0.5

@@ -1,0 +1,43 @@
+"""The stored experiment on mimicry, read."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+from chapters.hierarchical.stored_runs import stored
+from chapters.mimicry import study
+from chapters.mimicry import training as trained
+from chapters.mimicry.mimicry_experiment import STUDENTS
+from chapters.mimicry.mimicry_report import Difference
+
+
+@pytest.fixture(scope="module")
+def content():
+    return stored("mimicry")
+
+
+def test_every_arm_is_there(content):
+    assert content["settings"] == trained.SETTINGS
+    assert set(study.measured(content, "accuracy")) == {study.TEACHER, *STUDENTS}
+    assert study.measured(content, "agreement")[study.TEACHER].tolist() == 6 * [1.0]
+
+
+def test_differences_are_paired(content):
+    values = study.measured(content, "accuracy")
+    found = study.difference(content, study.STUDENT, study.TEACHER)
+    assert found.mean == pytest.approx(values[study.STUDENT].mean() - values[study.TEACHER].mean())
+    alone = Difference.of(values[study.STUDENT])
+    assert found.high - found.low < alone.high - alone.low  # pairing takes out what splits share
+    assert study.comparisons(content)["student − teacher"] == found
+    assert study.region_ratio(content, "initial", "initial") == study.Difference(1, 1, 1)
+    assert study.random_teacher_loss(content).high < 0
+
+
+def test_nothing_is_trained_without_seeds(content):
+    found = study.live_run(content, study.STUDENT, 0, 5)
+    assert found.comparison == "no network was trained here" and found.regions.size == 0
+
+
+def test_an_interval_in_words():
+    assert str(Difference.of(np.array([-0.01, -0.01]))) == "−1.0 (−1.0 to −1.0)"

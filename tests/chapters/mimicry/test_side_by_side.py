@@ -1,0 +1,161 @@
+"""Runs with their own data, side by side; models of sets and students trained that way."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+import jax
+import jax.numpy as jnp
+
+from capcore.complexity import parameter_jacobian
+from capcore.complexity.network import as_network
+from chapters.capacity_vs_expressivity import set_experiment
+from chapters.capacity_vs_expressivity.set_models import MODELS, accuracy, train_models
+from chapters.mimicry import training as mimicry
+from chapters.mimicry.mimicry_experiment import against, mean_regions, random_labels, train_student
+from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
+
+OPTIONS = {"learning_rates": [0.05], "n_steps": 400, "batch_size": 16}
+
+
+def line(params, x, y):
+    return jnp.square(x @ params - y).mean()
+
+
+def test_every_seed_learns_its_own_data():
+    """Least squares without noise: each run must find its own coefficients; 1e-3 is what a falling rate leaves."""
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(3, 40, 2)).astype(np.float32), rng.normal(size=(3, 2)).astype(np.float32)
+    y = np.einsum("sni,si->sn", x, w)
+    found = train_side_by_side(lambda key: jnp.zeros(2), line, x, y, seeds=[0, 1, 2], **OPTIONS)
+    np.testing.assert_allclose(found[0], w, atol=1e-3)
+
+
+def test_the_rate_falls_linearly_to_zero():
+    """A constant slope makes every step of Adam as long as its rate: Σ (1 − t/T) = (T + 1)/2."""
+    x = np.zeros((1, 4), dtype=np.float32)
+    found = train_side_by_side(lambda key: jnp.zeros(()), lambda w, x, y: w, x, x, seeds=[0], **OPTIONS)
+    assert float(found[0, 0]) == pytest.approx(-0.05 * 401 / 2, rel=1e-3)
+
+
+def test_a_run_does_not_depend_on_its_neighbours():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 40, 2)).astype(np.float32), rng.normal(size=(2, 40)).astype(np.float32)
+    start = lambda key: jax.random.normal(key, (2,))  # noqa: E731
+    both = train_side_by_side(start, line, x, y, seeds=[5, 6], **OPTIONS)
+    alone = train_side_by_side(start, line, x[1:], y[1:], seeds=[6], **OPTIONS)
+    np.testing.assert_allclose(both[0, 1], alone[0, 0], rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("message", "changes"),
+    [
+        ("learning_rates: found .0.0.", {"learning_rates": [0.0]}),
+        ("seeds: found 2 for data of 1 and 1", {"seeds": [0, 1]}),
+        ("n_steps: found 0", {"n_steps": 0}),
+    ],
+)
+def test_bad_input(message, changes):
+    x = np.zeros((1, 4, 2))
+    with pytest.raises(ValueError, match=message):
+        train_side_by_side(lambda key: jnp.zeros(2), line, x, x[:, :, 0], **{**OPTIONS, "seeds": [0], **changes})
+
+
+@pytest.mark.parametrize("name", ["invariant + places", "narrow"])
+def test_both_packages_compute_the_same_network(name):
+    """Logits in single precision by JAX, in double by NumPy; and derivatives by all parameters by both."""
+    model, items = MODELS[name], np.random.default_rng(0).normal(size=(6, 4, 3))
+    params = model.initial(jax.random.key(0))
+    params = jax.tree.map(lambda leaf: leaf + 0.1, params)  # biases too
+    stacked = jax.tree.map(lambda leaf: leaf[None], params)
+    ours, x = model.trained(stacked, 0), model.prepared(items)
+    np.testing.assert_allclose(ours(x)[:, 0], model.logits(params, x), atol=2e-5)
+    assert ours.n_params == model.n_params
+    by_jax = jax.jacrev(lambda p: model.logits(p, jnp.asarray(x)))(params)
+    parts = [*(by_jax["items"] if model.item_widths else []), *by_jax["rest"]]
+    flat = np.concatenate([np.asarray(leaf).reshape(6, -1) for pair in parts for leaf in pair], axis=1)
+    np.testing.assert_allclose(parameter_jacobian(ours, x), flat, atol=1e-4)
+
+
+def test_a_small_model_learns_a_linear_target():
+    items, labels = set_experiment.target_data("simple order", 400, [0], 0)
+    ((model,),) = train_models("linear", items, labels, seeds=[0], **OPTIONS)
+    assert accuracy("linear", model, items[0], labels[0]) > 0.95
+
+
+def test_the_experiment_has_its_form():
+    brief = {**set_experiment.SETTINGS, "models": ["linear"], "extra_models": [], "targets": ["order"], "sizes": [256]}
+    found = set_experiment.run({**brief, "n_steps": 2, "n_train": 16, "n_test": 16, "n_pairs": 30, "seeds": [3]})
+    assert found["random labels"]["linear"]["256"]["rank"] == [13]
+    assert set(found["targets"]["linear"]["order"]) == {"train", "test", "rank", "odd_share", "alpha_hat"}
+
+
+def test_parts_of_the_data_differ():
+    (train, _), (test, _) = (set_experiment.target_data("order", 8, [0], part) for part in (0, 1))
+    assert not np.intersect1d(train, test).size
+
+
+def test_images_are_split_and_the_pool_has_their_labels():
+    images = mimicry.draw_images(0)
+    assert images.pool.shape == (4800, 64) and images.y_pool.shape == (4800,)
+    np.testing.assert_array_equal(images.pool[:400], images.labelled)
+    np.testing.assert_array_equal(images.y_pool[:400], images.y)
+    known = {tuple(each) for each in images.pool[:1200]}
+    assert sum(tuple(each) in known for each in images.test) <= 1  # two of the 1,797 images may be equal
+
+
+def test_a_shift_moves_pixels_by_at_most_one():
+    image = np.zeros((200, 8, 8))
+    image[:, 4, 3] = 1.0
+    moved = mimicry.shifted(image.reshape(200, 64), np.random.default_rng(0)).reshape(200, 8, 8)
+    assert moved.sum() == 200 and moved[:, 3:6, 2:5].sum() == 200
+    assert moved.sum(axis=0).astype(bool).sum() == 9  # all nine moves occur
+
+
+def test_scaled_logits_give_the_same_answers():
+    net = as_network([(np.random.default_rng(0).normal(size=(64, 10)), np.arange(10.0))])
+    x = np.random.default_rng(1).normal(size=(50, 64))
+    scaled = mimicry.scaled_logits(net, x)
+    assert scaled.std() == pytest.approx(1) and np.abs(scaled.mean(axis=1)).max() < 1e-12
+    np.testing.assert_array_equal(scaled.argmax(axis=1), mimicry.answers(net, x))
+
+
+def test_networks_start_where_training_starts():
+    settings = {**mimicry.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
+    images = mimicry.draw_images(4)
+    (trained,) = mimicry.fit_networks("small", mimicry.cross_entropy, [images.labelled], [images.y], settings)
+    (start,) = mimicry.initial_networks("small", settings)
+    np.testing.assert_allclose(trained.weights[0], start.weights[0], atol=1e-6)
+
+
+def test_a_student_does_not_start_where_its_teacher_does():
+    settings = {**mimicry.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
+    images = [mimicry.draw_images(4)]
+    teachers = mimicry.initial_networks("deep", settings)
+    (student,) = train_student("deep, logits on the pool", teachers, images, settings)
+    ours, theirs = student.weights[0].ravel(), teachers[0].weights[0].ravel()
+    assert abs(np.corrcoef(ours, theirs)[0, 1]) < 5 / np.sqrt(ours.size)  # five standard errors of no correlation
+
+
+def test_the_grid_misses_regions_and_adds_none():
+    layers = draw_layers(jax.random.key(0), [3, 16, 16, 1], 2**0.5)
+    net = as_network([(w[0], b[0]) for w, b in [(w[None], b[None]) for w, b in as_pairs(layers)]])
+    assert through_layers(layers, jnp.ones(3), jax.nn.relu).shape == (1,)
+    a, b = np.random.default_rng(0).normal(size=(2, 3))
+    counts = [mimicry.regions_on_grid(net, a, b, n) for n in (3, 31, 3001)]
+    assert counts == sorted(counts) and counts[0] <= 3
+
+
+def test_a_student_is_told_what_its_arm_says():
+    settings = {**mimicry.SETTINGS, "n_steps": 1, "seeds": [0]}
+    images = [mimicry.draw_images(0)]
+    teachers = mimicry.initial_networks("deep", settings)
+    (student,) = train_student("small, logits on the pool", teachers, images, settings)
+    assert student.widths == (64, 35, 10)
+    found = against(teachers[0], teachers[0], images[0])
+    assert found["agreement"] == 1 and found["accuracy"] == np.mean(
+        mimicry.answers(teachers[0], images[0].test) == images[0].y_test
+    )
+    assert mean_regions(teachers[0], images[0], 0, {"n_segments": 3}) > 1
+    assert set(random_labels(images[0], 0)) == set(range(10))

@@ -1,0 +1,45 @@
+"""Figures of laws and of distances from them: what is drawn is what was given."""
+
+import numpy as np
+import pytest
+
+from chapters.random_signs import distances_figures as distances
+from chapters.random_signs import random_signs_figures as random_signs
+
+
+def test_the_mean_has_two_errors_on_either_side(ax):
+    random_signs.plot_mean_on_law(np.array([1.0, 2.0]), np.array([0.1, 0.2]), np.array([1.0, 1.9]), ax)
+    bars = [patch.get_height() for patch in ax.patches]
+    assert bars == [1.0, 1.9]
+    (container,) = (c for c in ax.containers if hasattr(c, "has_yerr"))
+    np.testing.assert_allclose(container[0].get_ydata(), [1, 2])
+    ends = np.array(container[2][0].get_segments())[:, :, 1]
+    np.testing.assert_allclose(ends, [[0.8, 1.2], [1.6, 2.4]])
+
+
+def test_histograms_are_shares_and_have_medians(ax):
+    random_signs.plot_distance_histograms({"a": np.array([0.1, 0.3, 0.3, 0.9]), "b": np.array([0.5])}, ax)
+    assert [patch.get_data().values.sum() for patch in ax.patches] == [1, 1]
+    assert [line.get_xdata()[0] for line in ax.lines] == [0.3, 0.5]
+
+
+def test_distances_are_medians_with_ranges(ax):
+    values = {"one": np.array([0.1, 0.2]), "many": np.array([[0.1, 0.2, 0.6], [0.0, 0.3, 0.3]])}
+    distances.plot_distances([1, 10], values, ax, "setting", (0.05, "limit"), [1, 10])
+    lines = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
+    assert lines["one"] == [0.1, 0.2] and lines["many"] == [0.2, 0.3] and lines["limit"] == [0.05, 0.05]
+    assert len(ax.collections) == 1  # a range for the line that has one
+    ax.figure.canvas.draw()
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "10"]
+
+
+def test_the_dashed_line_may_have_a_height_for_every_setting(ax):
+    distances.plot_distances([1, 10], {"one": np.array([0.1, 0.2])}, ax, "setting", (np.array([0.05, 0.1]), "limit"))
+    dashed = {line.get_label(): line for line in ax.lines}["limit"]
+    assert dashed.get_linestyle() == "--"
+    assert list(dashed.get_xdata()) == [1, 10] and list(dashed.get_ydata()) == [0.05, 0.1]
+
+
+@pytest.mark.parametrize("function", [random_signs.plot_distance_histograms])
+def test_axes_come_back(ax, function):
+    assert function({"a": np.array([0.5])}, ax) is ax

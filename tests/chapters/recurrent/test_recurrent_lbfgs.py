@@ -1,0 +1,76 @@
+"""Where L-BFGS-B stops on recurrent models: the stored runs against runs made now, and what they show."""
+
+import numpy as np
+import pytest
+
+import capcore as cc
+from capcore.processes import FAMILIES
+from chapters.hierarchical.stored_runs import stored
+from chapters.recurrent.poles import PoleReport
+from chapters.recurrent.recurrent_lbfgs import rises, run, stops
+from chapters.recurrent.study import recurrent_sweep
+
+
+@pytest.fixture(scope="module")
+def content():
+    return stored("recurrent_lbfgs")
+
+
+def test_the_stored_experiment_agrees_with_a_reduced_run_now(content):
+    """One and two channels: few iterations, before rounding errors can grow. Seeds 0 and 1 find the optimum."""
+    now, kept = stops(cc.PowerLaw(), {"channels": [1, 2], "seeds": [0, 1]}), content["values"]["PowerLaw"]
+    for c in ("1", "2"):
+        assert now["losses"][c] == pytest.approx(kept["losses"][c][:2], rel=1e-6)
+        assert np.abs(np.subtract(now["iterations"][c], kept["iterations"][c][:2])).max() <= 3
+
+
+def test_more_channels_agree_to_an_order_of_magnitude(content):
+    now, kept = stops(cc.PowerLaw(), {"channels": [8, 32], "seeds": [0, 1, 2]}), content["values"]["PowerLaw"]
+    for c in ("8", "32"):
+        assert abs(np.log10(np.median(now["losses"][c]) / np.median(kept["losses"][c]))) < 0.7
+
+
+def test_every_family_size_and_seed_is_there(content):
+    settings, values = content["settings"], content["values"]
+    assert list(values) == settings["families"] == list(FAMILIES)
+    for family in values.values():
+        assert [int(c) for c in family["losses"]] == settings["channels"]
+        assert all(len(losses) == len(settings["seeds"]) == 10 for losses in family["losses"].values())
+        assert [len(each[0]) for each in family["params"].values()] == [3, 6, 12, 24]
+
+
+def test_stored_parameters_have_the_stored_losses(content):
+    values = content["values"]["PowerLaw"]
+    for c, kept in values["params"].items():
+        arch = cc.Recurrent(64, int(c))
+        problem = cc.Problem.of(arch, cc.PowerLaw())
+        for params, loss in zip(kept, values["losses"][c], strict=True):
+            assert problem.loss(arch.coefficients(np.array(params))) == pytest.approx(loss, rel=1e-6)
+
+
+def test_no_stop_is_below_the_best_optimum_which_is_monotone(content):
+    best = recurrent_sweep(64, [1, 2, 4, 8], cc.PowerLaw())
+    kept = content["values"]["PowerLaw"]["losses"]
+    for c, loss in zip(best.channels, best.loss, strict=True):
+        assert min(kept[str(c)]) >= loss * (1 - 1e-6)
+    assert np.all(np.diff(best.loss) < 0)
+    assert min(kept["8"]) > 1e3 * best.loss[-1]
+    assert rises(kept).min() >= 1  # every start is worse with more channels at least once
+
+
+def test_a_run_can_lose_a_channel_to_two_equal_poles(content):
+    kept = content["values"]["PowerLaw"]
+    stuck = [k for k, loss in enumerate(kept["losses"]["2"]) if loss > 0.99 * min(kept["losses"]["1"])]
+    assert stuck
+    for k in stuck:
+        assert PoleReport.of(cc.Recurrent(64, 2), np.array(kept["params"]["2"][k])).n_merged == 2
+
+
+def test_rises_need_more_than_a_twentieth():
+    assert rises({"1": [1.0, 1.0, 1.0], "2": [1.04, 1.06, 0.5], "4": [1.05, 1.2, 0.6]}).tolist() == [0, 2, 1]
+
+
+def test_a_reduced_run_has_all_parts():
+    found = run({"n_inputs": 8, "channels": [1, 16], "seeds": [0], "families": ["AR1"], "max_iterations": 5})
+    assert set(found) == {"AR1"} and set(found["AR1"]) == {"losses", "iterations", "params"}
+    assert list(found["AR1"]["losses"]) == ["1", "16"] and list(found["AR1"]["params"]) == ["1"]

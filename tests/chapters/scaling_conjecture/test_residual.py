@@ -1,0 +1,87 @@
+"""Residual networks against loops over layers and positions, and the laws of their blocks."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from chapters.scaling_conjecture.residual import BLOCKS, block, draw_blocks, through_blocks
+
+KEY = jax.random.key(3)
+
+
+def by_hand(kind, weights, x, scale):
+    for layer in range(len(weights["W"])):
+        h = x @ np.asarray(weights["W"][layer], float)
+        h = np.tanh(h) if kind == "tanh" else np.maximum(h, 0)
+        x = x + scale * (h @ np.asarray(weights["V"][layer], float) if kind == "two-layer" else h)
+    return x
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_a_scan_is_the_loop_over_layers(kind):
+    weights = draw_blocks(KEY, kind, 6, 5)
+    x = np.random.default_rng(0).standard_normal((7, 5))
+    found = through_blocks(weights, jnp.asarray(x), 0.4, kind)
+    np.testing.assert_allclose(found, by_hand(kind, weights, x, 0.4), rtol=1e-4, atol=1e-5)
+
+
+def test_taps_are_a_convolution_on_a_ring():
+    weights = {name: w[0] for name, w in draw_blocks(KEY, "relu", 1, 4, taps=3).items()}
+    x = np.random.default_rng(0).standard_normal((9, 4))
+    found = block("relu", weights, jnp.asarray(x), taps=3)
+    for p in range(9):
+        seen = np.concatenate([x[(p - 1) % 9], x[p], x[(p + 1) % 9]])
+        np.testing.assert_allclose(found[p], np.maximum(seen @ np.asarray(weights["W"]), 0), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_a_ring_has_no_first_position(kind):
+    weights = draw_blocks(KEY, kind, 4, 3, taps=3)
+    x = jax.random.normal(jax.random.key(1), (8, 3))
+    turned = through_blocks(weights, jnp.roll(x, 3, axis=0), 0.5, kind, taps=3)
+    np.testing.assert_allclose(turned, jnp.roll(through_blocks(weights, x, 0.5, kind, taps=3), 3, axis=0), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["relu", "two-layer"])
+def test_homogeneous_blocks_normalised_differ_by_one_factor(kind):
+    weights = draw_blocks(KEY, kind, 20, 8)
+    x = jax.random.normal(jax.random.key(1), (5, 8))
+    plain, divided = (through_blocks(weights, x, 0.7, kind, normalised=flag) for flag in (False, True))
+    np.testing.assert_allclose(divided * 1.49**10, plain, rtol=1e-3)
+
+
+def test_shared_weights_are_the_same_in_every_layer():
+    weights = draw_blocks(KEY, "two-layer", 5, 4, shared=True)
+    assert all((w == w[0]).all() and w.shape == (5, 4, 4) for w in weights.values())
+    drawn = draw_blocks(KEY, "two-layer", 5, 4)["W"]
+    assert not (drawn[0] == drawn[1]).any()
+
+
+@pytest.mark.parametrize(("kind", "gain"), [("tanh", 1), ("relu", 2), ("two-layer", 2)])
+def test_variances_count_all_that_is_summed_over(kind, gain):
+    weights = draw_blocks(KEY, kind, 40, 16, taps=3)
+    assert float(weights["W"].var()) == pytest.approx(gain / 48, rel=0.05)  # 30,720 draws: 0.8 per cent each sigma
+    if kind == "two-layer":
+        assert float(weights["V"].var()) == pytest.approx(1 / 16, rel=0.06)
+
+
+def test_a_scale_for_each_layer():
+    weights = draw_blocks(KEY, "tanh", 3, 4)
+    x = jnp.ones(4)
+    alone = x + 0.5 * block("tanh", {name: w[1] for name, w in weights.items()}, x)
+    np.testing.assert_allclose(through_blocks(weights, x, jnp.array([0.0, 0.5, 0.0]), "tanh"), alone, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments"),
+    [
+        ("kind: found 'rely'.*Did you mean 'relu'", ("rely", 2, 2)),
+        ("n_layers: found 0", ("relu", 0, 2)),
+        ("width: found 0", ("relu", 2, 0)),
+        ("taps: found 2, expected an odd number", ("relu", 2, 2, 2)),
+    ],
+)
+def test_unusable_blocks_are_refused(message, arguments):
+    with pytest.raises(ValueError, match=message):
+        draw_blocks(KEY, *arguments)

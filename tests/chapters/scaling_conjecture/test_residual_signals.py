@@ -1,0 +1,130 @@
+"""Untrained residual networks against exact expectations, JAX's Jacobians, the kernel of infinite width and a law."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chapters.scaling_conjecture.residual_signals import (
+    BLOCKS,
+    gradient_correlation,
+    kernel_correlation,
+    layer_time,
+    shattering_law,
+    signals,
+)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("a", [0.25, 0.5, 0.75, 1.0])
+def test_sizes_of_two_layer_blocks_are_those_of_the_expectation(a):
+    found = signals("two-layer", 16, [a], n_draws=400, rng=rng())
+    expected = (1 + 16 ** (-2 * a)) ** 16
+    for values, mean in ((found.forward, expected), (found.backward, expected), (found.distance, expected - 1)):
+        error = values[0].std() / np.sqrt(400)
+        assert abs(values[0].mean() - mean) < 4 * error  # once in 15,000 seeds
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+@pytest.mark.parametrize("shared", [False, True])
+def test_jacobians_and_states_are_those_of_jax(kind, shared):
+    jax = pytest.importorskip("jax")
+    from chapters.scaling_conjecture.residual import through_blocks
+
+    n, depth = 5, 7
+    found = signals(kind, depth, [0.3], width=n, n_draws=1, shared=shared, rng=rng(2))
+    generator = rng(2)
+    x = generator.standard_normal((1, 1, n))[0, 0]
+    weights = {"W": [], "V": []}
+    for _ in range(1 if shared else depth):
+        weights["W"].append(generator.standard_normal((n, n)) * np.sqrt((1 if kind == "tanh" else 2) / n))
+        if kind == "two-layer":
+            weights["V"].append(generator.standard_normal((n, n)) / np.sqrt(n))
+    blocks = {
+        name: jax.numpy.asarray(np.array(each * depth if shared else each)) for name, each in weights.items() if each
+    }
+
+    def network(x):
+        return through_blocks(blocks, x, depth**-0.3, kind)
+
+    J = np.asarray(jax.jacobian(network)(jax.numpy.asarray(x)))
+    end = np.asarray(network(jax.numpy.asarray(x)))
+    expected = [(end @ end) / (x @ x), (J**2).sum() / n, ((J - np.eye(n)) ** 2).sum() / n]
+    np.testing.assert_allclose([found.forward[0, 0], found.backward[0, 0], found.distance[0, 0]], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("a", [0.0, 0.25, 0.5, 1.0])
+def test_wide_networks_have_the_correlation_of_the_kernel(a):
+    found = gradient_correlation("two-layer", 16, [a], width=256, n_draws=6, n_points=33, rng=rng())
+    step = 4 / 32
+    for lag in (2, 4, 8):
+        runs = found[0, :, lag]
+        # bias and scatter of 256 channels at 16 layers are of order 16/256
+        assert abs(runs.mean() - kernel_correlation(16, [a], lag * step)[0]) < 0.06
+
+
+@given(st.floats(0.05, 1.0), st.floats(0.3, 1.5))
+def test_the_kernel_follows_the_law_of_many_layers(angle, a):
+    law = shattering_law(layer_time(400, a), angle)
+    # the law neglects what is of higher order in the angle, and in s² as long as the correlation is not small
+    assert abs(kernel_correlation(400, [a], angle)[0] - law) < 0.01 + 0.05 * angle**2
+
+
+def test_at_half_the_law_has_a_limit_and_elsewhere_it_is_one_or_zero():
+    half, quarter, one = (
+        [float(shattering_law(layer_time(L, a), 0.5)) for L in (10**3, 10**9)] for a in (0.5, 0.25, 1)
+    )
+    assert half[0] == pytest.approx(half[1], rel=1e-3) and 0.8 < half[1] < 0.9
+    assert quarter[1] < 1e-6 and one[1] > 1 - 1e-6
+
+
+def test_the_identity_keeps_its_gradients():
+    np.testing.assert_allclose(gradient_correlation("relu", 4, [40.0], n_points=16, rng=rng()), 1)
+
+
+def test_correlations_by_brute_force():
+    points = 12
+    found = gradient_correlation("tanh", 3, [0.5], width=4, n_draws=1, n_points=points, rng=rng(1))[0, 0]
+    generator = rng(1)
+    u, v, across = generator.standard_normal((3, 1, 1, 4))[:, 0, 0]
+    W = [generator.standard_normal((1, 4, 4))[0] / 2 for _ in range(3)]
+    slopes = []
+    for z in np.linspace(-2, 2, points):
+        x, d = v * np.cos(z) + u * np.sin(z), across
+        for w in W:
+            h = np.tanh(x @ w)
+            x, d = x + 3**-0.5 * h, d + 3**-0.5 * (1 - h**2) * (d @ w)
+        slopes.append(d)
+    means = [np.mean([slopes[i] @ slopes[i + k] for i in range(points - k)]) for k in range(points)]
+    np.testing.assert_allclose(found, np.array(means) / means[0], atol=1e-12)
+
+
+def test_along_a_line_a_homogeneous_network_keeps_a_part_correlated():
+    line, arc = (
+        gradient_correlation("two-layer", 256, [0.0], path=path, rng=rng())[0, :, 32].mean() for path in ("line", "arc")
+    )
+    assert arc < 0.15 < line
+
+
+def test_single_relu_blocks_drift_as_computed():
+    found = signals("relu", 256, [1.0], n_draws=64, rng=rng()).forward.mean()
+    assert found == pytest.approx(np.cosh(1 / np.sqrt(np.pi)) ** 2, rel=0.1)  # of wide networks
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("kind: found 'two layer'.*Did you mean 'two-layer'", lambda: signals("two layer", 2, [0.5], rng=rng())),
+        ("n_layers: found 0", lambda: signals("tanh", 0, [0.5], rng=rng())),
+        ("n_draws: found 0", lambda: signals("tanh", 2, [0.5], n_draws=0, rng=rng())),
+        ("path: found 'circle'", lambda: gradient_correlation("tanh", 2, [0.5], path="circle", rng=rng())),
+        ("n_points: found 1", lambda: gradient_correlation("tanh", 2, [0.5], n_points=1, rng=rng())),
+        ("angle: found 'x'", lambda: kernel_correlation(2, [0.5], "x")),
+    ],
+)
+def test_unusable_settings_are_refused(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()

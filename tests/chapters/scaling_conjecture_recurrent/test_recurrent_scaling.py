@@ -1,0 +1,86 @@
+"""Tables of growth and memory against the functions they list, and the order in which scales must stand."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from chapters.scaling_conjecture_recurrent import recurrent_scaling as study
+from chapters.scaling_conjecture_recurrent.state_memory import far_half, memory_law, probe_memory
+from chapters.scaling_conjecture_recurrent.transitions import Transitions, gains, growth, log_mean, random_matrix
+
+
+def test_a_curve_is_the_gain_at_every_length():
+    curve = study.growth_curve(Transitions("local", 0.5), [4, 16], 6, 9, seed=2)
+    for N, found, norm in zip(curve.lengths, curve.log_gain, curve.log_norm, strict=True):
+        draws = gains(Transitions("local", 0.5), N, 6, 9, 2)
+        assert found == pytest.approx(log_mean(draws)) and norm == np.median([draw.log_norm for draw in draws])
+    assert all(low <= mid <= high for low, mid, high in zip(curve.low, curve.log_gain, curve.high, strict=True))
+    assert curve.ratio((4, 16)) == pytest.approx(growth("local", 0.5, True, (4, 16), n=6, n_draws=9, seed=2))
+
+
+def test_a_ratio_beyond_floating_point_is_infinite():
+    curve = study.GrowthCurve((1, 2), (0.0, 800.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0))
+    assert curve.ratio((1, 2)) == np.inf and curve.ratio((2, 1)) == 0
+
+
+def test_fresh_matrices_at_other_scales_stop_early():
+    found = study.growth_curves(["dense"], [0.5, 1.0], [4, 512], False, n=3, n_draws=2)
+    assert found["dense", 0.5].lengths == (4, 512) and found["dense", 1.0].lengths == (4,)
+    assert study.growth_curves(["dense"], [1.0], [4, 512], True, n=3, n_draws=2)["dense", 1.0].lengths == (4, 512)
+
+
+def test_laws_order_the_scales_and_one_matrix_grows_at_least_as_fast():
+    fresh, shared = (study.growth_laws([0.25, 0.5, 1.0], [16, 256], flag) for flag in (False, True))
+    for each in (fresh, shared):
+        assert each[0.25][1] > each[0.5][1] > each[1.0][1]
+    assert all(s >= f for a in fresh for f, s in zip(fresh[a], shared[a], strict=True))
+
+
+def test_what_may_be_shared_remembers_the_far_half_and_one_over_root_n_does_not():
+    options = {"n_steps": 64, "n": 16, "n_draws": 4}
+    assert min(study.far_ratio(kind, **options) for kind in study.ALLOWED.values()) > 0.7
+    assert study.far_ratio(Transitions("local", 0.5), **options) < 0.3
+
+
+def test_the_ratio_is_to_the_law():
+    found = study.far_ratio(Transitions("dense", 1.0), 8, 4, 1, seed=5, alpha=2.0)
+    rng = np.random.default_rng(np.random.SeedSequence([5, 8]).spawn(1)[0])
+    memory = probe_memory(Transitions("dense", 1.0), 8, 4, rng, alpha=2.0)
+    assert found == pytest.approx(far_half(memory) / far_half(memory_law(2.0, 8)))
+
+
+def test_tanh_forgets_sooner_the_larger_its_inputs():
+    found = study.tanh_memories(16, 4, 6000, {"large": 0.0, "root": 0.5, "inverse": 1.0})
+    far = {name: values[8:].sum() for name, values in found.items()}
+    assert far["linear"] > far["inverse"] > max(0.5 * far["linear"], far["root"]) and far["root"] > far["large"] - 0.02
+
+
+@pytest.mark.parametrize("compared", [[16], [16, 16], [64, 16], [16, 32], [16, 64, 256]])
+def test_lengths_that_cannot_be_compared_are_refused(compared):
+    with pytest.raises(ValueError, match=r"compared: found .*expected two of"):
+        study.compared_lengths(compared, [16, 64, 256])
+
+
+def test_random_signs_make_one_matrix_as_good_as_fresh_ones() -> None:
+    """Squares add when signs are drawn at every step, but for the units' own weights, which no sign parts from."""
+    assert study.signed_growth((64, 1024), 32, 20, 0) == pytest.approx(1, abs=0.05)  # discrete time, of order 1/N
+    assert study.signed_growth((64, 1024), 32, 20, 0, self_weights=True) > 10
+
+
+def test_the_mean_over_signs_is_the_power_of_squared_weights() -> None:
+    """Against a sum over all signs: n = 3 units, two steps, 64 sign patterns."""
+    sums = []
+    for N in (1, 2):
+        A = random_matrix("dense", 3, np.random.default_rng(4))
+        np.fill_diagonal(A, 0)
+        W = np.eye(3) + A / np.sqrt(N)
+        patterns = np.array(list(product([-1.0, 1.0], repeat=3 * N))).reshape(-1, N, 3)
+        total = 0.0
+        for signs in patterns:
+            P = np.eye(3)
+            for step in signs:
+                P = step[:, None] * (W @ P)
+            total += (P**2).sum() / 3
+        sums.append(total / len(patterns))
+    assert study.signed_growth((1, 2), 3, 1, 4) == pytest.approx(sums[1] / sums[0], rel=1e-12)

@@ -1,0 +1,78 @@
+"""Capacities of linear networks with side inputs: two routes, conservation, bounds, and gradients on constants."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capcore.propagation import ConvolutionTransport, Layer, propagate
+from chapters.scaling_conjecture_side_inputs import side_capacity as study
+from chapters.scaling_conjecture_side_inputs.side_shares import constant_limit, same_space_limit
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(2, 6), st.integers(1, 6), st.floats(0.01, 0.9), st.sampled_from(study.KINDS), st.integers(0, 99))
+def test_both_routes_agree_and_capacity_is_conserved(width, depth, square, kind, seed):
+    net = study.side_network(width, depth, square, kind, np.random.default_rng(seed))
+    kept = net.capacity_of_x()
+    assert kept == pytest.approx(net.capacity_by_ratios(), abs=1e-8)
+    assert 0 <= kept <= width
+    if kind == "constant":
+        assert width - kept <= 1 + 1e-9
+    rows = np.concatenate([net.on_x, net.on_side], axis=1)
+    if kind == "different":
+        np.testing.assert_allclose(rows @ rows.T, np.eye(width), atol=1e-12)
+        assert kept == pytest.approx(width * (1 - square) ** depth, abs=1e-9)
+
+
+def test_a_network_runs_as_its_coefficients_say():
+    net = study.side_network(3, 2, 0.3, "same", np.random.default_rng(1))
+    again = study.side_network(3, 2, 0.3, "different", np.random.default_rng(1))
+    np.testing.assert_allclose(net.on_x, again.on_x)
+    np.testing.assert_allclose(net.on_side, again.on_side[:, :3] + again.on_side[:, 3:])
+    np.testing.assert_allclose(again.on_side[:, :3], np.sqrt(0.3) * np.eye(3))  # the uppermost layer's comes first
+
+
+def test_one_wide_space_has_the_capacity_of_its_limit():
+    nets = [study.side_network(60, 60, 1 / 61, "same", np.random.default_rng(seed)) for seed in range(3)]
+    kept = np.mean([net.capacity_of_x() for net in nets]) / 60
+    alpha = -60 * np.log(1 - 1 / 61)
+    assert kept == pytest.approx(same_space_limit(alpha), abs=0.02)  # corrections of order 1/width
+
+
+def test_a_constant_follows_its_limit():
+    nets = [study.side_network(16, 64, 1 / 65, "constant", np.random.default_rng(seed)) for seed in range(12)]
+    taken = 16 - np.mean([net.capacity_of_x() for net in nets])
+    alpha = -64 * np.log(1 - 1 / 65)
+    assert taken == pytest.approx(16 * (1 - constant_limit(alpha, 16)), abs=0.02)  # near 1 whatever the draw
+
+
+def test_a_constant_takes_less_than_one_dimension_at_any_depth():
+    net = study.side_network(32, 256, 0.5, "constant", np.random.default_rng(0))
+    assert 31 / 32 - 1e-12 <= net.capacity_by_ratios() / 32 <= 31 / 32 + 1e-6
+
+
+def test_gradients_on_a_constant_are_those_of_propagation_on_average():
+    depth, square = 12, 1 / 12
+    on_x, on_constant = study.constant_gradients(7, depth, square, 20_000, np.random.default_rng(0))
+    local = ConvolutionTransport.of_offsets({-1: 0.5 / depth, 0: 1 - 1 / depth, 1: 0.5 / depth})
+    output = np.zeros(7)
+    output[3] = 1
+    law = propagate(output, [Layer.leaky(local, bias=square)] * depth).masses
+    for found, expected in ((on_x, law["input"]), (on_constant, law["bias"])):
+        assert abs(found.mean() - expected) < 4 * found.std() / np.sqrt(found.size)
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("kind: found 'sme'", lambda: study.side_network(4, 2, 0.1, "sme", np.random.default_rng(0))),
+        ("square: found 1", lambda: study.side_network(4, 2, 1.0, "same", np.random.default_rng(0))),
+        ("width: found 1", lambda: study.side_network(1, 2, 0.1, "same", np.random.default_rng(0))),
+        ("n_positions: found 2", lambda: study.constant_gradients(2, 2, 0.1, 5, np.random.default_rng(0))),
+        ("square: found -0.1", lambda: study.constant_gradients(5, 2, -0.1, 5, np.random.default_rng(0))),
+    ],
+)
+def test_refused(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,80 @@
+"""The stored runs of the chapter on side inputs: read as they are, and against runs made now."""
+
+import numpy as np
+import pytest
+
+from chapters.hierarchical.stored_runs import stored
+from chapters.scaling_conjecture_side_inputs import side_experiment as experiment
+from chapters.scaling_conjecture_side_inputs import side_results as read
+from chapters.scaling_conjecture_side_inputs.side_shares import side_share
+from chapters.scaling_conjecture_side_inputs.side_tasks import digit_task, parity_task
+
+ROWS = [
+    {"task": "parity", "form": "divided", "depth": depth, "exponent": g, "accuracy": [0.6 + g / 10, 0.8 + g / 10],
+     "loss": [0.1, 0.2], "at_edge": g == 0, "before": [0.3], "after": [0.4]}
+    for depth in (64, 8) for g in (0.5, 0)
+]  # fmt: skip
+
+
+def test_curves_are_sorted_by_scale_and_depth():
+    points = read.accuracy_points(ROWS, "parity", "divided")
+    assert list(points) == ["γ = 1", "γ = $L^{-1/2}$"]
+    depths, means, halves = points["γ = 1"]
+    assert depths == [8, 64] and means == pytest.approx([0.7, 0.7])
+    assert halves[0] == pytest.approx(12.706 * 0.1, rel=1e-3)  # Student's t with one degree of freedom
+
+
+def test_gaps_are_from_the_scale_of_one_half():
+    assert read.accuracy(ROWS, "parity", "divided", 8, 0) == pytest.approx(0.7)
+    assert read.accuracy_gap(ROWS, "parity", "divided", 8, 0) == pytest.approx(0.05)
+
+
+def test_edges_are_counted_among_networks_that_learned():
+    assert read.at_edge(ROWS, {"parity": 0.69}) == (2, 4)
+    assert read.at_edge(ROWS, {"parity": 0.1}) == (0, 0)
+
+
+def test_rows_that_are_not_there_are_refused():
+    with pytest.raises(ValueError, match="rows: found none with task = 'digit', depth = 8"):
+        read.chosen(ROWS, task="digit", depth=8)
+
+
+@pytest.mark.parametrize("form", experiment.FORMS)
+def test_stored_shares_are_those_made_now(form):
+    """Same keys, single precision: sums in another order change the last two of seven digits."""
+    now = experiment.untrained_shares(form, [0.25, 0.5], 16)
+    for g, row in zip([0.25, 0.5], now, strict=True):
+        [kept] = read.chosen(stored("side_inputs")["values"]["untrained"], form=form, exponent=g, depth=16)
+        assert (kept["mean"], kept["half"]) == pytest.approx(experiment.interval(row), rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["parity", "digit"])
+def test_stored_training_is_that_made_now(name):
+    """The first 20 losses to single precision, grown by 20 steps of Adam; accuracies to what chaos makes of them."""
+    task = parity_task(8, 8**-0.5, True) if name == "parity" else digit_task(8, 8**-0.5, True)
+    form = "divided" if name == "parity" else "divided random"
+    [kept] = read.chosen(stored("side_inputs")["values"]["trained"], task=name, form=form, depth=8, exponent=0.5)
+    plan = experiment.SETTINGS["trained"] | {"rates": [kept["best"]], "extensions": 0, "seeds": [0]}
+    now = experiment.search(task, plan)
+    assert now.early[0] == pytest.approx(kept["early"][0], rel=0.01)
+    assert now.accuracy[0] == pytest.approx(kept["accuracy"][0], abs=0.08)
+    if name == "parity":
+        assert now.before[0] == pytest.approx(kept["before"][0], rel=1e-3)
+
+
+def test_all_planned_networks_are_stored_with_all_seeds():
+    content = stored("side_inputs")
+    assert content["settings"] == experiment.SETTINGS
+    planned = [(task, form, depth, g) for task, form, depth, g, _ in experiment.arms()]
+    kept = content["values"]["trained"]
+    assert [(row["task"], row["form"], row["depth"], row["exponent"]) for row in kept] == planned
+    assert all(len(row["accuracy"]) == len(experiment.SETTINGS["trained"]["seeds"]) for row in kept)
+
+
+def test_initial_shares_of_trained_networks_follow_the_law():
+    """Raw pixels instead of units, through random weights of their own: the same law, three networks, 64 pairs each."""
+    for row in read.chosen(stored("side_inputs")["values"]["trained"], task="parity", depth=64):
+        law = side_share(row["form"], 64, 64 ** -row["exponent"])
+        if law > 1e-6:
+            assert abs(np.log(np.mean(row["before"]) / law)) < np.log(2)

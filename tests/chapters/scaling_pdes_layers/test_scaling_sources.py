@@ -1,0 +1,102 @@
+"""Sources in every layer: sums by brute force, closed forms, published values, and orders."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capcore.propagation import Segment, evolve, residual, source_kernel
+from chapters.scaling_pdes.green_functions import smooth_source
+from chapters.scaling_pdes.study import axis, neighbours, one_output, order
+from chapters.scaling_pdes_layers import scaling_sources as study
+
+
+def dense_powers(rates, depth, n):
+    """Powers 0 … N of the layers' matrix, on a periodic range."""
+    matrix = residual(rates, depth - 1).operator((n, 1))[0].toarray()
+    return [np.linalg.matrix_power(matrix, k) for k in range(depth)]
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(3, 12), st.floats(0.1, 0.9))
+def test_sums_over_layers_by_brute_force(depth, d):
+    rates = neighbours(d)
+    source = np.zeros(9)
+    source[4] = 1
+    powers = dense_powers(rates, depth, 9)
+    every_level = study.connected(rates, depth, source)
+    np.testing.assert_allclose(every_level[0], sum(p @ source for p in powers[1:]), atol=1e-13)
+    np.testing.assert_allclose(every_level[-1], source)
+    everything = sum(p @ source for p in powers)
+    np.testing.assert_allclose(study.cumulated(rates, depth, source), everything, atol=1e-13)
+    np.testing.assert_allclose(study.cumulated_one_by_one(rates, depth, source), everything, atol=1e-13)
+
+
+def test_published_value_by_three_routes():
+    x = axis(neighbours(4.0))
+    law = study.steady_lattice_law(neighbours(4.0), one_output(x))
+    assert law[x == 0] == pytest.approx(0.2775742752, abs=1e-10)
+    assert study.at_the_source(4.0) == pytest.approx(0.2775742752, abs=1e-10)
+    np.testing.assert_allclose(study.by_quadrature(4.0, x), law, atol=1e-12)
+    assert abs(study.published_gap(4.0)) < 1e-10 and abs(study.published_gap(2.5)) < 1e-12
+    assert source_kernel(0.0, 1.0, 4.0) == pytest.approx(0.2820947918, abs=1e-10)
+
+
+def test_any_depth_by_a_geometric_series_is_the_sum_over_layers():
+    x = axis(neighbours(4.0))
+    listed = study.connected(neighbours(4.0), 65, one_output(x))[0][x == 0][0] / 64
+    assert study.gap_of_depth(4.0, 65) == pytest.approx(listed / source_kernel(0.0, 1.0, 4.0) - 1, abs=1e-13)
+    assert study.gap_of_depth(4.0, 2**20) == pytest.approx(-1 / 64, rel=0.03)  # −1/(16 D)
+
+
+@pytest.mark.parametrize("kind", ["connected", "cumulated"])
+def test_first_order_in_the_number_of_layers(kind):
+    depths = [257, 513]
+    assert order([d - 1 for d in depths], study.layer_gaps(neighbours(2.0), depths, kind)) == pytest.approx(1, abs=0.02)
+
+
+def test_first_order_in_the_spread_with_its_factor():
+    gaps = study.spread_gaps([32.0, 64.0])
+    assert order([32, 64], gaps) == pytest.approx(1, abs=0.02)
+    assert gaps[-1] == pytest.approx(1 / (16 * 64), rel=0.02)
+
+
+def test_totals_of_equation_8_are_one_source_off_at_either_end():
+    totals, printed = study.total_slip(100)
+    assert totals[-1] - printed[-1] == 1
+    assert totals[0] - printed[0] == -1
+    assert np.abs(totals - printed).max() == pytest.approx(1)
+
+
+def test_layers_that_differ_tend_to_their_limit_with_order_one():
+    x, rates, strengths = np.arange(-60.0, 61.0), neighbours(4.0), [1.0, 0.25, 0.5]
+    parts = [Segment(1 / 3, rates, source=strength * smooth_source(x)) for strength in strengths]
+    limit = evolve(np.zeros(x.shape), parts).final[:, 0]
+    gaps = [np.abs(study.varied(rates, depth, x, strengths) - limit).max() for depth in (241, 481)]
+    assert order([240, 480], gaps) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("n_layers", [2, 5, 6])
+def test_layers_by_themselves_count_dimensions_twice(n_layers):
+    found = study.layer_totals(n_layers)
+    assert found["total"] == pytest.approx(n_layers + 1)
+    assert found["independent"] == pytest.approx(2 * n_layers)
+    assert found["conditional"] == pytest.approx(found["total"])
+
+
+def test_superposition_is_exact():
+    assert study.superposition_gap(neighbours(1.0), 20) < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("strengths: found -1", lambda: study.checked_strengths([1.0, -1.0])),
+        ("a number above 0 among them", lambda: study.checked_strengths([0.0, 0.0])),
+        ("strengths: found an empty array", lambda: study.checked_strengths([])),
+        ("depth: found 1", lambda: study.gap_of_depth(4.0, 1)),
+    ],
+)
+def test_unusable_settings_are_refused(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()

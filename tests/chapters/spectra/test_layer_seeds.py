@@ -1,0 +1,87 @@
+"""The same networks from several seeds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from chapters.spectra import layer_seeds as study
+from chapters.spectra import layer_spectra as layers
+from chapters.spectra.layer_outcomes import outcomes, run, trained_outcomes
+from chapters.spectra.trained_networks import Snapshot, Training, training_path
+
+
+def test_other_seeds_are_trained_and_compared_with_their_own_start():
+    training = Training(32, 2, epochs=1, seed=3)
+    paths = {"one": list(training_path(training, [0, 1]))}
+    others = {seed: {"one": replace(training, seed=seed)} for seed in (3, 4)}
+    found = study.all_outcomes(paths, 2, others)
+    assert found["layer"].tolist() == 3 * ["layer1", "layer2"] and found["seed"].tolist() == [2, 2, 3, 3, 4, 4]
+    assert found["shape"].tolist() == 3 * [(32, 64), (32, 32)] and found.index.is_unique
+    pd.testing.assert_series_equal(found["alpha"][:2], found["alpha"][2:4].reset_index(drop=True))
+    assert found["alpha"][0] != found["alpha"][4] and ((found["moved"] > 0) & (found["moved"] < 1)).all()
+
+
+@pytest.mark.parametrize(("change", "agree"), [(0.0, "2 of 2"), (0.04, "2 of 2"), (0.06, "1 of 2")])
+def test_stored_seeds_are_read_and_compared_with_the_run_of_now(monkeypatch, change, agree):
+    settings = {"networks": {"one": {"width": 32, "epochs": 0}}, "seeds": [3, 4]}
+    content = {"settings": settings, "values": run(settings)}
+    content["values"]["alpha"][0] += change
+    trainings = {seed: {"one": Training(32, 2, epochs=0, seed=seed)} for seed in (3, 4, 5)}
+    trained = []
+    monkeypatch.setattr(study, "trained_outcomes", lambda *found: trained.append(found[1]) or trained_outcomes(*found))
+    paths = {"one": list(training_path(trainings[3]["one"], [0]))}
+    table = study.all_outcomes(paths, 3, {seed: trainings[seed] for seed in (4, 5)}, content)
+    assert table["seed"].tolist() == [3, 3, 4, 4, 5, 5] and trained == [5] and table.index.is_unique
+    assert study.agreement(table, content, trainings[3], 3) == agree
+    assert study.agreement(table, content, trainings[5], 5) == "none, as this network is not stored"
+
+
+@pytest.fixture
+def table():
+    """Two networks, two layers, three seeds: network a is smaller in layer 1 on two seeds, never in layer 2."""
+    alphas = {
+        ("a", "layer1"): [2, 2, 9],
+        ("a", "layer2"): [5, 5, 5],
+        ("b", "layer1"): [3, 4, 3],
+        ("b", "layer2"): [4, 4.96, 2],
+    }
+    rows = [
+        {
+            "network": network,
+            "layer": layer,
+            "seed": seed,
+            "shape": (64, 64),
+            "alpha": alpha,
+            "moved": 0.5,
+            "spikes": seed,
+        }
+        for (network, layer), values in alphas.items()
+        for seed, alpha in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_comparisons_are_counted_seed_by_seed(table):
+    found = study.compared(table, "a", "b")
+    assert found["layer1"] == {"smaller": 2, "larger": 1, "same": 0}
+    assert found["layer2"] == {"smaller": 0, "larger": 2, "same": 1}
+    assert found["mean"] == {"smaller": 1, "larger": 1, "same": 1}
+    other = study.compared(table, "b", "a")
+    assert all(found[key]["smaller"] == other[key]["larger"] for key in found)
+
+
+def test_below_chance_is_below_all_but_one_in_forty(table):
+    chance = {(64, 64): np.linspace(2, 4, 1001)}
+    below = study.below_chance(table, chance)
+    assert below.tolist() == (table["alpha"] < 2.05).tolist() and below.sum() == 3
+    shown = study.seeds_table(table, below)
+    assert shown.loc[("a", "layer1")].tolist() == ["2.0 to 9.0", "2 of 3", "0.50", "0 to 2"]
+    assert study.layers_of(table)["b"][0] == ((64, 64), 3.0) and len(study.layers_of(table)["b"]) == 6
+
+
+def test_random_layers_are_seldom_below_chance():
+    rng = np.random.default_rng(1)
+    drawn = outcomes({"noise": [Snapshot(0, {f"layer{i}": rng.normal(size=(40, 40)) for i in range(40)}, 0, 0)]}, 0)
+    assert study.below_chance(drawn, {(40, 40): layers.chance_exponents((40, 40), 200, rng)}).mean() < 0.15

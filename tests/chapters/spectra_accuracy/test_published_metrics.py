@@ -1,0 +1,149 @@
+"""The published table: reading it, and that the stored statistics are those of the file where it is at hand."""
+
+import csv
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from chapters.hierarchical.stored_runs import stored
+from chapters.spectra_accuracy import published_metrics as study
+from chapters.spectra_accuracy.network_names import named_depth
+from chapters.spectra_accuracy.published_table import ERROR, METRICS, Networks, read_table
+
+TABLE = Path(__file__).resolve().parents[4] / "shared" / "data" / "published" / "published_osmr_joined.csv"
+needs_table = pytest.mark.skipif(not TABLE.is_file(), reason="needs ../shared/data/published, which is absent")
+
+
+@pytest.mark.parametrize(
+    ("name", "depth"),
+    [
+        ("resnet18_wd2", 18),
+        ("preresnetbc38b", 38),
+        ("resnetd152b", 152),
+        ("bn_vgg19b", 19),
+        ("vgg11", 11),
+        ("drnd105", 105),
+        ("dla102x2", 102),
+        ("wrn20_10_1bit_svhn", 20),
+        ("shakeshakeresnet26_2x32d_cifar10", 26),
+        ("diapreresnet164bn_svhn", 164),
+        ("densenet201", 201),
+        ("efficientnet_b7b", None),
+        ("mobilenetv2_w1", None),
+        ("squeezeresnet_v1_0", None),
+    ],
+)
+def test_depth_is_read_from_names_that_tell_it(name, depth):
+    assert named_depth(name) == depth
+
+
+def write(path, rows):
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_table_is_cut_into_data_sets_without_what_has_no_error(tmp_path):
+    row = {"modelname": "resnet10", "alpha": "3.0", "lognorm": "-inf", ERROR: "9", "params": "100"}
+    row |= {"dataset": "imagenet", "family": "resnet"}
+    rows = [row, row | {"dataset": "svhn", "modelname": "vgg11", "lognorm": "1"}, row | {ERROR: "", "params": ""}]
+    path = tmp_path / "table.csv"
+    found, left_out = read_table(path, write(path, rows))
+    assert {name: len(group) for name, group in found.items()} == {"imagenet": 1, "svhn": 1}
+    assert left_out == {"without error": 1, "without value": 2}
+    assert found["svhn"].columns["depth"] == [11] and np.isnan(found["imagenet"].columns["lognorm"]).all()
+    with pytest.raises(ValueError, match="table: found a file with SHA-256"):
+        read_table(path)
+
+
+def group(families, **columns):
+    return Networks(
+        tuple(map(str, range(len(families)))), tuple(families), {k: np.array(v) for k, v in columns.items()}
+    )
+
+
+def test_the_best_of_a_small_table_by_hand():
+    alpha = [3.0, 2.2, 5.0, 4.0, 2.1, 3.0, 4.0, 6.0]
+    error = [30.0, 10.0, 50.0, 40.0, 45.0, 35.0, 25.0, 5.0]
+    found = study.best_networks(group("aaaabbbb", alpha=alpha, top1_error=error))
+    assert found["number"] == {"all": 8, "best tenth": 1, "worst tenth": 1, "best of families": 2}
+    assert found["alpha"]["best tenth"][2] == 6.0 and found["alpha"]["worst tenth"][2] == 5.0
+    assert found["alpha"]["best of families"][2] == pytest.approx(4.1)
+    assert found["nearer"] == {"share": 0.5, "by chance": 0.5, "families": 2}  # α = 2.2 is, α = 6 is not
+    assert found["best less worst"] == 1.0
+    assert found["near"]["best of families"] == 0.5
+    assert found["distance"]["rho"] == pytest.approx(0.0, abs=1e-12)  # +1 and −1
+
+
+def test_pairs_of_equal_size_stay_in_their_family():
+    table = group("aaabb", alpha=[1.0, 2.0, 3.0, 1.0, 2.0], top1_error=[1.0, 2.0, 1.5, 2.0, 2.0], params=[5.0] * 5)
+    assert study.equal_size(table, "alpha") == (3, 2)  # the two of b err alike
+
+
+@pytest.fixture(scope="module")
+def again():
+    return study.run(TABLE, n_shuffles=1_999)
+
+
+@needs_table
+def test_stored_statistics_are_those_of_the_table(again):
+    content = stored("published_metrics")
+    assert content["settings"]["table"] == hashlib.sha256(TABLE.read_bytes()).hexdigest()
+    assert_close(content["values"], again)
+
+
+def assert_close(first, second):
+    if isinstance(first, dict):
+        assert first.keys() == second.keys()
+        for name in first:
+            assert_close(first[name], second[name])
+    elif isinstance(first, list):
+        assert len(first) == len(second)
+        for one, other in zip(first, second, strict=True):
+            assert_close(one, other)
+    else:
+        assert first == pytest.approx(second, abs=2e-6)  # stored with six digits
+
+
+@needs_table
+def test_central_numbers_by_another_route():
+    """With pandas and scipy alone: correlations of every family, their weighted mean, the quantiles."""
+    values = stored("published_metrics")["values"]
+    table = pd.read_csv(TABLE)
+    table = table[(table["dataset"] == "imagenet") & table["top1_error"].notna()]
+    large = table.groupby("family").filter(lambda rows: len(rows) >= 4)
+    for column in ("alpha", "alpha_weighted", "params"):
+        own = large.groupby("family").apply(lambda g, c=column: stats.spearmanr(g[c], g["top1_error"]).statistic)
+        weights = large.groupby("family").size() - 1
+        stored_rows = values["families"]["imagenet"][column]
+        assert {name: row["rho"] for name, row in stored_rows.items()} == pytest.approx(own.to_dict(), abs=1e-6)
+        mean = values["averages"]["imagenet"][column]["within"]["rho"]
+        assert mean == pytest.approx((own * weights).sum() / weights.sum(), abs=1e-6)
+    best = large.loc[large.groupby("family")["top1_error"].idxmin(), "alpha"]
+    assert values["best"]["alpha"]["best of families"][2] == pytest.approx(best.median(), abs=1e-6)
+    tenth = table.nsmallest(18, "top1_error")["alpha"]
+    assert values["best"]["alpha"]["best tenth"][2] == pytest.approx(tenth.median(), abs=1e-6)
+
+
+def test_no_row_of_the_table_is_stored():
+    """No list is as long as a data set, and no key is a network's name."""
+
+    def visit(value):
+        if isinstance(value, dict):
+            for name, one in value.items():
+                assert named_depth(str(name)) is None, name
+                visit(one)
+        elif isinstance(value, list):
+            assert len(value) <= 24
+            for one in value:
+                visit(one)
+
+    values = stored("published_metrics")["values"]
+    visit(values)
+    assert set(values["equal_size"]) == set(METRICS)

@@ -1,0 +1,49 @@
+"""Figures of the ResNets' exponents: what they draw is what they were given."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from chapters.spectra_choices import figures as resnet_choices
+from chapters.spectra_resnets import figures as resnet_spectra
+
+
+@pytest.fixture
+def ax():
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+def test_histograms_hold_all_exponents(ax):
+    groups = {"trained": np.array([1.0, 2.5, 3.0, 50.0, np.nan]), "noise": np.array([2.0, 4.0])}
+    resnet_spectra.plot_exponent_histograms(groups, ax)
+    heights = [patch.get_data().values.sum() for patch in ax.patches if hasattr(patch, "get_data")]
+    assert heights == pytest.approx([1.0, 1.0, 1.0])  # filled, outlined, and the other group
+    assert ax.get_legend_handles_labels()[1] == ["trained", "noise"]
+
+
+def test_p_values_are_cumulated(ax):
+    resnet_spectra.plot_p_values({"all": np.array([0.8, 0.2])}, ax)
+    x, y = ax.lines[1].get_data()
+    assert [*x] == [0, 0.2, 0.8, 1] and [*y] == [0, 0.5, 1, 1]
+
+
+def test_lines_only_where_there_is_something_to_fit(ax):
+    table = pd.DataFrame({"family": ["a"] * 3 + ["b"] * 3, "error": [1.0, 2, 3, 4, 5, 6], "x": [1.0, 2, 3, 7, 7, 7]})
+    resnet_choices.plot_errors(table, "x", ax, "x")
+    assert [len(line.get_xdata()) for line in ax.lines] == [3, 2, 3]
+
+
+def test_every_column_has_one_level_of_every_choice(ax):
+    order = [("α", "–"), ("α̂", "1/N"), ("α̂", "none")]
+    resnet_choices.plot_choice_matrix(order, ["metric", "units"], ax)
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert labels == ["metric: α", "metric: α̂", "units: 1/N", "units: none"]
+    assert sorted(x for line in ax.lines[:2] for x in line.get_xdata()) == [0, 1, 2]
+
+
+def test_correlations_stand_in_the_given_order(ax):
+    resnet_choices.plot_sorted_correlations({"all": {("b",): 0.5, ("a",): -1.0}}, [("a",), ("b",)], ax)
+    assert [*ax.lines[1].get_ydata()] == [-1.0, 0.5]

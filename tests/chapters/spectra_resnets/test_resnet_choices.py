@@ -1,0 +1,92 @@
+"""Metrics under combinations of choices, against reports computed with those choices."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capcore.spectra import DensityOptions, SpectraOptions
+from capcore.spectra.formats import stem
+from chapters.spectra_resnets import resnet_choices as study
+from chapters.spectra_resnets.resnet_sources import SOURCES
+from chapters.spectra_resnets.stored_spectra import stored_networks
+
+KEYS = ["resnet20", "layers_removed"]
+
+
+@pytest.fixture(scope="module")
+def networks():
+    return stored_networks()
+
+
+@pytest.fixture(scope="module")
+def values(networks):
+    return study.universes(networks, KEYS)
+
+
+def test_every_combination_is_there_once(networks, values):
+    """12 mean exponents of slices, 6 each of pooled and unfolded, 2 of operators; α̂ with units and sums."""
+    alphas = [key for key in values if key[0] == "α"]
+    assert len(alphas) == 12 + 6 + 6 + 2
+    assert len(values) == 26 + 54 + 36 + 24 + 8
+    assert all(np.isfinite(column).all() for column in values.values())
+    trained = study.universes(networks, [key for key in networks if key != "chance_level"])
+    columns = [tuple(np.round(column, 9)) for column in trained.values()]
+    assert len(set(columns)) == len(columns)  # none repeats another
+
+
+@pytest.mark.parametrize("tail", study.TAILS)
+@pytest.mark.parametrize("matrices", ["slices", "pooled", "unfolded"])
+def test_they_are_the_metrics_of_reports(networks, values, matrices, tail):
+    units = {"1/N": ("larger side", 1.0), "as stored": ("nothing", 1.0), "tool": ("nothing", "weightwatcher")}
+    for name, (divide_by, scale) in units.items():
+        if name == "tool" and matrices == "unfolded":
+            continue
+        density = DensityOptions(matrices, divide_by=divide_by, scale=scale)
+        options = replace(study.TAILS[tail], density=density, alternatives=())
+        for place, key in enumerate(KEYS):
+            model = networks[key].report(options).model
+            weighted = {"layers": None, "spectra": model.mean_alpha_hat, "sum": model.sum_alpha_hat}
+            for over, expected in weighted.items():
+                found = values.get(("α̂", matrices, name, tail, over, "all layers"))
+                if found is not None and expected is not None:
+                    assert found[place] == pytest.approx(expected, rel=1e-9)
+            mean = values["α", matrices, "–", tail, "layers", "all layers"][place]
+            assert mean == pytest.approx(model.layer_mean_alpha, rel=1e-9)
+
+
+def test_inner_layers_leave_out_the_first_and_the_last(networks, values):
+    kinds = {"conv1.weight": "skip", "linear.weight": "skip"}
+    options = SpectraOptions(DensityOptions("pooled"), kinds=kinds, alternatives=())
+    model = networks["resnet20"].report(options).model
+    found = values["α̂", "pooled", "1/N", "Clauset", "sum", "inner layers"][0]
+    assert found == pytest.approx(model.sum_alpha_hat, rel=1e-9)
+
+
+def test_operators_are_the_stored_ones(networks, values):
+    rows = networks["resnet20"].operator.values()
+    expected = np.mean([row["alpha"] for row in rows])
+    assert values["α", "operator", "–", "Clauset", "layers", "all layers"][0] == pytest.approx(expected)
+    expected = sum(row["alpha_hat"] for row in rows)
+    assert values["α̂", "operator", "as stored", "Clauset", "sum", "all layers"][0] == pytest.approx(expected)
+    divided = sum(row["alpha"] * np.log10(row["lambda_max"] / max(row["rows"], row["columns"])) for row in rows)
+    assert values["α̂", "operator", "1/N", "Clauset", "sum", "all layers"][0] == pytest.approx(divided)
+
+
+def test_shares_in_range(networks):
+    found = study.range_shares(networks, ["resnet20"])
+    expected = networks["resnet20"].report(SpectraOptions(alternatives=())).model.share_in_range
+    assert found["slices", "Clauset"] == pytest.approx(expected)
+    assert ("operator", "upper half") not in found
+
+
+@pytest.mark.parametrize("key", SOURCES)
+def test_the_tools_exponents_are_those_that_it_printed(networks, key):
+    """Against the reference tool's own output for the original files, which needs no weights here."""
+    files = json.loads((Path(__file__).parents[2] / "spectra" / "goldens" / "weightwatcher.json").read_text("utf8"))
+    (case,) = [case for name, case in files["checkpoints"].items() if stem(Path(name).name) == stem(SOURCES[key].file)]
+    printed = np.array([alpha for alpha in case["pooled"]["alpha"] if alpha != -1])
+    found = study.tool_alphas(networks[key])
+    np.testing.assert_allclose(np.sort(found), np.sort(printed), rtol=1e-9)
