@@ -7,7 +7,17 @@ import pytest
 
 from book._ext.local_kernels import LocalKernelManager
 
-nbval.kernel.KernelManager = LocalKernelManager
+
+class WithoutPictures(LocalKernelManager):
+    """Figures are made and not rendered: nbval compares no pictures, and the book renders them all."""
+
+    def start_kernel(self, **options):
+        """Start it with the variable that says so, unless the environment has one."""
+        environment = options.pop("env", None) or os.environ
+        super().start_kernel(**options, env={"CAPCORE_FIGURES": "off", **environment})
+
+
+nbval.kernel.KernelManager = WithoutPictures
 
 REQUIRED = {
     "CAPCORE_REQUIRE_SHARED": ("needs ../shared",),  # reference material beside the repository

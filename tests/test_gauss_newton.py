@@ -169,6 +169,7 @@ def test_the_acceleration_is_the_second_derivative_of_a_damped_geodesic():
     assert_allclose(bent - straight, -0.5 * gradient * 2 * straight.prod() / damped, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_bent_steps_arrive_sooner_along_a_curved_valley():
     # Eighteen layers with overlapping dilations, 190 inputs, a target that is attained.
     arch = Hierarchical(4, dilations=[1, 2, 4, 8, 16, 32] * 3)

@@ -119,7 +119,13 @@ def test_known_losses():
     assert [found.history[-1] for found in path.values()] == pytest.approx(known, rel=2e-3)
 
 
-@pytest.mark.parametrize("family", ["PowerLaw", "FractionalGaussianNoise", "RationalQuadratic"])
+@pytest.mark.parametrize(
+    "family",
+    [
+        "PowerLaw",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("FractionalGaussianNoise", "RationalQuadratic")),
+    ],
+)
 def test_twenty_further_starts_find_nothing_better(family):
     found = [
         projection_path(

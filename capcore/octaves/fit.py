@@ -71,7 +71,7 @@ def fit_octaves(
 
     >>> from capcore.octaves.quadrature import exponential_sequence
     >>> from capcore.processes import PowerLaw
-    >>> found = fit_octaves([2] * 29, [2] * 30, exponential_sequence(PowerLaw(), 2**30))
+    >>> found = fit_octaves([2] * 11, [2] * 12, exponential_sequence(PowerLaw(), 2**12))
     >>> found.converged, found.stationarity < 1e-8
     (True, True)
     """

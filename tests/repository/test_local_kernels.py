@@ -39,7 +39,7 @@ def test_a_notebook_is_reached_through_files_and_leaves_none(left_behind):
 
 
 def test_nbval_uses_them_and_leaves_none(left_behind):
-    assert nbval.kernel.KernelManager is LocalKernelManager
+    assert issubclass(nbval.kernel.KernelManager, LocalKernelManager)
     assert started() == "ipc"
     assert left_behind() == []
 
