@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting import MARKERS
-from chapters.gaussian_prediction.processes_figures import STYLES
+from chapters.gaussian_prediction.figures import STYLES
 
 FREQUENCY_LABEL = "frequency (cycles per input)"
 CAPACITY_LABEL = "capacity per mode"

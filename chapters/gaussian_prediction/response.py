@@ -1,22 +1,70 @@
-"""How the trained model responds to its target: the derivative of the optimum Â by A* (paper 1, section 4).
+"""How an optimum responds to its target and its units (paper 1, section 4).
+
+What a change of units does to the capacity of an input.
+
+Multiply input i by s and its coefficient by 1/s: the predictions are the same, Σ becomes DΣD, the Jacobian D⁻¹J, and
+𝒦 becomes D𝒦. The capacity of the input changes although nothing about the model did.
+
+How the trained model responds to its target: the derivative of the optimum Â by A* (paper 1, section 4).
 
 At a critical point the parameters solve K̃ᵀ(A − A*) = 0, so a move δA* of the target moves them by H⁺K̃ᵀδA*, with H
 half the Hessian of the loss. The constraint space 𝒦 is therefore the set of target directions the trained model
 responds to. The derivative is had twice here: in closed form, and by fitting again to moved targets.
+
+The autocorrelation that a trained model implies, and the recursion its error obeys (paper 1, App. B.3).
+
+A model Â generates a process of its own, y_{t+1} = Σ_j Â_j y_{t+1−j} + η, with autocorrelation Ĉ. Both Ĉ and the
+true C start from 1; Ĉ solves Ĉ_k = Σ_j Â_j Ĉ_|k−j|.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import pinvh, svd, svdvals
+from scipy.linalg import pinvh, svd, svdvals, toeplitz
 
 from capcore.architectures.base import Architecture
 from capcore.constraints import ConstraintSpace, rank_tolerance
 from capcore.optimum import Problem, fit
+from capcore.processes import AutoRegressive, Process
+from capcore.toeplitz import reflection_coefficients
 from capcore.validation import finite_array, finite_number
+
+
+def rescaled_capacity(space: ConstraintSpace, position: int, factors: object) -> np.ndarray:
+    """(len(factors),) capacity of one input after it has been multiplied by each factor, computed anew from D𝒦.
+
+    Parameters
+    ----------
+    position : index of the input, 0 … n − 1. factors : (m,) positive factors s.
+
+    >>> space = ConstraintSpace.from_columns([1.0, 1.0])
+    >>> rescaled_capacity(space, 0, [1.0, 3.0]).round(12).tolist()
+    [0.5, 0.9]
+    """
+    scales = np.ones(space.n_inputs)
+    result = []
+    for factor in finite_array(factors, "factors", 1):
+        scales[position] = factor
+        result.append(ConstraintSpace.from_columns(scales[:, None] * space.basis).per_input()[position])
+    return np.array(result)
+
+
+def rescaled_odds(capacity: object, factors: object) -> np.ndarray:
+    """The same in closed form: multiplying an input by s multiplies the odds κᵢ / (1 − κᵢ) of its capacity by s².
+
+    Parameters
+    ----------
+    capacity : κᵢ in [0, 1] before. factors : (m,) positive factors s.
+
+    >>> rescaled_odds(0.5, [1.0, 3.0]).tolist()
+    [0.5, 0.9]
+    """
+    kappa, square = np.asarray(capacity, dtype=float), np.square(finite_array(factors, "factors", 1))
+    return square * kappa / (1 + (square - 1) * kappa)
 
 
 def response_matrix(arch: Architecture, params: np.ndarray, problem: Problem, step: float = 1e-4) -> np.ndarray:
@@ -141,3 +189,75 @@ def response_bounds(matrix: np.ndarray, capacity: int) -> tuple[float, float]:
     """
     values = svdvals(matrix)
     return float(values[capacity - 1] ** 2), float(values[0] ** 2)
+
+
+class AutocorrelationError(NamedTuple):
+    """The error E = Ĉ − C and the two sides of its recursion.
+
+    Attributes
+    ----------
+    error : (n + 1,) E_0, …, E_n.
+    residual : (n,) E_k − Σ_j Â_j E_|k−j| for k = 1 … n: what is left when E is put into the system of Ĉ.
+    source : (n,) (ΣX)_k, X = Â − A* and Σ the autocorrelation matrix: what that residual is equal to.
+    """
+
+    error: np.ndarray
+    residual: np.ndarray
+    source: np.ndarray
+
+    @property
+    def relative_residual(self) -> float:
+        """Largest |residual| relative to max |E|: zero if E solved the system of Ĉ."""
+        return float(np.abs(self.residual).max() / self.size)
+
+    @property
+    def relative_residual_with_source(self) -> float:
+        """Largest |residual − source| relative to max |E|."""
+        return float(np.abs(self.residual - self.source).max() / self.size)
+
+    @property
+    def size(self) -> float:
+        """Largest |E|."""
+        return float(np.abs(self.error).max())
+
+
+def model_autocorrelation(coefficients: object, n: int) -> np.ndarray:
+    """(n,) autocorrelations Ĉ_0 = 1, …, Ĉ_{n−1} of the autoregression with these coefficients, lag 0 first.
+
+    Raises ``ValueError`` where the autoregression is unstable: it then has no autocorrelation.
+
+    >>> model_autocorrelation([0.5], 3).tolist()
+    [1.0, 0.5, 0.25]
+    """
+    c = AutoRegressive(coefficients).autocovariance(n)
+    return c / c[0]
+
+
+def autocorrelation_error(coefficients: object, process: Process) -> AutocorrelationError:
+    """E = Ĉ − C at lags 0 … n for a model with coefficients (n,), with its residual in the system of Ĉ.
+
+    >>> from capcore.processes import AR1
+    >>> autocorrelation_error([0.5], AR1(phi=0.5)).size
+    0.0
+    """
+    a = finite_array(coefficients, "coefficients", 1)
+    c = process.autocovariance(a.size + 1)
+    c = c / c[0]
+    error = model_autocorrelation(a, a.size + 1) - c
+    target, _ = process.predictor(a.size)
+    residual = error[1:] - toeplitz(error[:-1]) @ a
+    return AutocorrelationError(error, residual, toeplitz(c[:-1]) @ (a - target))
+
+
+def visible_errors(models: Iterable[tuple[object, Process]], smallest: float = 1e-6) -> list[AutocorrelationError]:
+    """:func:`autocorrelation_error` of each (coefficients, process) for which max |E| is at least ``smallest``.
+
+    Below that E is rounding. Unstable models have no autocorrelation and are left out too.
+
+    >>> from capcore.processes import AR1
+    >>> [round(e.size, 12) for e in visible_errors([([0.5], AR1(0.5)), ([0.4], AR1(0.5)), ([1.5], AR1(0.5))])]
+    [0.1]
+    """
+    stable = [(a, p) for a, p in models if np.all(np.abs(reflection_coefficients(np.asarray(a, dtype=float))) < 1)]
+    errors = [autocorrelation_error(coefficients, process) for coefficients, process in stable]
+    return [error for error in errors if error.size >= smallest]

@@ -14,7 +14,7 @@ import numpy as np
 from capcore.architectures import Hierarchical
 from capcore.optimum import Problem, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
-from chapters.gaussian_prediction.models import models_by_channels
+from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.noise_floor import count_above_noise, model_eigenvalues
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}

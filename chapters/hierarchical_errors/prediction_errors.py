@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chapters.gaussian_prediction.model_autocorrelation import model_autocorrelation
+from chapters.gaussian_prediction.response import model_autocorrelation
 from chapters.shared.profiles import distant, recent
 from chapters.shared.survey import Case
 

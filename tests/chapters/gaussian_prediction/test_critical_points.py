@@ -4,14 +4,7 @@ import pytest
 from capcore.architectures import Hierarchical, Linear
 from capcore.optimum import Problem, fit
 from capcore.processes import FAMILIES, AutoRegressive, PowerLaw
-from chapters.gaussian_prediction.critical_points import (
-    add_channel,
-    describe,
-    gradient,
-    gradient_gap,
-    hessian,
-    stationarity,
-)
+from chapters.gaussian_prediction.optima import add_channel, describe, gradient, gradient_gap, hessian, stationarity
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.gaussian_prediction.crossings import Curve, affine_crossings
+from chapters.gaussian_prediction.optima import Curve, affine_crossings
 
 numbers = st.floats(-2, 2).map(lambda x: round(x, 3))
 

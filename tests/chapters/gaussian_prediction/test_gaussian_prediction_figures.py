@@ -9,20 +9,24 @@ import numpy as np
 import pytest
 
 from capcore.processes import PowerLaw
-from chapters.gaussian_prediction.crossings import Curve
-from chapters.gaussian_prediction.crossings_figures import plot_error_curve, plot_off_constraint
-from chapters.gaussian_prediction.gram import count_directions
-from chapters.gaussian_prediction.gram_figures import plot_counts, plot_missed
-from chapters.gaussian_prediction.model_autocorrelation import autocorrelation_error
-from chapters.gaussian_prediction.prediction import SampledError
-from chapters.gaussian_prediction.prediction_figures import plot_autocorrelation_errors, plot_sampled_errors
-from chapters.gaussian_prediction.processes_figures import plot_allocations, plot_lines, plot_spectra
-from chapters.gaussian_prediction.rescaling_figures import plot_rescaling
-from chapters.gaussian_prediction.response_figures import (
+from chapters.gaussian_prediction.figures import (
+    plot_allocations,
+    plot_autocorrelation_errors,
+    plot_counts,
+    plot_error_curve,
+    plot_lines,
+    plot_missed,
+    plot_off_constraint,
+    plot_rescaling,
     plot_response_curves,
     plot_response_kinds,
     plot_response_per_input,
+    plot_sampled_errors,
+    plot_spectra,
 )
+from chapters.gaussian_prediction.optima import Curve
+from chapters.gaussian_prediction.response import autocorrelation_error
+from chapters.gaussian_prediction.study import SampledError, count_directions
 
 
 @pytest.fixture

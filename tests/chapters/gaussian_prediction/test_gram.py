@@ -5,7 +5,7 @@ from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
 from capcore.optimum import Problem, fit
 from capcore.processes import PowerLaw
-from chapters.gaussian_prediction.gram import constraint_matrix, count_directions, counts_under_mixing, regauge
+from chapters.gaussian_prediction.study import constraint_matrix, count_directions, counts_under_mixing, regauge
 
 
 def test_eigenvalues_are_squares_and_lose_what_is_below_the_root_of_rounding():

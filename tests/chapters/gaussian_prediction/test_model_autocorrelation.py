@@ -4,11 +4,7 @@ import pytest
 from capcore.architectures import Hierarchical
 from capcore.optimum import fit
 from capcore.processes import AR1, FAMILIES, PowerLaw
-from chapters.gaussian_prediction.model_autocorrelation import (
-    autocorrelation_error,
-    model_autocorrelation,
-    visible_errors,
-)
+from chapters.gaussian_prediction.response import autocorrelation_error, model_autocorrelation, visible_errors
 
 
 def test_it_solves_the_recursion_of_the_model(rng):

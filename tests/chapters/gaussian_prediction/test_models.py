@@ -1,6 +1,6 @@
 import pytest
 
-from chapters.gaussian_prediction.models import models_by_channels
+from chapters.gaussian_prediction.study import models_by_channels
 
 
 def test_entries_may_be_numbers_or_lists():

@@ -4,7 +4,7 @@ import pytest
 from capcore.architectures import Linear
 from capcore.optimum import Problem
 from capcore.processes import AR1, FAMILIES, FromAutocovariance, PowerLaw
-from chapters.gaussian_prediction.prediction import dense_predictor, error_variance, prediction_gaps, sampled_error
+from chapters.gaussian_prediction.study import dense_predictor, error_variance, prediction_gaps, sampled_error
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -1,7 +1,7 @@
 import numpy as np
 
 from capcore.constraints import ConstraintSpace
-from chapters.gaussian_prediction.rescaling import rescaled_capacity, rescaled_odds
+from chapters.gaussian_prediction.response import rescaled_capacity, rescaled_odds
 
 
 def test_the_odds_are_multiplied_by_the_square_of_the_factor(rng):

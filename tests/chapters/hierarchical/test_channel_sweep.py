@@ -4,7 +4,7 @@ import pytest
 from capcore.architectures import Hierarchical
 from capcore.optimum import fit
 from capcore.processes import AR1, PowerLaw
-from chapters.gaussian_prediction.models import models_by_channels
+from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.channel_sweep import exact_capacities, first_within, sweep
 
 

@@ -4,7 +4,7 @@ import pytest
 from capcore.architectures import Hierarchical, Linear
 from capcore.optimum import Problem, fit
 from capcore.processes import PowerLaw
-from chapters.gaussian_prediction.models import models_by_channels
+from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.channel_sweep import sweep
 from chapters.hierarchical.conditioning import conditions_in_balance, conditions_of_sweep, residual_condition
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from capcore.architectures import Hierarchical
 from capcore.processes import PowerLaw
-from chapters.gaussian_prediction.models import models_by_channels
+from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.eigenvalue_counts import SETTINGS, count_models
 from chapters.hierarchical.stored_runs import stored
 

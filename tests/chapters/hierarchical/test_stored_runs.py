@@ -5,7 +5,7 @@ import pytest
 
 from capcore.architectures import Hierarchical
 from capcore.processes import AR1, PowerLaw
-from chapters.gaussian_prediction.models import models_by_channels
+from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.channel_sweep import sweep
 from chapters.hierarchical.stored_runs import (
     describes,

@@ -3,7 +3,7 @@ import pytest
 
 from capcore.architectures import Hierarchical, Linear
 from capcore.processes import AR1, PowerLaw
-from chapters.linear_systems.comparison import allocate_all, allocate_by_process
+from chapters.linear_systems.study import allocate_all, allocate_by_process
 
 
 def test_equal_totals_in_different_places():

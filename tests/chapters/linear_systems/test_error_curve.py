@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from capcore.processes import FAMILIES, FractionalGaussianNoise
-from chapters.linear_systems.error_curve import error_curve
+from chapters.linear_systems.study import error_curve
 
 families = pytest.mark.parametrize("family", FAMILIES)
 

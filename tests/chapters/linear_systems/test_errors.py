@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.constraints import ConstraintSpace
-from chapters.linear_systems.errors import (
+from chapters.linear_systems.study import (
     COORDINATE_LAWS,
     complement,
     draw_coordinates,
     expected_squares,
     free_dimensions,
+    relative_squares,
     share_ratios,
     simulate,
 )
-from chapters.linear_systems.optimal_error import relative_squares
-from chapters.linear_systems.random_spaces import random_basis
+from chapters.linear_systems.systems import random_basis
 
 
 @pytest.fixture

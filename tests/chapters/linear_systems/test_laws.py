@@ -8,8 +8,8 @@ from capcore.architectures import Hierarchical
 from capcore.constraints import ConstraintSpace, chain, join
 from capcore.optimum import fit
 from capcore.processes import PowerLaw
-from chapters.linear_systems import laws
-from chapters.linear_systems.random_spaces import pair_at_angle, random_basis
+from chapters.linear_systems import systems as laws
+from chapters.linear_systems.systems import pair_at_angle, random_basis
 
 ROUNDING = 1e-10  # products of orthonormal 30-vectors, with five decimal orders to spare
 

@@ -5,7 +5,7 @@ from scipy.linalg import sqrtm
 from capcore.architectures import Hierarchical, Linear
 from capcore.optimum import fit
 from capcore.processes import FAMILIES, FractionalGaussianNoise, PowerLaw
-from chapters.linear_systems.leverage import leverages
+from chapters.linear_systems.systems import leverages
 
 
 def hat_diagonal(matrix):

@@ -7,26 +7,23 @@ import pytest
 from capcore.architectures import Hierarchical
 from capcore.constraints import ConstraintSpace
 from capcore.processes import FractionalGaussianNoise, PowerLaw
-from chapters.linear_systems import errors
-from chapters.linear_systems.error_curve import error_curve
-from chapters.linear_systems.error_plane_figures import plot_error_plane, plot_loss_along
-from chapters.linear_systems.error_shares_figures import (
+from chapters.linear_systems import study as errors
+from chapters.linear_systems.figures import (
+    plot_chain_orders,
     plot_departures,
+    plot_error_plane,
     plot_exceedance,
+    plot_leverages,
+    plot_loss_along,
+    plot_pair_gaps,
     plot_realised,
     plot_shares_against_free,
     plot_simulated,
-)
-from chapters.linear_systems.leverage import leverages
-from chapters.linear_systems.optimal_error import optimal_error
-from chapters.linear_systems.random_spaces import random_basis
-from chapters.linear_systems.subspaces_figures import (
-    plot_chain_orders,
-    plot_leverages,
-    plot_pair_gaps,
     plot_squared_cosines,
     plot_sum_and_union,
 )
+from chapters.linear_systems.study import error_curve, optimal_error
+from chapters.linear_systems.systems import leverages, random_basis
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pytest
 
 from capcore.architectures import Hierarchical, Linear
 from capcore.processes import AR1, FAMILIES, PowerLaw
-from chapters.linear_systems.optimal_error import optimal_error, relative_squares
+from chapters.linear_systems.study import optimal_error, relative_squares
 
 
 def test_shares_do_not_depend_on_the_scale():

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.linear_systems.random_spaces import pair_at_angle, random_basis, spanning_columns
+from chapters.linear_systems.systems import pair_at_angle, random_basis, spanning_columns
 
 
 @given(st.integers(1, 12), st.data(), st.integers(0, 1000))

@@ -1,7 +1,19 @@
-"""The laws of capacity (paper 1, Properties 1–6), measured over random spaces.
+"""Laws of capacity on random subspaces (paper 1, section 3).
+
+The laws of capacity (paper 1, Properties 1–6), measured over random spaces.
 
 Each function draws spaces and returns how far the two sides of one law lie apart, one entry per draw; a
 law holds when all of them are round-off. By default 𝒦 has dimension 12 and S dimension 5 in R^30.
+
+Three leverages of the inputs that share one total: of the model space, of the fit, and of the constraints.
+
+All three are leverage scores (squared row norms of an orthonormal basis of the columns), of the Jacobian J, of
+Σ^½J and of ΣJ. Each sums to the same κ, since Σ is invertible, and each answers another question.
+
+Random subspaces of R^n, with a dimension, a conditioning or a principal angle of one's choice.
+
+What holds for every subspace is tested on these. The columns are drawn from the rotation-invariant
+distribution: no direction of R^n is special.
 """
 
 from __future__ import annotations
@@ -9,11 +21,14 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
-from scipy.linalg import null_space, subspace_angles
+from scipy.linalg import eigh, null_space, subspace_angles
 
 from capcore.allocation import CapacityAllocation
+from capcore.architectures.base import Architecture
 from capcore.constraints import ConstraintSpace, chain, join
-from chapters.linear_systems.random_spaces import pair_at_angle, random_basis, spanning_columns
+from capcore.optimum import Problem
+from capcore.processes import Process
+from capcore.validation import finite_number, positive_integer
 
 N, KAPPA, N_S = 30, 12, 5
 
@@ -178,3 +193,85 @@ def layer_chain_gap(alloc: CapacityAllocation) -> float:
     layers = alloc.layers.values()
     sums = [np.sum([getattr(layer, view) for layer in layers], axis=0) for view in ("forward", "backward")]
     return float(np.abs(np.array(sums) - alloc.per_input).max())
+
+
+WEIGHTINGS = {"model space": 0.0, "fit": 0.5, "constraints": 1.0}
+"""Name of the leverage → power of Σ in front of the Jacobian."""
+
+
+def leverages(arch: Architecture, params: np.ndarray, process: Process | Problem) -> dict[str, np.ndarray]:
+    """Three leverages of each input, each (n_inputs,), at the given parameters:
+
+    - "model space", of J: how freely the model can move each coefficient;
+    - "fit", of Σ^½J with the symmetric root: the diagonal of the hat matrix of the linearised fit, its degrees of
+      freedom;
+    - "constraints", of ΣJ: how tightly the optimality conditions hold the error of each coefficient, the capacity of
+      paper 1.
+
+    >>> from capcore.architectures import Linear
+    >>> from capcore.processes import PowerLaw
+    >>> three = leverages(Linear(np.eye(4)[:, :2]), np.zeros(2), PowerLaw())
+    >>> [round(float(values.sum()), 9) for values in three.values()]
+    [2.0, 2.0, 2.0]
+    """
+    values, vectors = eigh(Problem.of(arch, process).covariance)
+    result = {}
+    for label, power in WEIGHTINGS.items():
+        weight = (vectors * values**power) @ vectors.T
+        spaces = [
+            ConstraintSpace.from_columns(weight @ columns, equilibrated=True)
+            for columns in arch.tangents(params).values()
+        ]
+        result[label] = join(spaces).per_input(arch.input_dim)
+    return result
+
+
+def random_basis(n: int, dimension: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, dimension) orthonormal basis of a random subspace of R^n; 1 ≤ dimension ≤ n.
+
+    >>> random_basis(4, 2, np.random.default_rng(0)).shape
+    (4, 2)
+    """
+    n, dimension = positive_integer(n, "n"), positive_integer(dimension, "dimension")
+    if dimension > n:
+        raise ValueError(f"dimension: found {dimension}, expected at most n = {n}.")
+    return np.linalg.qr(rng.normal(size=(n, dimension)))[0]
+
+
+def spanning_columns(basis: np.ndarray, condition: float, rng: np.random.Generator) -> np.ndarray:
+    """(n, k + 1) columns that span the same space as ``basis`` (n, k), neither orthogonal nor independent.
+
+    Parameters
+    ----------
+    condition : largest over smallest non-zero singular value of the columns, at least 1. One column is redundant.
+    """
+    if not finite_number(condition, "condition", "a number of at least 1") >= 1:
+        raise ValueError(f"condition: found {condition!r}, expected a number of at least 1.")
+    k = basis.shape[1]
+    scales = np.geomspace(1.0, 1.0 / condition, k)
+    return basis @ (random_basis(k, k, rng) * scales) @ random_basis(k + 1, k, rng).T
+
+
+def pair_at_angle(
+    n: int, dimensions: tuple[int, int], angle: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Orthonormal bases (n, k₁), (n, k₂) of two subspaces whose smallest principal angle is ``angle``.
+
+    Parameters
+    ----------
+    dimensions : k₁ and k₂, with k₁ + k₂ ≤ n. angle : in radians, from 0 (they share a line) to π/2 (orthogonal).
+
+    The other principal angles are drawn uniformly between ``angle`` and π/2.
+    """
+    k1, k2 = sorted(positive_integer(k, "dimensions") for k in dimensions)
+    if k1 + k2 > n:
+        raise ValueError(f"dimensions: found {k1} + {k2}, expected a sum of at most n = {n}.")
+    if not 0 <= finite_number(angle, "angle", "an angle in [0, π/2]") <= np.pi / 2:
+        raise ValueError(f"angle: found {angle!r}, expected an angle in [0, π/2] radians.")
+    angles = np.concatenate([[angle], rng.uniform(angle, np.pi / 2, size=k1 - 1)])
+    frame = random_basis(n, k1 + k2, rng)
+    small, large = frame[:, :k1], frame[:, k1:]
+    tilted = small * np.cos(angles) + large[:, :k1] * np.sin(angles)
+    second = np.hstack([tilted, large[:, k1:]]) @ random_basis(k2, k2, rng)
+    first = small @ random_basis(k1, k1, rng)
+    return (first, second) if dimensions[0] <= dimensions[1] else (second, first)

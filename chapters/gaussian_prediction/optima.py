@@ -1,20 +1,29 @@
-"""Critical points of the loss: how stationary a point is, and how the loss curves around it (paper 1, Eq. 16).
+"""Optima and other critical points (paper 1, section 4.2).
+
+Critical points of the loss: how stationary a point is, and how the loss curves around it (paper 1, Eq. 16).
 
 K̃ᵀX = 0 holds wherever the gradient vanishes: at the optimum, at a local optimum and at a saddle.
+
+Where the errors of a model meet 𝒦^⊥ taken at the optimum (paper 1, section 4.2 and Figure 2).
+
+For a curved model space 𝒦 depends on where it is taken: every critical point lies on its own 𝒦^⊥, and the 𝒦^⊥ of
+the optimum may meet the errors of the model in further points. Curves are polynomial here, so that all are found.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from scipy.linalg import eigvalsh
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem
-from capcore.validation import finite_number
+from capcore.validation import finite_array, finite_number, positive_integer
 
 FLAT = 1e-7  # curvatures below this share of the largest are differencing error
 
@@ -110,3 +119,84 @@ def add_channel(arch: Hierarchical, params: np.ndarray) -> tuple[Hierarchical, n
         wide = ((0, rows - kernel.shape[0]), (0, 0), (0, columns - kernel.shape[2]))
         kernels.append(np.pad(kernel, wide).reshape(rows * taps * columns))
     return larger, np.concatenate(kernels)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A model with one parameter w and coefficients polynomial in it, against a target, Σ = I.
+
+    Parameters
+    ----------
+    powers : (n, degree + 1) A_i(w) = Σ_k powers[i, k] w^k. target : (n,) A*.
+
+    >>> parabola = Curve([[0, 1, 0], [0, 0, 1]], [1.0, -0.5])  # A = (w, w²)
+    >>> parabola.critical_points.size, parabola.crossings(parabola.optimum).size
+    (1, 2)
+    """
+
+    powers: np.ndarray
+    target: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "powers", finite_array(self.powers, "powers", 2))
+        object.__setattr__(self, "target", finite_array(self.target, "target", 1))
+        if self.powers.shape[0] != self.target.size:
+            raise ValueError(f"target: found {self.target.size} values, expected {self.powers.shape[0]} as in powers.")
+
+    def coefficients(self, w: object) -> np.ndarray:
+        """(n, …) coefficients A(w)."""
+        return np.stack([Polynomial(row)(np.asarray(w)) for row in self.powers])
+
+    @cached_property
+    def _errors(self) -> list[Polynomial]:
+        return [Polynomial(row) - value for row, value in zip(self.powers, self.target, strict=True)]
+
+    def _constraint(self, w: float) -> np.ndarray:
+        return np.array([error.deriv()(w) for error in self._errors])  # K̃ = Σ ∂A/∂w with Σ = I
+
+    @cached_property
+    def critical_points(self) -> np.ndarray:
+        """All real w with K̃(w)ᵀX(w) = 0, ascending."""
+        return _real_roots(sum((error.deriv() * error for error in self._errors), Polynomial([0.0])))
+
+    @cached_property
+    def optimum(self) -> float:
+        """The critical point of least loss."""
+        losses = [sum(error(w) ** 2 for error in self._errors) for w in self.critical_points]
+        return float(self.critical_points[np.argmin(losses)])
+
+    def crossings(self, at: float) -> np.ndarray:
+        """All real w with K̃(at)ᵀX(w) = 0, ascending: where the errors meet the 𝒦^⊥ taken at ``at``."""
+        terms = (k * error for k, error in zip(self._constraint(at), self._errors, strict=True))
+        return _real_roots(sum(terms, Polynomial([0.0])))
+
+    def off_constraint(self, w: np.ndarray, at: float | None = None) -> np.ndarray:
+        """(len(w),) K̃ᵀX(w), with K̃ taken at each w itself, or at the one point ``at``."""
+        errors = np.stack([error(w) for error in self._errors])
+        taken = np.stack([error.deriv()(w if at is None else np.full_like(w, at)) for error in self._errors])
+        return np.sum(errors * taken, axis=0)
+
+
+def _real_roots(polynomial: Polynomial) -> np.ndarray:
+    roots = polynomial.roots()
+    return np.sort(roots[np.abs(roots.imag) < 1e-9 * (1 + np.abs(roots))].real)
+
+
+def affine_crossings(n_draws: int, rng: np.random.Generator, n: int = 6, capacity: int = 3) -> np.ndarray:
+    """(n_draws,) whether the errors of a random affine model meet its 𝒦^⊥ in exactly one point.
+
+    The errors are {Bw + X₀} and 𝒦 is spanned by ΣB wherever it is taken: there is one solution of Kᵀ(Bw + X₀) = 0
+    if and only if KᵀB has full rank. B, X₀ and the square root of Σ have independent normal entries.
+
+    >>> int(affine_crossings(10, np.random.default_rng(0)).sum())
+    10
+    """
+    single = np.zeros(positive_integer(n_draws, "n_draws"), dtype=bool)
+    for i in range(n_draws):
+        basis, root, offset = rng.normal(size=(n, capacity)), rng.normal(size=(n, n)), rng.normal(size=n)
+        space = ConstraintSpace.from_columns(root.T @ root @ basis)
+        system = ConstraintSpace.from_columns(space.basis.T @ basis)
+        w = np.linalg.lstsq(space.basis.T @ basis, -space.basis.T @ offset, rcond=None)[0]
+        met = np.linalg.norm(space.basis.T @ (basis @ w + offset)) < 1e-9 * np.linalg.norm(offset)
+        single[i] = met and system.dimension == space.dimension == capacity
+    return single

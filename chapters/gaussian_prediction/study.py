@@ -1,0 +1,212 @@
+"""Prediction, and the constraint matrix by several routes (paper 1, section 4).
+
+The models that a notebook compares, as its ``channels`` parameter lists them.
+
+The error of a linear one-step prediction, by routes that do not use its quadratic form (paper 1, App. B.1–B.2).
+
+They check :meth:`~capcore.processes.Process.predictor` and Eq. 33 independently: by dense linear algebra and by
+sampling the process.
+
+Counting constraints: the singular values of K̃ against the eigenvalues of its Gram matrix (paper 1, section 4.3).
+
+The paper counts the non-zero eigenvalues of K̃K̃ᵀ. They are the squares of the singular values of K̃, so what lies
+below √eps of the largest drowns in rounding, and how much lies there depends on the parameters chosen for the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, solve, svdvals, toeplitz
+
+from capcore.architectures.base import Architecture
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.constraints import ConstraintSpace, gram_eigenvalues
+from capcore.optimum import Problem
+from capcore.processes import AutoRegressive, Process
+from capcore.validation import finite_array, finite_number, positive_integer
+from chapters.linear_systems.systems import random_basis
+
+
+def models_by_channels(channels: Any, n_layers: int, kernel_size: Any = 2) -> dict[str, Hierarchical]:
+    """Label → hierarchical model, for each entry of a list of channels (a number, or one number per hidden layer).
+
+    Raises ``ValueError`` for something else than a non-empty list, and for entries no model can be made of.
+
+    >>> list(models_by_channels([1, [2, 3]], n_layers=3))
+    ['1 channel', '2, 3 channels']
+    """
+    if not isinstance(channels, Sequence) or isinstance(channels, str) or not channels:
+        raise ValueError(f"channels: found {channels!r}, expected a non-empty list such as [1, 2, 4].")
+    models = {}
+    for entry in channels:
+        name = ", ".join(map(str, entry)) if isinstance(entry, Sequence) and not isinstance(entry, str) else entry
+        models[f"{name} channel{'' if entry == 1 else 's'}"] = Hierarchical(entry, n_layers, kernel_size)
+    return models
+
+
+class SampledError(NamedTuple):
+    """A sampled mean squared error: its mean, its standard error, and the number of samples behind it."""
+
+    mean: float
+    standard_error: float
+    n_samples: int
+
+
+def dense_predictor(process: Process, n: int) -> tuple[np.ndarray, float]:
+    """A* (n,) and v* of order n by dense algebra: a Cholesky factor in place of Levinson's recursion.
+
+    A* solves ΣA = (c_1, …, c_n), and v* is the ratio of determinants det Σ_{n+1} / det Σ_n, which is the square
+    of the last diagonal entry of the Cholesky factor.
+
+    >>> from capcore.processes import AR1
+    >>> target, variance = dense_predictor(AR1(phi=0.5), 2)
+    >>> target.round(12).tolist(), round(variance, 12)
+    ([0.5, 0.0], 0.75)
+    """
+    c = process.autocovariance(positive_integer(n, "n") + 1)
+    factor = cholesky(toeplitz(c), lower=True)
+    return solve(toeplitz(c[:-1]), c[1:], assume_a="pos"), float(factor[-1, -1] ** 2)
+
+
+class PredictionGaps(NamedTuple):
+    """How far A* and v* are from what defines them; see :func:`prediction_gaps`."""
+
+    residual: float
+    variance_gap: float
+    round_trip: float
+
+
+def prediction_gaps(process: Process, n: int) -> PredictionGaps:
+    """Three checks of the predictor of order n against Eq. 31, each zero but for rounding.
+
+    Returns
+    -------
+    residual : ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖.
+    variance_gap : relative difference of v* from det Σ_{n+1} / det Σ_n.
+    round_trip : largest difference, lags 0 … n, of the autocovariance rebuilt from (A*, v*).
+
+    >>> from capcore.processes import PowerLaw
+    >>> max(prediction_gaps(PowerLaw(), 8)) < 1e-12
+    True
+    """
+    c = process.autocovariance(n + 1)
+    target, variance = process.predictor(n)
+    rebuilt = AutoRegressive(target, variance).autocovariance(n + 1)
+    return PredictionGaps(
+        residual=float(np.linalg.norm(process.covariance(n) @ target - c[1:]) / (np.linalg.norm(c[1:]) or 1.0)),
+        variance_gap=abs(variance / dense_predictor(process, n)[1] - 1),
+        round_trip=float(np.abs(rebuilt - c).max()),
+    )
+
+
+def error_variance(coefficients: object, process: Process) -> float:
+    """Variance of y_{t+1} − A·(y_t, y_{t−1}, …): the covariance of n + 1 samples taken twice with (1, −A).
+
+    Parameters
+    ----------
+    coefficients : (n,) A, lag 0 (the most recent sample) first.
+
+    >>> from capcore.processes import AR1
+    >>> round(error_variance([0.0], AR1(phi=0.5)), 12)
+    1.0
+    """
+    a = finite_array(coefficients, "coefficients", 1)
+    weights = np.concatenate([[1.0], -a])
+    return float(weights @ toeplitz(process.autocovariance(a.size + 1)) @ weights)
+
+
+def sampled_error(coefficients: object, process: Process, n_samples: int, rng: np.random.Generator) -> SampledError:
+    """Mean squared error of the prediction over independent windows of the process, with its standard error.
+
+    Parameters
+    ----------
+    coefficients : (n,) A, lag 0 first. n_samples : number of windows of n + 1 samples, at least 2.
+
+    >>> from capcore.processes import AR1
+    >>> sampled_error([0.5], AR1(phi=0.5), 10_000, np.random.default_rng(0)).n_samples
+    10000
+    """
+    a = finite_array(coefficients, "coefficients", 1)
+    n_samples = positive_integer(n_samples, "n_samples", 2)
+    factor = cholesky(process.covariance(a.size + 1), lower=True)
+    squares = np.empty(n_samples)
+    for start in range(0, n_samples, 10_000):  # in blocks, so that memory stays small
+        block = squares[start : start + 10_000]
+        windows = rng.normal(size=(block.size, a.size + 1)) @ factor.T  # column 0 is the sample to predict
+        block[:] = np.square(windows[:, 0] - windows[:, 1:] @ a)
+    return SampledError(float(squares.mean()), float(squares.std(ddof=1) / np.sqrt(n_samples)), n_samples)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Two ways to count the directions of K̃ (n, p).
+
+    Attributes
+    ----------
+    singular_values : (min(n, p),) of K̃ as it is, relative to the largest.
+    eigenvalues : (n,) of K̃K̃ᵀ, relative to the largest, descending; some are negative by rounding.
+    by_eigenvalues : eigenvalues above n·ε of the largest, the usual threshold.
+    by_singular_values : the package's count, :class:`~capcore.constraints.ConstraintSpace`.
+    """
+
+    singular_values: np.ndarray
+    eigenvalues: np.ndarray
+    by_eigenvalues: int
+    by_singular_values: int
+
+
+def count_directions(matrix: object) -> Counts:
+    """Both counts for the columns of ``matrix`` (n, p).
+
+    >>> counts = count_directions(np.diag([1.0, 1e-10]))
+    >>> counts.by_singular_values, counts.by_eigenvalues
+    (2, 1)
+    """
+    columns = finite_array(matrix, "matrix", 2)
+    s, values = svdvals(columns), gram_eigenvalues(columns)
+    return Counts(
+        singular_values=s / s[0],
+        eigenvalues=values / values[0],
+        by_eigenvalues=int(np.count_nonzero(values > values.size * np.finfo(float).eps * values[0])),
+        by_singular_values=ConstraintSpace.from_columns(columns).dimension,
+    )
+
+
+def constraint_matrix(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
+    """(n, n_params) K̃ = ΣJ itself, neither scaled nor compressed (paper 1, Eq. 16)."""
+    return problem.covariance @ arch.jacobian(params)
+
+
+def counts_under_mixing(
+    arch: Hierarchical, params: np.ndarray, problem: Problem, conditions: Sequence[float] | np.ndarray, seed: int = 0
+) -> list[Counts]:
+    """Both counts after :func:`regauge` with each condition number, the same random rotations for all of them."""
+    mixed = [regauge(arch, params, condition, np.random.default_rng(seed)) for condition in conditions]
+    return [count_directions(constraint_matrix(arch, other, problem)) for other in mixed]
+
+
+def regauge(arch: Hierarchical, params: np.ndarray, condition: float, rng: np.random.Generator) -> np.ndarray:
+    """(n_params,) other parameters of the same model: the channels of every hidden layer mixed and mixed back.
+
+    Kernel l is multiplied by a random matrix G_l of the given condition number, kernel l + 1 by its inverse. The
+    coefficients and the constraint space do not change; the lengths and angles of the columns of K̃ do.
+
+    >>> arch = Hierarchical(channels=2, n_layers=3)
+    >>> params = arch.init(np.random.default_rng(0))
+    >>> other = regauge(arch, params, 10.0, np.random.default_rng(1))
+    >>> bool(np.allclose(arch.coefficients(other), arch.coefficients(params)))
+    True
+    """
+    if not finite_number(condition, "condition", "a number of at least 1") >= 1:
+        raise ValueError(f"condition: found {condition!r}, expected a number of at least 1.")
+    kernels = arch.kernels(params)
+    for l, width in enumerate(arch.channels):
+        left, right = random_basis(width, width, rng), random_basis(width, width, rng)
+        scales = np.geomspace(1.0, 1.0 / condition, width) if width > 1 else np.array([1.0 / condition])
+        kernels[l] = kernels[l] @ (left * scales) @ right.T
+        kernels[l + 1] = np.tensordot(right @ (left / scales).T, kernels[l + 1], 1)
+    return np.concatenate([kernel.reshape(-1) for kernel in kernels])
