@@ -1,21 +1,33 @@
-"""From layers to the lattice law to the heat equation: how far apart they are, and how fast that shrinks.
+"""Capacity through many layers, and the heat equation it tends to (paper 2).
+
+From layers to the lattice law to the heat equation: how far apart they are, and how fast that shrinks.
 
 Paper 2, §3.1. L counts the output layer as in the paper, so capacity passes N = L − 1 layers. Distances are shares of
 capacity that lie at the wrong place: total variation.
+
+Networks that read side inputs or a bias in every layer: what leaks there, and what is left (paper 2, §3.4–3.5).
+
+One diffusion coefficient at a time: layers, the law of jumps by two routes, and the heat kernel side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.integrate import quad_vec
 
 from capcore.propagation import (
     ConvolutionTransport,
+    Layer,
     LimitCoefficients,
+    MatrixTransport,
+    Propagation,
     Segment,
     evolve,
     heat_kernel,
+    nearest_neighbour_law,
     propagate,
     propagate_equal,
     residual,
@@ -23,6 +35,7 @@ from capcore.propagation import (
 )
 from capcore.propagation.generator import jumps
 from capcore.validation import finite_number, positive_integer
+from chapters.scaling_pdes.paths import leaked_density
 
 
 def rates_of_kernel(kernel: object) -> ConvolutionTransport:
@@ -174,3 +187,198 @@ def as_fraction(exponents: Mapping[str, int]) -> str:
         name + ("" if power == -1 else "⁰¹²³⁴⁵⁶⁷⁸⁹"[-power]) for name, power in sorted(exponents.items()) if power
     ]
     return f"1/({' '.join(factors)})" if len(factors) > 1 else f"1/{factors[0]}" if factors else "1"
+
+
+Leak = Callable[[float], float]
+
+
+def leaking(
+    rates: ConvolutionTransport, depth: int, alpha: Leak, output: np.ndarray, bias: bool = False
+) -> Propagation:
+    """Eq. 15 through L layers: capacity of X and of the side inputs, or of the biases.
+
+    The layer that capacity meets at reverse time t leaks α(t)/(L − 1) of it. Raises ``ValueError`` where that is
+    negative or more than all.
+
+    >>> from chapters.scaling_pdes.study import neighbours
+    >>> leaking(neighbours(0.25), 3, lambda t: 1.0, np.ones(4)).masses["side"]
+    3.0
+    """
+    n_layers = depth - 1
+    operator, _ = residual(rates, n_layers).operator((len(output), 1))
+    step = MatrixTransport(operator)  # a layer with its own leak costs a scaled copy, no new operator
+    leaks = [alpha((n_layers - level) / n_layers) / n_layers for level in range(1, n_layers + 1)]
+    kinds = {leak: Layer.leaky(step, **{"bias" if bias else "side": leak}) for leak in set(leaks)}
+    return propagate(output, [kinds[leak] for leak in leaks])
+
+
+def side_lattice_law(rates: ConvolutionTransport, slope: float, output: np.ndarray) -> np.ndarray:
+    """(n,) κ^Y(x) = ∫ α π dt in the limit of many layers, for α = slope · t, by adaptive quadrature.
+
+    The leak is the same everywhere, so that π(t) is exp(tΔ) output times e^{−slope t²/2}.
+    """
+
+    def integrand(t: float) -> np.ndarray:
+        return slope * t * np.exp(-slope * t**2 / 2) * (lattice_law(rates.scaled(t), output) if t else output)
+
+    return quad_vec(integrand, 0, 1, epsabs=1e-11)[0]
+
+
+def growing(rates: ConvolutionTransport, depths: Sequence[int], slope: float) -> dict[int, Propagation]:
+    """L → one output through L layers with the leak α = slope · t."""
+    output = one_output(axis(rates))
+    return {depth: leaking(rates, depth, lambda t: slope * t, output) for depth in depths}
+
+
+def side_gaps(found: Mapping[int, Propagation], limit: np.ndarray) -> list[float]:
+    """Total variation of κ^Y(x) from ``limit`` (n,), for every depth."""
+    return [total_variation(run.side[:, 0], limit) for run in found.values() if run.side is not None]
+
+
+def imbalance(runs: Iterable[Propagation]) -> float:
+    """Largest |Σκ^X + Σκ^Y − Σκ^L|/Σκ^L."""
+    return max(abs(run.imbalance) for run in runs)
+
+
+def without_unit_columns(rates: ConvolutionTransport, depth: int, alpha: float = 0.0) -> float:
+    """(Σκ^X + Σκ^Y)/Σκ^L with a diagonal of one in W∘W, plus the jumps: not the paper's Markov equation."""
+    n_layers = depth - 1
+    kept = jumps(rates).scaled(1 / n_layers)
+    weights: dict[int | tuple[int, ...], float] = {0: 1.0}
+    for (offset,), weight in zip(kept.offsets, kept.weights.reshape(-1), strict=True):
+        if offset:
+            weights[int(offset)] = float(weight)
+    leak = alpha / n_layers
+    layers = [Layer(ConvolutionTransport.of_offsets(weights).scaled(1 - leak), side=leak)] * n_layers
+    found = propagate(one_output(axis(rates)), layers, conserve=False)
+    return (found.masses["input"] + found.masses["side"]) / found.supplied
+
+
+def equation_gap(diffusion: float, slope: float) -> float:
+    """Share of κ^Y that Eq. 16 misplaces against the lattice law, for neighbours with diffusion D."""
+    rates = neighbours(diffusion)
+    x = axis(rates)
+    return total_variation(side_lattice_law(rates, slope, one_output(x)), leaked_density(x, diffusion, slope))
+
+
+def to_a_constant(alpha: float, depth: int, amounts: Sequence[int]) -> list[float]:
+    """Capacity that L layers send to their biases, for outputs that have one unit on so many positions (Eq. 19)."""
+    still = ConvolutionTransport.of_offsets({0: 1.0})
+    runs = [leaking(still, depth, lambda t: alpha, np.ones(int(amount)), bias=True) for amount in amounts]
+    return [run.masses["bias"] for run in runs]
+
+
+def checked_slope(leak: object, depth: int) -> float:
+    """Twice the leak, the slope of the α(t) with the same integral; the leak must suit a network of ``depth`` layers.
+
+    >>> checked_slope(1.5, 8)
+    3.0
+    """
+    alpha = finite_number(leak, "leak")
+    if not 0 < alpha <= (depth - 1) / 2:
+        raise ValueError(
+            f"leak: found {alpha:g}, expected more than 0 and at most {(depth - 1) / 2:g}, half of the layers that "
+            "capacity passes in the shallowest network. Use deeper networks or a smaller leak."
+        )
+    return 2 * alpha
+
+
+def most_that_leaks(alpha: float, total: float) -> float:
+    """(1 − e^{−α}) Σκ^L: what Eq. 19 sends to a constant, whose space has one dimension.
+
+    >>> round(most_that_leaks(1.5, 2.0), 3)
+    1.554
+    """
+    return float(-np.expm1(-alpha) * total)
+
+
+Curve = tuple[np.ndarray, np.ndarray]
+
+SYMMETRIC = {-3: 0.125, -2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25, 3: 0.125}
+"""Rates with 2D = 5.25 and total 1.75, for the coefficient of a kernel that reaches further than its neighbours."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Laws of one unit of capacity under jumps to either neighbour.
+
+    Attributes
+    ----------
+    at_origin : label → capacity of the output's own position, as text. points, lines : label → (positions, capacities).
+    gap, shallow_gap : of the deepest and of the shallowest network from Eq. 3 at the origin, relative.
+    from_jumps : of the deepest network from the law of jumps at the origin, relative, without sign.
+    """
+
+    at_origin: Mapping[str, str]
+    points: Mapping[str, Curve]
+    lines: Mapping[str, Curve]
+    gap: float
+    shallow_gap: float
+    from_jumps: float
+
+
+def comparison(diffusion: float, depths: Sequence[int], very_deep: int) -> Comparison:
+    """The laws for one D; the shallow network is the first of ``depths`` that can carry the rates.
+
+    >>> comparison(1.0, [8, 16], 2**20).at_origin["law of jumps, closed form"]
+    '0.3085083226'
+    """
+    rates = neighbours(diffusion)
+    x = axis(rates)
+    output = one_output(x)
+    shallow = next(iter(usable_depths(list(depths), rates, 1)))
+    few, many = law_of_layers(rates, shallow, output), law_of_many_layers(rates, very_deep, output)
+    jumps, closed = lattice_law(rates, output), nearest_neighbour_law(x, diffusion, diffusion)
+    heat = heat_law(rates, x)
+    here = int(np.flatnonzero(x == 0)[0])
+    fine = np.linspace(x[0], x[-1], 10 * len(x))
+    return Comparison(
+        {
+            "shallowest network": f"{few[here]:.6f} (L = {shallow:,})",
+            "very deep network": f"{many[here]:.6f} (L = {very_deep:,})",
+            "law of jumps, by Fourier transform": f"{jumps[here]:.10f}",
+            "law of jumps, closed form": f"{closed[here]:.10f}",
+            "heat kernel, Eq. 3": f"{heat[here]:.10f}",
+        },
+        {f"{shallow:,} layers": (x, few), "many layers": (x, jumps)},
+        {"heat kernel, Eq. 3": (fine, heat_law(rates, fine))},
+        float(many[here] / heat[here] - 1),
+        float(few[here] / heat[here] - 1),
+        float(abs(many[here] / jumps[here] - 1)),
+    )
+
+
+def checked_spreads(spreads: object) -> list[float]:
+    """Diffusion coefficients D > 0 in ascending order, at least two; ``ValueError`` otherwise.
+
+    >>> checked_spreads([4, 1])
+    [1.0, 4.0]
+    """
+    if not isinstance(spreads, list | tuple):
+        raise ValueError(f"spreads: found {spreads!r}, expected a list of diffusion coefficients.")
+    found = sorted({finite_number(value, "spreads") for value in spreads})
+    if len(found) < 2 or found[0] <= 0:
+        raise ValueError(f"spreads: found {found}, expected at least two different numbers above 0.")
+    return found
+
+
+def variance_gap(depth: int) -> float:
+    """|variance/(2D) − 1| of one output's capacity, with D = ½ Σ j² a_j of the kernel ``SYMMETRIC``.
+
+    >>> variance_gap(64) < 1e-12
+    True
+    """
+    rates = rates_of_kernel(SYMMETRIC)
+    x = axis(rates)
+    law = law_of_layers(rates, depth, one_output(x))
+    twice = sum(offset**2 * rate for offset, rate in SYMMETRIC.items())
+    return float(abs((law @ x**2 - (law @ x) ** 2) / twice - 1))
+
+
+def relative_displacement(depth: int, rate: float) -> float:
+    """Mean displacement over its standard deviation, with jumps to the next position at the given rate only."""
+    rates = neighbours(rate / 2, causal=True)
+    x = axis(rates)
+    law = law_of_layers(rates, depth, one_output(x))
+    mean = law @ x
+    return float(mean / np.sqrt(law @ (x - mean) ** 2))

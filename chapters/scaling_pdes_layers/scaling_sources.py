@@ -29,7 +29,7 @@ from capcore.propagation.grid import Grid
 from capcore.propagation.matrix import nonnegative
 from capcore.propagation.power import scalar_power
 from capcore.validation import positive_integer
-from chapters.scaling_pdes.green_functions import smooth_source
+from chapters.scaling_pdes.paths import smooth_source
 from chapters.scaling_pdes.study import axis, neighbours, one_output, total_variation
 from chapters.shared.layers import LayerProfiles
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
-from chapters.spectra_metrics.paired_layers import NORMS, Pair
+from chapters.spectra_metrics.study import NORMS, Pair
 
 AXES = {NORMS[0]: r"$\log\,\Vert W\Vert_F^2$", NORMS[1]: r"$\log\,\lambda_\max$", "α": "α"}
 """Quantity of a layer → how the label of an axis writes it."""

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from capcore import Hierarchical, PowerLaw, Problem, fit
-from chapters.hierarchical_layers import ensembles
+from chapters.hierarchical_layers import study as ensembles
 
 ARCH = Hierarchical(channels=3, n_layers=3)
 PROBLEM = Problem.of(ARCH, PowerLaw())

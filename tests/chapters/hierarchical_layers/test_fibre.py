@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from capcore import Hierarchical, PowerLaw, allocate, fit
-from chapters.hierarchical_layers.fibre import idle_channels, same_coefficients
+from chapters.hierarchical_layers.study import idle_channels, same_coefficients
 
 
 @pytest.mark.parametrize("channels", [1, 4, [2, 3, 5, 1, 2]], ids=str)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chapters.random_signs import gradient_samples as nets
+from chapters.random_signs import study as nets
 from chapters.random_signs.study import law
 from tests.strategies import seeds
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from chapters.random_signs import distances_figures as distances
-from chapters.random_signs import random_signs_figures as random_signs
+from chapters.random_signs import figures as distances
+from chapters.random_signs import figures as random_signs
 
 
 def test_the_mean_has_two_errors_on_either_side(ax):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capcore.propagation import squared_gradients
 from chapters.random_signs import study
-from chapters.random_signs.gradient_samples import dense_layers
+from chapters.random_signs.study import dense_layers
 from tests.strategies import seeds
 
 

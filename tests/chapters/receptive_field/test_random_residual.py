@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from chapters.receptive_field import random_residual as study
-from chapters.receptive_field.random_residual_law import KINDS, expected_deviation, tanh_slope_square, tanh_square
+from chapters.receptive_field import study
+from chapters.receptive_field.study import KINDS, expected_deviation, tanh_slope_square, tanh_square
 
 
 def network(kind, n_layers, jump, rng, c, n):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, Layer, MatrixTransport, propagate
-from chapters.scaling_pdes import capacity_paths as study
+from chapters.scaling_pdes import paths as study
 
 
 @settings(max_examples=25, deadline=None)

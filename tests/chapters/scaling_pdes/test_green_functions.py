@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 
 from capcore.propagation import LimitCoefficients, Segment, evolve, heat_kernel, propagate, residual, source_kernel
-from chapters.scaling_pdes import green_functions as green
+from chapters.scaling_pdes import paths as green
 from chapters.scaling_pdes.study import neighbours, one_output, total_variation
 
 

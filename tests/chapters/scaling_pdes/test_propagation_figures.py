@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from chapters.scaling_pdes import capacity_paths_figures as capacity_paths
-from chapters.scaling_pdes import propagation_figures as propagation
-from chapters.scaling_pdes.capacity_paths import KINDS, example, paths_by_operator
+from chapters.scaling_pdes import figures as capacity_paths
+from chapters.scaling_pdes import figures as propagation
+from chapters.scaling_pdes.paths import KINDS, example, paths_by_operator
 
 
 def segments(ax, name):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.propagation import NotStochasticError, Segment, evolve
-from chapters.scaling_pdes import scaling_leaks as study
+from chapters.scaling_pdes import study
 from chapters.scaling_pdes.study import axis, lattice_law, neighbours, one_output, order
 
 

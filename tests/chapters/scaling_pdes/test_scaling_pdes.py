@@ -10,8 +10,8 @@ from scipy.special import ive
 from scipy.stats import binom, poisson
 
 from capcore.propagation import LimitCoefficients
-from chapters.scaling_pdes import limit_comparison as compare
 from chapters.scaling_pdes import study
+from chapters.scaling_pdes import study as compare
 
 
 @pytest.mark.parametrize(("d", "value"), [(1.0, 0.3085083226), (4.0, 0.1434317819)])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capcore.propagation import propagate, residual
 from chapters.scaling_pdes.study import total_variation
-from chapters.scaling_pdes_architectures import channel_mixing as study
+from chapters.scaling_pdes_architectures import study
 from tests.strategies import seeds
 
 

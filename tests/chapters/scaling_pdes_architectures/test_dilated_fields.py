@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, dilated_diffusion, displacement
-from chapters.scaling_pdes_architectures import dilated_fields as study
+from chapters.scaling_pdes_architectures import dilated as study
 from tests.strategies import all_of
 
 DEPTHS = [2**k for k in range(3, 13)]

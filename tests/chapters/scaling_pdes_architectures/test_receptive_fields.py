@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.scaling_pdes_architectures import receptive_fields as study
-from chapters.scaling_pdes_architectures.dilated_fields import field, stepped_dilations
+from chapters.scaling_pdes_architectures import fields as study
+from chapters.scaling_pdes_architectures.dilated import field, stepped_dilations
 
 DEPTHS = study.doublings(4096)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore.propagation import nearest_neighbour_law, propagate, residual
-from chapters.scaling_pdes_architectures import staged_layers as study
+from chapters.scaling_pdes_architectures import study
 
 
 def test_stages_are_the_layers_one_by_one():

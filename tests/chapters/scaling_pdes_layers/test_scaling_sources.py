@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.propagation import Segment, evolve, residual, source_kernel
-from chapters.scaling_pdes.green_functions import smooth_source
+from chapters.scaling_pdes.paths import smooth_source
 from chapters.scaling_pdes.study import axis, neighbours, one_output, order
 from chapters.scaling_pdes_layers import scaling_sources as study
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from chapters.spectra_counterexample import first_release
-from chapters.spectra_counterexample.mean_choices import mean_choices, slice_mean_interval
-from chapters.spectra_metrics.paired_layers import SLICES
+from chapters.spectra_counterexample import study as first_release
+from chapters.spectra_counterexample.study import mean_choices, slice_mean_interval
+from chapters.spectra_metrics.study import SLICES
 from chapters.spectra_resnets.stored_spectra import stored_networks
 
 

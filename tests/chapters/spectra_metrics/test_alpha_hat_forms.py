@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.spectra import SpectraOptions, analyse_spectra, fit_power_law
-from chapters.spectra_metrics import alpha_hat_forms as study
+from chapters.spectra_metrics import alpha_hat as study
 from tests.strategies import seeds
 
 

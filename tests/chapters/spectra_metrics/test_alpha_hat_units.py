@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from capcore.spectra import fit_power_law
-from chapters.spectra_metrics import alpha_hat_units as study
-from chapters.spectra_metrics.log_stable_rank import log_ratio
+from chapters.spectra_metrics import alpha_hat as study
+from chapters.spectra_metrics.study import log_ratio
 from chapters.spectra_resnets.stored_spectra import stored_networks
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.spectra import fit_power_law, spectrum_norms
-from chapters.spectra_metrics import log_stable_rank as study
+from chapters.spectra_metrics import study
 from tests.strategies import seeds
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from chapters.spectra_counterexample import figures as draw
-from chapters.spectra_metrics.paired_layers import Pair
+from chapters.spectra_metrics.study import Pair
 
 
 def test_missing_layers_are_gaps_with_a_cross(ax):

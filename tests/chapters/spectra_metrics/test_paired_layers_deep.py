@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.spectra_metrics import paired_layers as study
+from chapters.spectra_metrics import study
 from chapters.spectra_resnets.stored_spectra import stored_networks
 from tests.strategies import seeds
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.spectra_metrics import rescaled_network as study
+from chapters.spectra_metrics import study
 from tests.strategies import seeds
 
 

@@ -1,4 +1,14 @@
-"""Layer profiles over many parameter vectors: the same model written differently, other runs, no training at all."""
+"""Optima that share their coefficients, and how their capacity is spread over layers.
+
+Layer profiles over many parameter vectors: the same model written differently, other runs, no training at all.
+
+Parameters that give the same model: what a layer's capacity owes to the parameters rather than to the model.
+
+The coefficients A do not determine the parameters W. A change of basis between two layers, W⁽ˡ⁾M and M⁻¹W⁽ˡ⁺¹⁾,
+leaves A and every layer's own constraint space as they are. But a bond with more channels than its rank
+also has room that does not reach A at all and yet adds directions to a layer's own space: there the profiles
+of single layers depend on W. The space of all layers together, the tangent space at a regular A, does not.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.generic import attainable_ranks
 from capcore.optimum import Problem, fit
 from capcore.validation import positive_integer
-from chapters.hierarchical_layers.fibre import same_coefficients
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.survey import allocate_quietly
 
@@ -49,3 +59,30 @@ def stack(ensemble: list[LayerProfiles], view: str) -> np.ndarray:
 def largest_change(ensemble: list[LayerProfiles], view: str) -> np.ndarray:
     """(L,) for each layer the largest range of its profile over the ensemble, at any input."""
     return np.ptp(stack(ensemble, view), axis=0).max(axis=1)
+
+
+def same_coefficients(
+    arch: Hierarchical, params: np.ndarray, n_draws: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """``n_draws`` parameter vectors (n_params,) with the coefficients of ``params``, the idle room filled at random.
+
+    See :func:`capcore.tensor_train.widen` for how it is filled. Raises ``ValueError`` for overlapping dilations.
+
+    >>> rng, arch = np.random.default_rng(0), Hierarchical(channels=2, n_layers=3)
+    >>> params = arch.init(rng)
+    >>> first, second = same_coefficients(arch, params, 2, rng)
+    >>> bool(np.allclose(arch.coefficients(first), arch.coefficients(second))), bool(np.allclose(first, second))
+    (True, False)
+    """
+    return [arch.rebalance(params, rng) for _ in range(positive_integer(n_draws, "n_draws"))]
+
+
+def idle_channels(arch: Hierarchical) -> list[int]:
+    """For each of the L − 1 bonds between layers, the channels beyond the rank that the bond can attain.
+
+    >>> idle_channels(Hierarchical(channels=4, n_layers=6))
+    [2, 0, 0, 0, 2]
+    """
+    widths = [arch.input_dim, *arch.channels, 1]
+    ranks = attainable_ranks(widths, arch.kernel_sizes)
+    return [width - rank for width, rank in zip(widths[1:-1], ranks[1:-1], strict=True)]

@@ -1,0 +1,284 @@
+"""Norms, stable ranks and exponents of the same layers (paper 3).
+
+Equation 6 of paper 3: log‖W‖²_F / log λ_max against α, where α is known.
+
+In ‖W‖²_F = Σ λ(WᵀW) and λ_max(WᵀW/N) the paper has two units, "up to the 1/N scaling". Both are kept apart here: a
+divisor for the numerator and one for the denominator.
+
+Two networks compared layer by layer: norms and exponents of the same layers, and what the pairs allow to say.
+
+A convolutional network with batch normalisation, whose kernels can be rescaled without changing what it computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binomtest, bootstrap, wilcoxon
+
+from capcore.spectra import DensityOptions, SpectraOptions, SpectraReport, analyse_spectra, fit_power_law
+from capcore.spectra.metrics import SpectrumMetrics
+from capcore.validation import finite_number, one_of, positive_integer
+from chapters.spectra_resnets.stored_spectra import StoredNetwork
+
+ENTRIES = ("positive", "both signs")
+
+
+def heavy_tailed(mu: float, n: int, entries: str, rng: np.random.Generator) -> np.ndarray:
+    """(n, n) independent entries whose size exceeds x with a probability of order x^(−μ).
+
+    entries : ``positive``, (1 − u)^(−1/μ) − 1 with uniform u, as in the authors' experiment; ``both signs``,
+    (1 − u)^(−1/μ) with a random sign.
+
+    >>> heavy_tailed(1.0, 2, "both signs", np.random.default_rng(0)).round(1).tolist()
+    [[-2.8, 1.4], [1.0, 1.0]]
+    """
+    exponent = -1 / finite_number(mu, "mu", "a positive tail index")
+    size = (1 - rng.random((positive_integer(n, "n"), n))) ** exponent
+    if one_of(entries, "entries", ENTRIES) == "positive":
+        return size - 1
+    return size * rng.choice([-1.0, 1.0], (n, n))
+
+
+def log_ratio(eigenvalues: np.ndarray, above: float = 1.0, below: float = 1.0) -> float:
+    """log(Σλ/above) / log(λ_max/below) of eigenvalues (M,) of WᵀW: Eq. 6 as printed has above = 1 and below = N.
+
+    >>> round(log_ratio(np.array([100.0, 900.0]), below=9.0), 3)
+    1.5
+    """
+    return float(np.log(eigenvalues.sum() / above) / np.log(eigenvalues.max() / below))
+
+
+def simulated(
+    mus: Sequence[float], n: int, n_draws: int, entries: str, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """(n_mus, n_draws) of ``alpha`` as fitted, ``limit`` 1 + μ/2, and the ratio in three units.
+
+    ``printed``: ‖W‖²_F without and λ_max with 1/N. ``W``: both without. ``W/√N``: both with. ``half`` and ``double``:
+    as printed, of W multiplied by ½ and 2.
+    """
+    units = {"printed": (1.0, n), "W": (1.0, 1.0), "W/√N": (n, n), "half": (4.0, 4.0 * n), "double": (0.25, 0.25 * n)}
+    shape = (len(mus), positive_integer(n_draws, "n_draws"))
+    found = {name: np.empty(shape) for name in ("alpha", "limit", *units)}
+    for i, mu in enumerate(mus):
+        found["limit"][i] = 1 + mu / 2
+        for j in range(n_draws):
+            values = np.linalg.svd(heavy_tailed(mu, n, entries, rng), compute_uv=False) ** 2
+            found["alpha"][i, j] = fit_power_law(values).alpha
+            for name, (above, below) in units.items():
+                found[name][i, j] = log_ratio(values, above, below)
+    return found
+
+
+def deviation(found: dict[str, np.ndarray], unit: str = "printed") -> float:
+    """Largest over μ of |mean ratio / mean fitted α − 1|."""
+    return float(np.max(np.abs(found[unit].mean(axis=1) / found["alpha"].mean(axis=1) - 1)))
+
+
+def entries_limit(mu: float) -> float:
+    """What the printed ratio tends to for large square matrices with independent entries of tail index μ < 2.
+
+    The largest of N² entries is of order N^(2/μ) and alone makes ‖W‖²_F and λ_max(WᵀW), of order N^(4/μ) both: the
+    ratio is (4/μ)/(4/μ − 1) = 4/(4 − μ), where α is 1 + μ/2.
+
+    >>> entries_limit(2.0)
+    2.0
+    """
+    return 4 / (4 - finite_number(mu, "mu"))
+
+
+def pure_ratio(alpha: float, n: int) -> float:
+    """The printed ratio for n eigenvalues of X = WᵀW/N, N = n, at the quantiles of λ^(−α) from λ = 1 on.
+
+    λ_max is of order n^(1/(α−1)). So is Σλ for α < 2, and n above that: log(N Σλ)/log λ_max tends to α for α ≤ 2
+    and to 2(α − 1) beyond.
+
+    >>> [round(pure_ratio(alpha, 10**6), 2) for alpha in (1.5, 3.0)]
+    [1.48, 3.9]
+    """
+    if finite_number(alpha, "alpha") <= 1:
+        raise ValueError(f"alpha: found {alpha!r}, expected more than 1: below, there is no such density.")
+    logs = -np.log((np.arange(positive_integer(n, "n")) + 0.5) / n) / (alpha - 1)
+    total = logs[0] + np.log(np.exp(logs - logs[0]).sum())
+    return float((np.log(n) + total) / logs[0])
+
+
+NORMS = ("log ‖W‖²_F", "log λ_max")
+"""The two norms of a layer: squared Frobenius norm without 1/N, and squared spectral norm with it."""
+SLICES = SpectraOptions(alternatives=())
+POOLED = SpectraOptions(density=DensityOptions(arrangement="pooled"), alternatives=())
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Differences of one quantity over the layers that both networks have, the first network minus the second.
+
+    Attributes
+    ----------
+    n : layers. n_larger : of them with a larger value in the first network.
+    mean : of the differences. low, high : ends of its 95 % bootstrap interval over layers (BCa).
+    sign_p : one-sided, of as many larger layers or more by tosses of a coin. wilcoxon_p : two-sided signed-rank test.
+    """
+
+    n: int
+    n_larger: int
+    mean: float
+    low: float
+    high: float
+    sign_p: float
+    wilcoxon_p: float
+
+    @property
+    def share(self) -> float:
+        """Layers that are larger in the first network, of all."""
+        return self.n_larger / self.n
+
+
+def layer_norms(network: StoredNetwork) -> dict[str, dict[str, float]]:
+    """Quantity of ``NORMS`` → convolution → value; zero layers have none.
+
+    log₁₀ of ‖W‖²_F over all slices without 1/N, and the mean over slices of log₁₀ λ_max with it.
+    """
+    options = SpectraOptions(density=DensityOptions(minimum=1), alternatives=())
+    rows = [row for row in network.report(options).spectra if row.kind != "linear"]
+    found: dict[str, dict[str, float]] = {name: {} for name in NORMS}
+    for name, group in _by_layer(rows).items():
+        mass = sum(10**row.log_frobenius * max(row.rows, row.columns) for row in group)
+        found[NORMS[0]][name] = float(np.log10(mass))
+        found[NORMS[1]][name] = float(np.mean([row.log_spectral for row in group]))
+    return found
+
+
+def layer_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> dict[str, float]:
+    """Layer → mean α over its spectra with an exponent; layers without any are left out."""
+    rows = [row for row in network.report(options).spectra if row.ok]
+    return {name: float(np.mean([row.alpha for row in group])) for name, group in _by_layer(rows).items()}
+
+
+def slice_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> np.ndarray:
+    """(n_fitted,) exponents of all spectra, in the order of the layers."""
+    return np.array([row.alpha for row in network.report(options).spectra if row.ok])
+
+
+def null_layer_alphas(network: StoredNetwork) -> dict[str, np.ndarray]:
+    """Layer → (n_null,) mean α over its slices with the layer's weights shuffled, as stored."""
+    found: dict[str, list[np.ndarray]] = {}
+    for name, draws in network.null_alphas("slices").items():
+        found.setdefault(name.split("[")[0], []).append(draws)
+    return {name: np.nanmean(draws, axis=0) for name, draws in found.items()}
+
+
+def null_differences(first: StoredNetwork, second: StoredNetwork) -> np.ndarray:
+    """(n_null,) means over common layers of the difference in α between the two networks, both with shuffled weights.
+
+    It is what shapes, sizes of weights and chance leave: the arrangement of the weights has no part in it.
+    """
+    one, other = null_layer_alphas(first), null_layer_alphas(second)
+    names = [name for name in one if name in other]
+    found: np.ndarray = np.mean([one[name] - other[name] for name in names], axis=0)
+    return found
+
+
+def compare(
+    first: Mapping[str, float], second: Mapping[str, float], rng: np.random.Generator, n_resamples: int = 9999
+) -> Pair:
+    """The ``Pair`` of two networks' values by layer.
+
+    Raises ``ValueError`` for fewer than two layers in common.
+
+    >>> values = {"a": 2.0, "b": 3.0, "c": 5.0}
+    >>> pair = compare(values, {"a": 1.0, "b": 1.0, "c": 4.0, "d": 9.0}, np.random.default_rng(0), 99)
+    >>> pair.n, pair.n_larger, round(pair.mean, 2), pair.sign_p, pair.wilcoxon_p
+    (3, 3, 1.33, 0.125, 0.25)
+    """
+    names = [name for name in first if name in second]
+    if len(names) < 2:
+        raise ValueError(f"second: found {len(names)} layers in common with first, expected at least 2.")
+    differences = np.array([first[name] - second[name] for name in names])
+    n_larger = int(np.sum(differences > 0))
+    low, high = mean_interval(differences, rng, n_resamples)
+    return Pair(
+        len(names),
+        n_larger,
+        float(differences.mean()),
+        low,
+        high,
+        float(binomtest(n_larger, len(names), alternative="greater").pvalue),
+        float(wilcoxon(differences).pvalue),
+    )
+
+
+def mean_interval(differences: np.ndarray, rng: np.random.Generator, n_resamples: int = 9999) -> tuple[float, float]:
+    """Ends of the 95 % bootstrap interval (BCa) of the mean of differences (n,)."""
+    if np.ptp(differences) == 0:
+        return float(differences[0]), float(differences[0])
+    found = bootstrap((differences,), np.mean, n_resamples=n_resamples, rng=rng).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def zeros_counted(alphas: Mapping[str, float], n_layers: int) -> float:
+    """Mean α over ``n_layers``, those without an exponent as −1: how WeightWatcher 0.7.7 averages failed fits.
+
+    >>> zeros_counted({"a": 3.0, "b": 4.0}, 3)
+    2.0
+    """
+    return (sum(alphas.values()) - (n_layers - len(alphas))) / n_layers
+
+
+def _by_layer(rows: Sequence[SpectrumMetrics]) -> dict[str, list[SpectrumMetrics]]:
+    found: dict[str, list[SpectrumMetrics]] = {}
+    for row in rows:
+        found.setdefault(row.layer, []).append(row)
+    return found
+
+
+def random_weights(channels: int, kernel: int, n_classes: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Two kernels (channels, channels, kernel, kernel) and a matrix (n_classes, channels), Gaussian, of He's size."""
+    channels, kernel = positive_integer(channels, "channels"), positive_integer(kernel, "kernel")
+    shape = (channels, channels, kernel, kernel)
+    scale = np.sqrt(2 / (channels * kernel**2))
+    weights = {f"conv{i}.weight": rng.normal(scale=scale, size=shape) for i in (1, 2)}
+    size = (positive_integer(n_classes, "n_classes"), channels)
+    return {**weights, "fc.weight": rng.normal(scale=np.sqrt(2 / channels), size=size)}
+
+
+def outputs(weights: Mapping[str, np.ndarray], inputs: np.ndarray, epsilon: float = 0.0) -> np.ndarray:
+    """(m, n_classes) logits for inputs (m, channels, h, w): convolution, batch normalisation and ReLU, twice, then fc.
+
+    Convolutions are circular. epsilon : added to variances, which are those of the batch.
+
+    >>> rng = np.random.default_rng(0)
+    >>> weights, inputs = random_weights(3, 3, 2, rng), rng.normal(size=(4, 3, 5, 5))
+    >>> np.allclose(outputs(weights, inputs), outputs(rescaled(weights, 10.0), inputs))
+    True
+    """
+    x = inputs
+    for name in ("conv1.weight", "conv2.weight"):
+        x = _circular(x, weights[name])
+        x = (x - x.mean((0, 2, 3), keepdims=True)) / np.sqrt(x.var((0, 2, 3), keepdims=True) + epsilon)
+        x = np.maximum(x, 0)
+    logits: np.ndarray = x.mean((2, 3)) @ weights["fc.weight"].T
+    return logits
+
+
+def rescaled(weights: Mapping[str, np.ndarray], factor: float) -> dict[str, np.ndarray]:
+    """The weights with both kernels multiplied by ``factor``; the matrix after them is as it was."""
+    return {name: w * factor if name.startswith("conv") else w for name, w in weights.items()}
+
+
+def report(weights: Mapping[str, np.ndarray]) -> SpectraReport:
+    """The spectra of the weights in the paper's arrangement: slices and 1/N, every one however small."""
+    return analyse_spectra(dict(weights), SpectraOptions(alternatives=()))
+
+
+def _circular(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    """(m, n_out, h, w): the sum over taps of shifted inputs through the tap's matrix."""
+    centre = kernel.shape[2] // 2
+    total = np.zeros((x.shape[0], kernel.shape[0], *x.shape[2:]))
+    for i in range(kernel.shape[2]):
+        for j in range(kernel.shape[3]):
+            shifted = np.roll(x, (centre - i, centre - j), (2, 3))
+            total += np.einsum("oc,mchw->mohw", kernel[:, :, i, j], shifted)
+    return total
