@@ -55,7 +55,7 @@ def test_figures_are_made_and_not_rendered_where_the_environment_says_so(monkeyp
     client = pytest.importorskip("nbclient")
     monkeypatch.setenv("CAPCORE_FIGURES", setting)
     sources = [
-        "import matplotlib.pyplot as plt\nfrom capcore import notebook",
+        "import matplotlib.pyplot as plt\nfrom chapters.start import start",
         "start(globals())",
         "fig, ax = plt.subplots()\n_ = ax.plot([1, 2])",
         "plt.get_fignums()",
