@@ -10,7 +10,7 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from chapters import stored as results
-from chapters.along_training.stored_along import COMMAND, PACKAGES, SETTINGS, run
+from chapters.along_training.experiment import COMMAND, PACKAGES, SETTINGS, run
 
 TARGET = Path(__file__).resolve().parent.parent / "notebooks" / "results" / "along_training.json"
 

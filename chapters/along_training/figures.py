@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE
 
-STYLES = ((CYCLE[0], "o", True), (CYCLE[1], "s", False))
-"""Colour, marker, and whether it is filled, of the first and of the second kind of ratios."""
+STYLES = {
+    "true labels": (CYCLE[0], "o", True),
+    "shuffled labels": (CYCLE[1], "s", False),
+    "at the end": (CYCLE[2], "D", True),
+    "at equal training loss": ("0.15", "v", False),
+}
+"""Group of ratios → colour, marker, and whether it is filled."""
+LABELS = {"right": ("true labels", CYCLE[0], "-", "o"), "shuffled": ("shuffled labels", CYCLE[1], "--", "s")}
+"""Kind of labels → its name, colour, line and marker."""
 
 
 def plot_ratios(
@@ -23,26 +30,28 @@ def plot_ratios(
     xlabel: str,
     ticks: Sequence[float],
 ) -> Axes:
-    """Ratios with their intervals on a logarithmic axis: measures downwards, one mark for each of up to two groups.
+    """Ratios with their intervals on a logarithmic axis: measures downwards, one mark for each of two groups.
 
     Parameters
     ----------
-    groups : label of the group → measure → mean, low and high end; a measure that is missing is left out.
+    groups : one of ``STYLES`` → measure → mean, low and high end; a measure that is missing is left out.
     labels : measure → label of its row.
     """
     for i, (group, values) in enumerate(groups.items()):
-        colour, marker, filled = STYLES[i]
+        colour, marker, filled = STYLES[group]
         rows = [(row, *values[name]) for row, name in enumerate(labels) if name in values]
         at, mean, low, high = np.array(rows).T
-        at = at + 0.22 * (i - (len(groups) - 1) / 2)
-        style: dict[str, Any] = {
-            "color": colour,
-            "mfc": colour if filled else "white",
-            "ms": 3,
-            "lw": 1.2,
-            "capsize": 2.5,
-        }
-        ax.errorbar(mean, at, xerr=[mean - low, high - mean], fmt=marker, label=group, **style)
+        ax.errorbar(
+            mean,
+            at + 0.22 * (i - (len(groups) - 1) / 2),
+            xerr=[mean - low, high - mean],
+            fmt=marker,
+            label=group,
+            color=colour,
+            mfc=colour if filled else "white",
+            ms=3,
+            lw=1.2,
+        )
     ax.axvline(1, color="0.5", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -50,6 +59,53 @@ def plot_ratios(
     ax.set_yticks(range(len(labels)), list(labels.values()))
     ax.set(xlabel=xlabel, ylim=(len(labels) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False)
+    return ax
+
+
+def plot_against_loss(kinds: Mapping[str, Mapping[str, np.ndarray]], measure: str, ax: Axes, ylabel: str) -> Axes:
+    """A measure against the training loss, both geometric means over seeds: a line with a mark for each snapshot.
+
+    The loss falls to the right, as training goes. Dotted: where training on shuffled labels ends.
+    """
+    for kind, table in kinds.items():
+        label, colour, line, marker = LABELS[kind]
+        loss, value = (np.exp(np.log(table[name]).mean(axis=1)) for name in ("loss", measure))
+        ax.plot(loss, value, line, marker=marker, mfc="white", color=colour, label=label)
+    ax.axvline(loss[-1], color="0.3", linewidth=0.9, linestyle=":")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.xaxis.set_inverted(True)
+    ax.set(xlabel="training loss (nats)", ylabel=ylabel)
+    return ax
+
+
+def plot_epochs(
+    epochs: Sequence[int],
+    intervals: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    ax: Axes,
+    dots: Mapping[str, np.ndarray] | None = None,
+    dot_epochs: Sequence[int] = (),
+) -> Axes:
+    """Means with intervals, one line for each kind of labels, at epochs that are drawn evenly spaced.
+
+    Parameters
+    ----------
+    intervals : kind of labels → mean and half-width, each (n_epochs,).
+    dots : kind of labels → (n_dot_epochs, n_runs) single runs to draw on top.
+    """
+    at = np.arange(len(epochs))
+    for kind, (mean, half) in intervals.items():
+        label, colour, line, marker = LABELS[kind]
+        ax.plot(at, mean, line, color=colour, label=label)
+        ax.fill_between(at, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
+        if dots:
+            places = np.interp(np.log1p(dot_epochs), np.log1p(epochs), at)
+            drawn = ax.plot(places, dots[kind], marker, color=colour, markersize=3.5, mfc="white", zorder=4)
+            drawn[0].set_label(f"{label}, trained here")
+    ax.set_xticks(at, [str(epoch) for epoch in epochs])
+    ax.tick_params(axis="x", labelsize=7)
+    ax.set_xlabel("epochs")
     return ax
 
 
@@ -60,50 +116,31 @@ def plot_ceilings(epochs: Sequence[int], bound: float, limits: Sequence[np.ndarr
     ----------
     limits : for each kind of labels (n_epochs, n_seeds).
     """
-    ax.axhline(bound, color="0.25", linewidth=0.9, linestyle=":", label="ceiling of the parameters")
+    ax.axhline(bound, color="0.25", linewidth=0.9, linestyle=":", label="parameters")
     for i, values in enumerate(limits):
-        label = "" if i else "ceiling on the data"
-        ax.plot(range(len(epochs)), values.mean(axis=1), "_", color="0.15", ms=11, mew=1.2, zorder=3, label=label)
+        label = "" if i else "ceiling on the images"
+        ax.plot(range(len(epochs)), values.mean(axis=1), "_", color="0.15", ms=9, mew=1.2, zorder=3, label=label)
     return ax
 
 
-def plot_agreement(
-    rho: np.ndarray,
-    clear: np.ndarray,
-    beyond: np.ndarray,
-    within: np.ndarray,
-    chance: np.ndarray,
-    labels: Sequence[str],
-    ax: Axes,
-) -> Axes:
-    """Rank correlations (k, k) of measures as discs: solid blue above 0, open orange below; small and grey if unclear.
+def plot_correlations(
+    rho: np.ndarray, clear: np.ndarray, ax: Axes, boxes: Sequence[tuple[Sequence[int], Sequence[int]]] = ()
+) -> AxesImage:
+    """Rank correlations (k, k) below the diagonal: blue above 0, red below it, and a grey dot where unclear.
 
     Parameters
     ----------
-    rho, clear : below the diagonal, over all networks; sign where the interval excludes 0.
-    beyond : sign where both intervals within one kind of labels agree: a square around the disc.
-    within, chance : above the diagonal, within the labels; p-value, clear below 0.05.
+    clear : where a colour is shown. boxes : rows and columns of blocks with a frame, each without a gap.
     """
-    k = len(labels)
-    for i in range(k):
-        for j in range(k):
-            if i != j:
-                lower = i > j
-                _disc(ax, j, i, rho[i, j] if lower else within[i, j], clear[i, j] if lower else chance[i, j] < 0.05)
-            if beyond[i, j] and i > j:
-                ax.add_patch(Rectangle((j - 0.42, i - 0.42), 0.84, 0.84, fill=False, edgecolor="0.15", linewidth=1))
-    ax.plot([-0.5, k - 0.5], [-0.5, k - 0.5], color="0.5", linewidth=0.8)
-    ax.set_yticks(range(k), labels)
-    ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
-    ax.set(xlim=(-0.6, k - 0.4), ylim=(k - 0.4, -0.6), aspect="equal")
+    shown = np.where(np.tril(np.ones(rho.shape), -1) * (clear != 0), rho, np.nan)
+    image = ax.imshow(shown, cmap="RdBu", vmin=-1, vmax=1)
+    i, j = np.nonzero(np.tril(clear == 0, -1))
+    ax.plot(j, i, "o", color="0.65", markersize=2)
+    for rows, columns in boxes:
+        corner = min(columns) - 0.5, min(rows) - 0.5
+        ax.add_patch(Rectangle(corner, len(columns), len(rows), fill=False, edgecolor="0.1", linewidth=1.4))
+    ax.set_xticks(range(len(rho)), [str(k + 1) for k in range(len(rho))])
+    ax.tick_params(length=0)
     ax.grid(visible=False)
-    return ax
-
-
-def _disc(ax: Axes, x: float, y: float, value: float, clear: bool) -> None:
-    if not clear:
-        ax.scatter(x, y, s=8, color="0.6")
-        return
-    colour = CYCLE[0] if value > 0 else CYCLE[1]
-    size = 160 * abs(value) + 4
-    ax.scatter(x, y, s=size, facecolor=colour if value > 0 else "none", edgecolor=colour, linewidth=1.5)
+    ax.spines[:].set_visible(False)
+    return image

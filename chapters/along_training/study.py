@@ -1,218 +1,251 @@
-"""Every measure of complexity on the same networks, along training: digits, right and shuffled labels, several seeds.
+"""What the chapter on training reads off its measures: ratios with intervals, verdicts, tables, rank correlations.
 
-Written down before any measure of these networks was computed; only training accuracy had been looked at, to choose the
-width, the rate and the number of epochs. Intervals are Student's at 95 %, over seeds, of the mean logarithm.
+Rules 1 to 4 were written down before any measure was computed. Intervals are Student's at 95 %, over seeds, of the mean
+logarithm.
 
-1. *Goes up* or *goes down* in training: the interval of the ratio end/start, paired by seed, excludes 1; for right
-   and for shuffled labels separately.
-2. *Tells memorised from learnt*: the interval of the ratio shuffled/right excludes 1, of networks from the same start,
-   at the end of training. At equal training loss: the same with the right labels' network at the loss at which the
-   shuffled one ended, the logarithm of the measure interpolated between snapshots in the logarithm of the loss.
-3. *Agree*: the interval of Spearman's ρ over the final networks of one activation excludes 0. Over all of them the two
-   kinds of labels decide; so also within each kind, and two measures agree beyond the labels if both of those
-   intervals exclude 0 on the same side.
-4. *The rank is known*: the measured rank of the parameter Jacobian equals
-   :func:`~capcore.complexity.data_rank_bound.rank_bound_on_data` at every snapshot of every network. If not, by how
-   much it falls short.
-   Added after a first run, in which it fell short in most networks (of 18 for every tanh network): the sharper
-   ``rank_ceiling``, called "limit", which was thought of because of that.
-5. *Where the rank lies*: the standard deviation over images of their leverage, over its mean, compared as in 2.
+1. *Goes up* or *goes down*: the interval of the ratio of end to start, paired by seed, excludes 1; for right and for
+   shuffled labels separately.
+2. *Tells memorised from learnt*: the interval of the ratio of shuffled to right labels excludes 1, paired by start; at
+   the end, and at equal training loss. There the network with right labels is taken at the loss at which the one with
+   shuffled labels ended, the logarithm of the measure interpolated between snapshots in the logarithm of the loss.
+3. *Agree*: the interval of Spearman's ρ over the final networks of one activation excludes 0. *Beyond the labels*: so
+   do both intervals within one kind of labels, on the same side.
+4. *The rank is known*: it is that of :func:`~capcore.complexity.data_rank_bound.rank_bound_on_data`. It was not, so
+   ``rank_ceiling``, called "limit", came afterwards.
 
-Needs scikit-learn for its digits, imported when they are read.
+:func:`within_labels` came afterwards, too: rule 3 asks for two clear intervals of ten networks each, which only strong
+correlations pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
+from scipy.stats import rankdata
 
-from capcore.complexity import (
-    Curves,
-    Network,
-    boundary_density,
-    circle_through,
-    curve_regions,
-    fisher_rao,
-    layer_lengths,
-    rank_bound,
-    segments,
-    sensitivity,
-    trace_curves,
-)
-from capcore.complexity.data_rank_bound import without_common_shift
-from chapters.along_training.jacobian_rank import example_leverage, participation_ratio, quick_rank
-from chapters.along_training.rank_ceiling import rank_ceiling
-from chapters.effective_complexity import study
-from chapters.effective_complexity.curve_activations import tangent_network
+from capcore.intervals import student_interval
+from chapters.shared.geometric_intervals import geometric_interval
+from chapters.shared.rank_correlation import spearman
+from chapters.shared.rank_intervals import copula_interval
 
-KINDS = ("right", "shuffled")
+Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
+Kinds = Mapping[str, Table]  # "right" and "shuffled" → their tables
+Interval = tuple[float, float, float]  # a mean or a correlation, and both ends
+
+RELU = {
+    "rank": "rank on training images",
+    "participation": "participation ratio",
+    "boundary.ball": "boundary density, ball of all images",
+    "boundary.near": "boundary density, near test images",
+    "pieces": "linear pieces between images",
+    "patterns": "activation patterns between images",
+    "transitions": "switches on a circle",
+    "length": "length of a circle's image",
+    "logits": "slope of the logits",
+    "fisher": "Fisher–Rao norm, squared",
+    "probabilities": "slope of the probabilities",
+    "unevenness": "unevenness of the leverage",
+}
+"""Measures of ReLU networks and their labels, in the order of tables and figures."""
+
+TANH = {name: RELU[name] for name in ("rank", "participation")} | {
+    "curve": "curve complexity (nats)",
+    **{name: RELU[name] for name in ("logits", "fisher", "probabilities")},
+}
+"""The same for tanh networks, which have no boundaries."""
+
+COUNTS = ("participation", "boundary.ball", "boundary.near", "pieces", "patterns", "transitions")
+STEEP = ("length", "logits", "fisher")
+"""Two groups of measures that go together over all networks, and against each other among networks of equal labels."""
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Where the measures are taken, the same for all networks.
+def training_ratio(kinds: Kinds, name: str, kind: str) -> np.ndarray:
+    """(n_seeds,) a measure at the last snapshot over that at the first."""
+    values = kinds[kind][name]
+    return values[-1] / values[0]
 
-    Attributes
-    ----------
-    data : images, labels, and pairs of test images of different digits.
-    centre, radius : of the ball of the images: their mean (64,), and their rms distance from it.
-    near : (n_near, 64) test images, the centres of small balls.
-    near_radius : of those.
-    lines : through the large ball, and through all small ones.
-    segments, circles : between two, and through three, test images of different digits.
+
+def labels_ratio(kinds: Kinds, name: str, at: int = -1) -> np.ndarray:
+    """(n_seeds,) a measure after shuffled labels over that after right ones, at a snapshot, seed by seed."""
+    return kinds["shuffled"][name][at] / kinds["right"][name][at]
+
+
+def equal_loss_ratio(kinds: Kinds, name: str) -> np.ndarray:
+    """(n_seeds,) the same with right labels at the loss at which the shuffled ones ended.
+
+    The logarithm of the measure is interpolated between snapshots in the logarithm of the loss.
+
+    Raises ``ValueError`` where a loss is beyond those of the right labels, or rises from one snapshot to the next.
     """
+    right, wrong = kinds["right"], kinds["shuffled"]
+    found = np.empty(wrong["loss"].shape[1])
+    for j, target in enumerate(np.log(wrong["loss"][-1])):
+        losses = np.log(right["loss"][:, j])
+        if np.any(np.diff(losses) >= 0) or not losses[-1] <= target <= losses[0]:
+            raise ValueError(
+                f"loss: found {np.exp(target):.3g} of seed {j}, expected one that falling losses of the right labels "
+                "pass. Train with right labels for longer, or take fewer snapshots."
+            )
+        found[j] = np.interp(target, losses[::-1], np.log(right[name][::-1, j]))
+    return wrong[name][-1] / np.exp(found)
 
-    data: study.Images
-    centre: np.ndarray
-    radius: float
-    near: np.ndarray
-    near_radius: float
-    lines: int
-    segments: Curves
-    circles: tuple[Curves, ...]
+
+def interval(samples: np.ndarray) -> Interval:
+    """Geometric mean and 95 % interval of ratios (n_seeds,)."""
+    mean, low, high = geometric_interval(samples)
+    return float(mean), float(low), float(high)
 
 
-@cache
-def places(
-    n_images: int = 300, n_lines: int = 2_000, n_near: int = 40, share: float = 0.1, n_circles: int = 20
-) -> Places:
-    """The images, and lines, balls, segments and circles drawn from a fixed seed.
+def verdict(found: Interval) -> str:
+    """Either "up" or "down" where the interval excludes 1 by more than rounding, and otherwise "level".
 
-    Parameters
-    ----------
-    share : radius of a small ball, over that of the large one.
+    >>> verdict((2.0, 1.5, 3.0)), verdict((1.0, 1.0 + 1e-15, 1.0 + 1e-15))
+    ('up', 'level')
     """
-    data, rng = study.images(n_images), np.random.default_rng(11)
-    centre = data.x.mean(axis=0)
-    radius = float(np.sqrt(np.square(data.x - centre).sum(axis=1).mean()))
-    near = data.x_test[rng.permutation(len(data.x_test))[:n_near]]
-    circles: list[Curves] = []
-    while len(circles) < n_circles:
-        chosen = rng.choice(len(data.x_test), 3, replace=False)
-        if len(set(data.y_test[chosen])) == 3:
-            circles.append(circle_through(*data.x_test[chosen]))
-    pairs = segments(data.starts, data.ends)
-    return Places(data, centre, radius, near, share * radius, n_lines, pairs, tuple(circles))
+    return "up" if found[1] > 1 + 1e-9 else "down" if found[2] < 1 - 1e-9 else "level"
 
 
-def densities(network: Network, at: Places) -> dict[str, float]:
-    """Boundary per volume of a piecewise linear network, counted on the same lines for all networks.
-
-    "boundary.ball" in the ball of the images, "boundary.near" the mean over the small balls around test images.
-    """
-    ball = boundary_density(network, at.centre, at.radius, at.lines, np.random.default_rng(12))
-    each, rng = max(at.lines // len(at.near), 2), np.random.default_rng(13)
-    near = [boundary_density(network, point, at.near_radius, each, rng).value for point in at.near]
-    return {"boundary.ball": ball.value, "boundary.near": float(np.mean(near))}
-
-
-def on_curves(network: Network, at: Places) -> dict[str, float]:
-    """Mean linear pieces and activation patterns on the segments, and of the circles: transitions and length.
-
-    "transitions" are switches of any unit, a mean; "length" is of the images in the logits, a geometric mean.
-    """
-    found = curve_regions(network, at.segments)
-    around = [trace_curves(network, circle) for circle in at.circles]
+def ratios(kinds: Kinds, names: Sequence[str]) -> dict[str, dict[str, Interval]]:
+    """What is compared → measure → interval; "equal loss" only of measures that every snapshot has."""
+    n = len(kinds["right"]["loss"])
     return {
-        "pieces": float(found.linear.mean()),
-        "patterns": float(found.patterns.mean()),
-        "transitions": float(np.mean([len(course.stages[-1].start) - 1 for course in around])),
-        "length": float(np.exp(np.mean([np.log(layer_lengths(course)[-1, 0]) for course in around]))),
+        "right": {name: interval(training_ratio(kinds, name, "right")) for name in names},
+        "shuffled": {name: interval(training_ratio(kinds, name, "shuffled")) for name in names},
+        "labels": {name: interval(labels_ratio(kinds, name)) for name in names},
+        "equal loss": {
+            name: interval(equal_loss_ratio(kinds, name)) for name in names if len(kinds["right"][name]) == n
+        },
     }
 
 
-def ranks(network: Network, x: np.ndarray) -> dict[str, float]:
-    """Rank of the parameter Jacobian at x (n, 64): "rank", "gap", the rank that a softmax sees, and three ceilings.
-
-    "rank.seen" is that of the logits without what they have in common. "bound" counts parameters, "ceiling" what the
-    data leave of them, and "limit" is the ceiling that also knows how much single examples hold.
-    """
-    found, ceiling = quick_rank(network, x), rank_ceiling(network, x)
-    return {
-        "rank": found.rank,
-        "gap": found.gap,
-        "bound": rank_bound(network, x),
-        "ceiling": ceiling.plain.total,
-        "limit": ceiling.total,
-        "rank.seen": quick_rank(without_common_shift(network), x).rank,
-    }
+def over_seeds(table: Table, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """(n_snapshots,) means of a measure, and the half-widths of their 95 % intervals."""
+    return student_interval(table[name].T)
 
 
-def idle_units(network: Network, x: np.ndarray) -> dict[str, float]:
-    """ReLU units that are off ("dead") or on ("never off") for all of x (n, 64)."""
-    on = np.concatenate([z > 0 for z in network.pre_activations(x)[:-1]], axis=1).sum(axis=0)
-    return {"dead": float(np.sum(on == 0)), "never off": float(np.sum(on == len(x)))}
-
-
-def unevenness(leverage: np.ndarray) -> float:
-    """Standard deviation over images of their leverage (n,), over its mean."""
-    return float(leverage.std() / leverage.mean())
-
-
-def measures(network: Network, labels: np.ndarray, at: Places, level: int, error: float = 0.1) -> dict[str, float]:
-    """Measures of one network by name.
-
-    Parameters
-    ----------
-    labels : (n_images,) that the network learns.
-    level : 0 for what is quick, 1 with the rank at training images and its companions, 2 with the rank at as many test
-        images and with the leverage too.
-    error : of tangents, over the standard deviation of the logits; see
-        ``tangent_network``.
-    """
-    data = at.data
-    found = {
-        **study.fit(network, data, labels),
-        "logits": float(sensitivity(network, data.x_test, "logits").mean()),
-        "probabilities": float(sensitivity(network, data.x_test, "probabilities").mean()),
-        "fisher": fisher_rao(network, data.x),
-    }
-    if network.phi.piecewise_linear:
-        found |= densities(network, at) | on_curves(network, at) | idle_units(network, data.x)
-    else:
-        found["curve"] = tangent_network(network, data.x, error * float(network(data.x).std())).complexity
-    if level > 0:
-        found |= ranks(network, data.x) | {"participation": participation_ratio(network, data.x)}
-    if level > 1:
-        found |= {f"test {name}": value for name, value in ranks(network, data.x_test[: len(data.x)]).items()}
-    if level > 1 and network.phi.piecewise_linear:
-        found["unevenness"] = unevenness(example_leverage(network, data.x))
+def overview(kinds: Kinds, labels: Mapping[str, str]) -> dict[str, list[str]]:
+    """Label of a measure → means at the start, after right and after shuffled labels; their ratio at equal loss."""
+    found, compared = {}, ratios(kinds, list(labels))["equal loss"]
+    for name, label in labels.items():
+        right, wrong = (over_seeds(kinds[kind], name) for kind in ("right", "shuffled"))
+        cells = [(right[0][0], right[1][0]), (right[0][-1], right[1][-1]), (wrong[0][-1], wrong[1][-1])]
+        found[label] = [*(_with_error(*cell) for cell in cells), text(compared[name]) if name in compared else "–"]
     return found
 
 
-def along_training(
-    at: Places,
-    seeds: Sequence[int],
-    snapshots: Sequence[int],
-    levels: Sequence[int],
-    activation: str,
-    width: int,
-    learning_rate: float,
-    n_epochs: int,
-    error: float = 0.1,
-) -> dict[str, dict[str, np.ndarray]]:
-    """Kind of labels → measure → (n_snapshots that have it, n_seeds).
+def _with_error(mean: float, half: float) -> str:
+    """Text such as "12.3 ± 0.4": one digit of the half-width, two after a leading 1, and the mean to that place.
+
+    >>> _with_error(1234.5, 14.2), _with_error(0.04567, 0.0032), _with_error(3.0, 0.0)
+    ('1,234 ± 14', '0.046 ± 0.003', '3')
+    """
+    if half < 1e-9 * max(abs(mean), 1e-300):
+        return f"{mean:,.4g}"
+    place = int(np.floor(np.log10(half)))
+    digits = max(0, (1 if half / 10.0**place < 2 else 0) - place)
+    return f"{mean:,.{digits}f} ± {half:,.{digits}f}"
+
+
+def text(found: Interval) -> str:
+    """Text such as "1.23 [1.10, 1.40]": a ratio with its interval, three digits or two decimals, whole from 100 on.
+
+    >>> text((12.345, 9.87, 150.2)), text((0.0034, 0.003, 0.004)), text((0.552, 0.49, 1.618))
+    ('12.3 [9.87, 150]', '0.00340 [0.00300, 0.00400]', '0.55 [0.49, 1.62]')
+    """
+    mean, low, high = (_short(value) for value in found)
+    return f"{mean} [{low}, {high}]"
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}" if 0.1 <= value < 9.995 else f"{value:#.3g}" if value < 100 else f"{value:,.0f}"
+
+
+def short_of(kinds: Kinds, ceiling: str) -> np.ndarray:
+    """(n_states,) by how much the rank stays below a ceiling; the start counts once for both kinds of labels.
 
     Parameters
     ----------
-    snapshots : epochs, ascending, the first one 0 and the last one ``n_epochs``.
-    levels : for each of them, of :func:`measures`.
+    ceiling : "bound" of the parameters, "ceiling" on the data, or "limit" with crowded images set aside.
     """
-    runs = [seed for _ in KINDS for seed in seeds], [kind for kind in KINDS for _ in seeds]
-    _, networks, targets = study.trained(at.data, *runs, activation, width, learning_rate, n_epochs, snapshots)
-    n = len(seeds)
-    first = [measures(net, y, at, levels[0], error) for net, y in zip(networks[0][:n], targets[:n], strict=True)]
-    moved = zip(first, networks[0][n:], targets[n:], strict=True)  # the same start: the labels matter to the fit alone
-    rows = [[*first, *(found | study.fit(net, at.data, y) for found, net, y in moved)]]
-    for nets, level in zip(networks[1:], levels[1:], strict=True):
-        rows.append([measures(net, y, at, level, error) for net, y in zip(nets, targets, strict=True)])
-    return {kind: table(rows, slice(i * n, (i + 1) * n)) for i, kind in enumerate(KINDS)}
+    gaps = [table[ceiling] - table["rank"] for table in kinds.values()]
+    return np.concatenate([gap[min(i, 1) :].ravel() for i, gap in enumerate(gaps)])
 
 
-def table(rows: Sequence[Sequence[Mapping[str, float]]], part: slice) -> dict[str, np.ndarray]:
-    """Measure → (n_rows that have it, n_runs of the part)."""
-    names = dict.fromkeys(name for row in rows for name in row[0])
-    return {name: np.array([[each[name] for each in row[part]] for row in rows if name in row[0]]) for name in names}
+def correlation(kinds: Kinds, first: str, second: str, of: Sequence[str] = ("right", "shuffled")) -> Interval:
+    """Spearman's ρ of two measures over the final networks of some kinds of labels, with its 95 % interval.
+
+    The interval is the one of ``copula_interval``, for 20 networks or fewer.
+    """
+    x, y = (np.concatenate([kinds[kind][name][-1] for kind in of]) for name in (first, second))
+    rho = spearman(x, y)
+    return (rho, *copula_interval(rho, len(x)))
+
+
+def sign(found: Interval) -> int:
+    """1 or −1 where the interval of a correlation excludes 0, and otherwise 0."""
+    return int(found[1] > 0) - int(found[2] < 0)
+
+
+def agreement(kinds: Kinds, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(k, k) matrices: ρ over all final networks, its sign where that is clear, and the sign beyond the labels.
+
+    The last is 1 or −1 where the intervals within the right *and* within the shuffled labels exclude 0 on that side.
+    """
+    k = len(names)
+    rho, clear, beyond = np.eye(k), np.zeros((k, k), int), np.zeros((k, k), int)
+    for i in range(k):
+        for j in range(i):
+            found = correlation(kinds, names[i], names[j])
+            within = [sign(correlation(kinds, names[i], names[j], [kind])) for kind in kinds]
+            rho[i, j] = rho[j, i] = found[0]
+            clear[i, j] = clear[j, i] = sign(found)
+            beyond[i, j] = beyond[j, i] = within[0] if within[0] == within[1] else 0
+    return rho, clear, beyond
+
+
+@dataclass(frozen=True, eq=False)
+class Within:
+    """Rank correlations of measures among networks of one kind of labels, both kinds pooled.
+
+    Attributes
+    ----------
+    names : of the k measures.
+    rho : (k, k) Spearman's ρ of ranks that were taken within each kind; 0 for a measure that is constant.
+    draws : (n_draws, k, k) the same after the seeds of one side were exchanged at random, for both kinds alike: what
+        chance makes of measures that have nothing to do with one another.
+    """
+
+    names: tuple[str, ...]
+    rho: np.ndarray
+    draws: np.ndarray
+
+    @property
+    def chance(self) -> np.ndarray:
+        """(k, k) share of the draws that are as far from 0: the two-sided p-value of each pair."""
+        return (np.abs(self.draws) >= np.abs(self.rho) - 1e-9).mean(axis=0)
+
+    def block(self, first: Sequence[str], second: Sequence[str]) -> tuple[np.ndarray, float]:
+        """ρ of each of the first measures with each of the second, and the p-value of their mean."""
+        at = np.ix_([self.names.index(name) for name in first], [self.names.index(name) for name in second])
+        drawn = np.array([draw[at].mean() for draw in self.draws])
+        return self.rho[at], float(np.mean(np.abs(drawn) >= abs(self.rho[at].mean()) - 1e-9))
+
+
+def within_labels(kinds: Kinds, names: Sequence[str], n_draws: int = 10_000) -> Within:
+    """Rank correlations of the final networks within their kind of labels, with what chance makes of them.
+
+    A seed stands for two networks that share a start, so seeds are exchanged and not networks.
+
+    >>> a, b = np.array([[1.0, 2.0, 3.0]]), np.array([[3.0, 2.0, 1.0]])  # against each other, in both kinds
+    >>> round(within_labels({"right": {"a": a, "b": b}, "shuffled": {"a": a + 9, "b": b + 9}}, ["a", "b"]).rho[0, 1])
+    -1
+    """
+    ranks = np.stack([[rankdata(kinds[kind][name][-1]) for kind in kinds] for name in names])  # (k, n_kinds, n_seeds)
+    ranks = ranks - ranks.mean(axis=2, keepdims=True)
+    size = np.sqrt(np.square(ranks).sum(axis=(1, 2), keepdims=True))
+    ranks = np.divide(ranks, size, out=np.zeros_like(ranks), where=size > 0)
+    flat, rng, n_seeds = ranks.reshape(len(names), -1), np.random.default_rng(0), ranks.shape[2]
+    draws = [ranks[:, :, rng.permutation(n_seeds)].reshape(flat.shape) @ flat.T for _ in range(n_draws)]
+    return Within(tuple(names), flat @ flat.T, np.array(draws))

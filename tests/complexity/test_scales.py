@@ -63,8 +63,8 @@ def jacobian(network, k=0):
 
 def ceilings(network, k=0):
     points = np.ldexp(POINTS, -k)
-    on_data, sharper = cx.rank_bound_on_data(network, points), cx.rank_ceiling(network, points)
-    return [on_data.total, on_data.output, sharper.total, cx.rank_bound(network, points)]
+    on_data = cx.rank_bound_on_data(network, points)
+    return [on_data.total, on_data.output, cx.rank_bound(network, points)]
 
 
 def course(network, k=0):
@@ -90,7 +90,7 @@ SHRINKING = {  # function of (network, k) with inputs divided by 2^k: the same f
     "boundary_density": boundary,
     "parameter_rank": ranks,
     "parameter_jacobian": jacobian,
-    "rank_bound_on_data, rank_ceiling, rank_bound": ceilings,
+    "rank_bound_on_data, rank_bound": ceilings,
     "segment_pieces": lambda net, k: cx.segment_pieces(cx.uniform_tangents(net), *np.ldexp(ENDS, -k)),
     "sensitivity": lambda net, k: np.ldexp(cx.sensitivity(net, np.ldexp(POINTS, -k), "logits"), -k),
     "sensitivity, probabilities": lambda net, k: np.ldexp(cx.sensitivity(net, np.ldexp(POINTS, -k)), -k),
@@ -113,7 +113,7 @@ GROWING = {  # function of a network, and the power of the logits' scale that it
     "curve_regions, around": (around, 0),
     "partition_slice": (parts, 0),
     "parameter_rank": (ranks, 0),
-    "rank_bound_on_data, rank_ceiling, rank_bound": (ceilings, 0),
+    "rank_bound_on_data, rank_bound": (ceilings, 0),
     "trace_curves": (lambda net: course(net).stages[-1].start, 0),
     "layer_transitions": (lambda net: cx.layer_transitions(course(net)), 0),
     "layer_lengths": (lambda net: cx.layer_lengths(course(net))[-1], 1),

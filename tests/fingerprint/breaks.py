@@ -8,10 +8,8 @@ BREAKS: dict[str, set[str]] = {
         *("dilated_blocks", "eigenvalue_counts", "layer_redundancy", "lbfgs_sweep"),
         *("multidimensional", "random_starts"),
     },
-    "capcore.finite_field:rank_modulo_prime": {"crowded_units", "layer_redundancy"},
-    "capcore.complexity.training:train": {
-        *("along_training", "crowded_new_starts", "crowded_units", "effective_complexity", "linear_regions"),
-    },
+    "capcore.finite_field:rank_modulo_prime": {"layer_redundancy"},
+    "capcore.complexity.training:train": {"along_training", "effective_complexity", "linear_regions"},
     "chapters.spectra.trained_networks:train_network": {"trained_spectra"},
     "chapters.scaling_conjecture.training:train": {
         "recurrent_memory",

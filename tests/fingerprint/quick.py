@@ -38,8 +38,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "n_steps": 2,
         "seeds": [0],
     },
-    "crowded_new_starts": {"n_images": 40, "snapshots": [0, 1], "seeds": [100], "n_draws": 1},
-    "crowded_units": {"n_images": 40, "snapshots": [0, 1], "seeds": [0], "n_draws": 1},
     "dilated_blocks": {
         "small": {
             "n_dilations": 2,
@@ -166,9 +164,6 @@ def quick_run(
     if name in ("double_descent", "linear_regions"):  # their run takes no settings
         patch.setattr(module, "SETTINGS", settings)
         return (lambda: module.run([0])) if name == "linear_regions" else module.run
-    if name == "crowded_units":
-        patch.setattr(module, "missed_states", lambda found=module.missed_states: found()[:0] or [0])
-        patch.chdir(ROOT)
     return lambda: module.run(settings)
 
 

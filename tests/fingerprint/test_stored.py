@@ -70,8 +70,6 @@ def test_chapters_moved_and_reformatted_make_nothing_stale(tmp_path, monkeypatch
         where.write_text(re.sub(r"\bchapters\b", "rooms", stripped(path)), "utf8")
     table = Path("spectra_resnets", "resnet_sources.csv")
     shutil.copy(ROOT / "chapters" / table, tmp_path / "rooms" / table)
-    (tmp_path / "notebooks" / "results").mkdir(parents=True)
-    shutil.copy(RESULTS / "along_training.json", tmp_path / "notebooks" / "results")
     monkeypatch.setattr(names, "MACHINERY", tuple(name.replace("chapters", "rooms") for name in names.MACHINERY))
     for name, (entry, stored) in entries().items():
         assert reach(entry.replace("chapters.", "rooms."), tmp_path).hash == stored, name

@@ -26,10 +26,7 @@ def published(notebook):
 @pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, parameters):
     values = published(run(NAME, **{**FAST, **parameters}))
-    assert "other networks" in values["along_live"]
-    assert values["along_routes_rank"].strip("'") == "agree"  # singular values and elimination, whatever is trained
-    assert values["along_rank_tanh"].strip("'") == "1,368"  # of the stored networks, whatever is trained
-    assert "agree" in values["along_routes_density"]
+    assert len(values) == 15 and values["along_met"] == "125"  # of the stored networks, whatever is trained
 
 
 def test_its_figures_are_drawn(drawn):

@@ -1,0 +1,253 @@
+"""Every measure of complexity on the same networks, along training: digits, right and shuffled labels, several seeds.
+
+Only training accuracy was looked at to choose the width, the rate and the number of epochs. The rules by which the
+measures are read are in ``study``. Needs scikit-learn for its digits, imported when they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.complexity import (
+    Curves,
+    Network,
+    boundary_density,
+    circle_through,
+    curve_regions,
+    fisher_rao,
+    layer_lengths,
+    rank_bound,
+    segments,
+    sensitivity,
+    trace_curves,
+)
+from capcore.complexity.data_rank_bound import without_common_shift
+from chapters import stored as results
+from chapters.along_training.ranks import example_leverage, participation_ratio, quick_rank, rank_ceiling
+from chapters.effective_complexity import study as effective_complexity
+from chapters.effective_complexity.curve_activations import tangent_network
+from chapters.effective_complexity.stored_complexity import plain
+
+SETTINGS: dict[str, Any] = {
+    "n_images": 300,
+    "n_lines": 2000,
+    "activations": ["relu", "tanh"],
+    "width": 16,
+    "learning_rate": 0.005,
+    "n_epochs": 600,
+    "snapshots": [0, 1, 3, 10, 30, 100, 300, 600],
+    "levels": [2, 1, 1, 1, 1, 1, 1, 2],
+    "seeds": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    "error": 0.1,
+}
+COMMAND = "python -m experiments.along_training"
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+KINDS = ("right", "shuffled")
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the measures are taken, the same for all networks.
+
+    Attributes
+    ----------
+    data : images, labels, and pairs of test images of different digits.
+    centre, radius : of the ball of the images: their mean (64,), and their rms distance from it.
+    near : (n_near, 64) test images, the centres of small balls.
+    near_radius : of those.
+    lines : through the large ball, and through all small ones.
+    segments, circles : between two, and through three, test images of different digits.
+    """
+
+    data: effective_complexity.Images
+    centre: np.ndarray
+    radius: float
+    near: np.ndarray
+    near_radius: float
+    lines: int
+    segments: Curves
+    circles: tuple[Curves, ...]
+
+
+@cache
+def places(
+    n_images: int = 300, n_lines: int = 2_000, n_near: int = 40, share: float = 0.1, n_circles: int = 20
+) -> Places:
+    """The images, and lines, balls, segments and circles drawn from a fixed seed.
+
+    Parameters
+    ----------
+    share : radius of a small ball, over that of the large one.
+    """
+    data, rng = effective_complexity.images(n_images), np.random.default_rng(11)
+    centre = data.x.mean(axis=0)
+    radius = float(np.sqrt(np.square(data.x - centre).sum(axis=1).mean()))
+    near = data.x_test[rng.permutation(len(data.x_test))[:n_near]]
+    circles: list[Curves] = []
+    while len(circles) < n_circles:
+        chosen = rng.choice(len(data.x_test), 3, replace=False)
+        if len(set(data.y_test[chosen])) == 3:
+            circles.append(circle_through(*data.x_test[chosen]))
+    pairs = segments(data.starts, data.ends)
+    return Places(data, centre, radius, near, share * radius, n_lines, pairs, tuple(circles))
+
+
+def densities(network: Network, at: Places) -> dict[str, float]:
+    """Boundary per volume of a piecewise linear network, counted on the same lines for all networks.
+
+    "boundary.ball" in the ball of the images, "boundary.near" the mean over the small balls around test images.
+    """
+    ball = boundary_density(network, at.centre, at.radius, at.lines, np.random.default_rng(12))
+    each, rng = max(at.lines // len(at.near), 2), np.random.default_rng(13)
+    near = [boundary_density(network, point, at.near_radius, each, rng).value for point in at.near]
+    return {"boundary.ball": ball.value, "boundary.near": float(np.mean(near))}
+
+
+def on_curves(network: Network, at: Places) -> dict[str, float]:
+    """Mean linear pieces and activation patterns on the segments, and of the circles: transitions and length.
+
+    "transitions" are switches of any unit, a mean; "length" is of the images in the logits, a geometric mean.
+    """
+    found = curve_regions(network, at.segments)
+    around = [trace_curves(network, circle) for circle in at.circles]
+    return {
+        "pieces": float(found.linear.mean()),
+        "patterns": float(found.patterns.mean()),
+        "transitions": float(np.mean([len(course.stages[-1].start) - 1 for course in around])),
+        "length": float(np.exp(np.mean([np.log(layer_lengths(course)[-1, 0]) for course in around]))),
+    }
+
+
+def ranks(network: Network, x: np.ndarray) -> dict[str, float]:
+    """Rank of the parameter Jacobian at x (n, 64): "rank", "gap", the rank that a softmax sees, and three ceilings.
+
+    "rank.seen" is that of the logits without what they have in common. "bound" counts parameters, "ceiling" what the
+    data leave of them, and "limit" is the ceiling that also knows how much single examples hold.
+    """
+    found, ceiling = quick_rank(network, x), rank_ceiling(network, x)
+    return {
+        "rank": found.rank,
+        "gap": found.gap,
+        "bound": rank_bound(network, x),
+        "ceiling": ceiling.plain.total,
+        "limit": ceiling.total,
+        "rank.seen": quick_rank(without_common_shift(network), x).rank,
+    }
+
+
+def idle_units(network: Network, x: np.ndarray) -> dict[str, float]:
+    """ReLU units that are off ("dead") or on ("never off") for all of x (n, 64)."""
+    on = np.concatenate([z > 0 for z in network.pre_activations(x)[:-1]], axis=1).sum(axis=0)
+    return {"dead": float(np.sum(on == 0)), "never off": float(np.sum(on == len(x)))}
+
+
+def unevenness(leverage: np.ndarray) -> float:
+    """Standard deviation over images of their leverage (n,), over its mean."""
+    return float(leverage.std() / leverage.mean())
+
+
+def measures(network: Network, labels: np.ndarray, at: Places, level: int, error: float = 0.1) -> dict[str, float]:
+    """Measures of one network by name.
+
+    Parameters
+    ----------
+    labels : (n_images,) that the network learns.
+    level : 0 for what is quick, 1 with the rank at training images and its companions, 2 with the rank at as many test
+        images and with the leverage too.
+    error : of tangents, over the standard deviation of the logits; see
+        ``tangent_network``.
+    """
+    data = at.data
+    found = {
+        **effective_complexity.fit(network, data, labels),
+        "logits": float(sensitivity(network, data.x_test, "logits").mean()),
+        "probabilities": float(sensitivity(network, data.x_test, "probabilities").mean()),
+        "fisher": fisher_rao(network, data.x),
+    }
+    if network.phi.piecewise_linear:
+        found |= densities(network, at) | on_curves(network, at) | idle_units(network, data.x)
+    else:
+        found["curve"] = tangent_network(network, data.x, error * float(network(data.x).std())).complexity
+    if level > 0:
+        found |= ranks(network, data.x) | {"participation": participation_ratio(network, data.x)}
+    if level > 1:
+        found |= {f"test {name}": value for name, value in ranks(network, data.x_test[: len(data.x)]).items()}
+    if level > 1 and network.phi.piecewise_linear:
+        found["unevenness"] = unevenness(example_leverage(network, data.x))
+    return found
+
+
+def along_training(
+    at: Places,
+    seeds: Sequence[int],
+    snapshots: Sequence[int],
+    levels: Sequence[int],
+    activation: str,
+    width: int,
+    learning_rate: float,
+    n_epochs: int,
+    error: float = 0.1,
+) -> dict[str, dict[str, np.ndarray]]:
+    """Kind of labels → measure → (n_snapshots that have it, n_seeds).
+
+    Parameters
+    ----------
+    snapshots : epochs, ascending, the first one 0 and the last one ``n_epochs``.
+    levels : for each of them, of :func:`measures`.
+    """
+    runs = [seed for _ in KINDS for seed in seeds], [kind for kind in KINDS for _ in seeds]
+    _, networks, targets = effective_complexity.trained(
+        at.data, *runs, activation, width, learning_rate, n_epochs, snapshots
+    )
+    n = len(seeds)
+    first = [measures(net, y, at, levels[0], error) for net, y in zip(networks[0][:n], targets[:n], strict=True)]
+    moved = zip(first, networks[0][n:], targets[n:], strict=True)  # the same start: the labels matter to the fit alone
+    rows = [[*first, *(found | effective_complexity.fit(net, at.data, y) for found, net, y in moved)]]
+    for nets, level in zip(networks[1:], levels[1:], strict=True):
+        rows.append([measures(net, y, at, level, error) for net, y in zip(nets, targets, strict=True)])
+    return {kind: table(rows, slice(i * n, (i + 1) * n)) for i, kind in enumerate(KINDS)}
+
+
+def table(rows: Sequence[Sequence[Mapping[str, float]]], part: slice) -> dict[str, np.ndarray]:
+    """Measure → (n_rows that have it, n_runs of the part)."""
+    names = dict.fromkeys(name for row in rows for name in row[0])
+    return {name: np.array([[each[name] for each in row[part]] for row in rows if name in row[0]]) for name in names}
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Activation → kind of labels → measure → values over snapshots and seeds, as plain lists."""
+    at = places(settings["n_images"], settings["n_lines"])
+    names = ("seeds", "snapshots", "levels", "width", "learning_rate", "n_epochs", "error")
+    options = {name: settings[name] for name in names}
+    found = {}
+    for activation in tqdm(settings["activations"], unit="activation", disable=not progress):
+        found[activation] = along_training(at, activation=activation, **options)
+    return plain(found)
+
+
+class Stored:
+    """The stored experiment, as arrays.
+
+    Attributes
+    ----------
+    settings : what it was made with.
+    values : activation → kind of labels → measure → (n_snapshots, n_seeds), or (2, n_seeds) for measures that are taken
+        at the first and the last snapshot only.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        content = results.load(path)
+        self.settings: dict[str, Any] = content["settings"]
+        self.values: dict[str, dict[str, dict[str, np.ndarray]]] = {
+            activation: {
+                kind: {name: np.array(values) for name, values in table.items()} for kind, table in kinds.items()
+            }
+            for activation, kinds in content["values"].items()
+        }

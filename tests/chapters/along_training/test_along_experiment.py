@@ -1,0 +1,55 @@
+"""All measures along training: the stored experiment is of this code, and holds what is possible."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capcore.complexity import Network
+from chapters.along_training import experiment
+from chapters.along_training.experiment import KINDS, SETTINGS, Stored
+
+pytest.importorskip("sklearn")
+PATH = Path(__file__).resolve().parents[3] / "notebooks" / "results" / "along_training.json"
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return Stored(PATH)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_the_stored_numbers_are_what_the_code_gives(stored, activation):
+    """One seed, three epochs: rounding is magnified by training, here still by little. Ranks are whole numbers."""
+    at = experiment.places(SETTINGS["n_images"], SETTINGS["n_lines"])
+    options = {name: SETTINGS[name] for name in ("width", "learning_rate", "error")}
+    live = experiment.along_training(at, [3], [0, 1, 3], [1, 0, 0], activation, n_epochs=3, **options)
+    for kind, table in live.items():
+        for name, values in table.items():
+            expected = stored.values[activation][kind][name][: len(values), 3]
+            if name != "gap":  # a quotient by rounding errors
+                np.testing.assert_allclose(values[:, 0], expected, rtol=1e-3, atol=1e-6, err_msg=name)
+    assert stored.settings == SETTINGS
+
+
+def test_what_is_stored_is_possible(stored):
+    n_snapshots = len(SETTINGS["snapshots"])
+    for activation, kinds in stored.values.items():
+        for table in kinds.values():
+            assert table["rank"].shape == (n_snapshots, 10) and table["test rank"].shape == (2, 10)
+            for where in ("", "test "):
+                ranks = [table[where + name] for name in ("rank", "limit", "ceiling", "bound")]
+                assert np.all(np.diff(ranks, axis=0) >= 0) and np.all(table[where + "rank.seen"] < ranks[0])
+            assert np.all((table["participation"] >= 1) & (table["participation"] <= table["rank"]))
+            assert np.all(table["gap"] > 10)  # over a tolerance that allows for the rounding of the projection
+            if activation == "relu":
+                assert np.all(table["pieces"] <= table["patterns"])
+        starts = [{n: v[0] for n, v in kinds[k].items() if n not in ("loss", "accuracy")} for k in KINDS]
+        for name, value in starts[0].items():
+            np.testing.assert_array_equal(value, starts[1][name])
+
+
+def test_idle_units_and_unevenness():
+    net = Network([np.ones((2, 3)), np.ones((3, 1))], [[0.0, 99.0, -99.0], [0.0]])
+    assert experiment.idle_units(net, np.array([[1.0, 1.0], [-1.0, -1.0]])) == {"dead": 1, "never off": 1}
+    assert experiment.unevenness(np.array([1.0, 3.0])) == 0.5

@@ -1,0 +1,17 @@
+"""Student's interval for a ratio."""
+
+import numpy as np
+import pytest
+
+from chapters.shared.geometric_intervals import geometric_interval
+
+
+def test_geometric_intervals():
+    mean, low, high = geometric_interval(np.array([[1.0, 10.0], [4.0, 10.0], [16.0, 10.0]]))
+    np.testing.assert_allclose(mean, [4, 10])
+    np.testing.assert_allclose([low[1], high[1]], 10)
+    assert low[0] * high[0] == pytest.approx(16) and low[0] < 1  # symmetric in the logarithm
+    with pytest.raises(ValueError, match="samples: found 1, expected at least 2"):
+        geometric_interval([1.0])
+    with pytest.raises(ValueError, match="samples: found 0, expected more than 0"):
+        geometric_interval([1.0, 0.0])
