@@ -21,13 +21,11 @@ from capcore.propagation.laws import (
     source_kernel,
 )
 from capcore.propagation.layers import Layer
-from capcore.propagation.limits import limit_segments
 from capcore.propagation.matrix import MatrixTransport, NotStochasticError
 from capcore.propagation.moments import Displacement, displacement
 from capcore.propagation.power import propagate_equal
 from capcore.propagation.random_signs import ChiSquare, mean_chi_square, signed_operator, squared_gradients
 from capcore.propagation.scaling import ScalingRelation, ScalingTable, scaling_relations
-from capcore.propagation.sparse_evolution import evolve_sparse, generator_matrix
 
 __all__ = [
     "BOUNDARIES",
@@ -47,11 +45,8 @@ __all__ = [
     "dilated_diffusion",
     "displacement",
     "evolve",
-    "evolve_sparse",
     "forgetting",
-    "generator_matrix",
     "heat_kernel",
-    "limit_segments",
     "lumped",
     "mean_chi_square",
     "nearest_neighbour_law",

@@ -88,7 +88,7 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     segments : from the output down, each with at most 1e7 jumps where there are several channels, and a drift of at
         most 1e7 waves: then nine digits are right.
     boundary : as far as the generators are symmetric enough for images, see :mod:`capcore.propagation.grid`; otherwise
-        :func:`~capcore.propagation.sparse_evolution.evolve_sparse`.
+        follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`.
 
     Raises ``ValueError`` for more jumps, or results beyond double precision.
 

@@ -18,7 +18,7 @@ from capcore.propagation.generator import LimitCoefficients
 
 
 class NoSymbolError(ValueError):
-    """With this boundary the kernel has no Fourier symbol; sparse products are needed."""
+    """With this boundary the kernel has no Fourier symbol; layers have to be followed one by one."""
 
 
 class Grid:
@@ -32,7 +32,7 @@ class Grid:
     def __init__(self, shape: tuple[int, ...], boundary: str = "periodic") -> None:
         self.shape, self.boundary = tuple(shape), check_boundary(boundary)
         if boundary == "renormalised":
-            raise NoSymbolError("boundary: 'renormalised' has no Fourier symbol. Use `propagate` or `evolve_sparse`.")
+            raise NoSymbolError("boundary: 'renormalised' has no Fourier symbol. Use `propagate`.")
         factor, extra = {"periodic": (1, 0), "reflecting": (2, 0), "absorbing": (2, 2)}[boundary]
         self.lengths = tuple(factor * n + extra for n in self.shape)
         self.axes = tuple(range(len(self.shape)))
@@ -121,10 +121,10 @@ class Grid:
                 if not np.array_equal(blocks.get(mirrored, np.zeros_like(block)), block):
                     raise NoSymbolError(
                         f"boundary: {self.boundary!r} is solved by images, which need a kernel symmetric along every "
-                        f"axis; the weights at {offset} and {mirrored} differ. Use `propagate` or `evolve_sparse`."
+                        f"axis; the weights at {offset} and {mirrored} differ. Use `propagate`."
                     )
         if self.boundary == "absorbing" and any(abs(j) > 1 for offset in blocks for j in offset):
             raise NoSymbolError(
                 "boundary: 'absorbing' is solved by images for jumps to neighbours only; this one reaches further. Use "
-                "`propagate` or `evolve_sparse`."
+                "`propagate`."
             )

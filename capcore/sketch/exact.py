@@ -1,12 +1,8 @@
 """Exact leverage scores from Jacobian products, up to rounding: nothing random is left in the answer.
 
-*Range.* κ + 10 random combinations of the columns of J span its whole column space with probability one (Halko,
-Martinsson & Tropp 2011, section 4, at the exact rank). An orthonormal basis U of it, taken through Σ and
-orthonormalised again, is a basis of 𝒦: n × κ numbers, κ + 10 forward products, and a rank decision on J alone.
-
-*Whitened.* Where n × κ numbers do not fit: the singular vectors V and values s of a row sketch K̃ᵀΩ give B = K̃ V s⁻¹
-with a condition number of about ten whatever that of K̃ (the preconditioner of Meng, Saunders & Mahoney 2014, LSRN), so
-that BᵀB = LLᵀ is safe, and the squared entries of the columns of B L⁻ᵀ are added up as they come. 4.5 κ products.
+κ + 10 random combinations of the columns of J span its whole column space with probability one (Halko, Martinsson &
+Tropp 2011, section 4, at the exact rank). An orthonormal basis U of it, taken through Σ and orthonormalised again, is a
+basis of 𝒦: n × κ numbers, κ + 10 forward products, and a rank decision on J alone.
 """
 
 from __future__ import annotations
@@ -14,10 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, qr, solve_triangular, svd
+from scipy.linalg import qr, solve_triangular, svd
 from tqdm import tqdm
 
 from capcore.constraints import rank_tolerance
+from capcore.memory import arrays, fits, too_large
 from capcore.sketch.operators import ConstraintOperator
 
 OVERSAMPLING = 10
@@ -41,12 +38,14 @@ class Leverage(NamedTuple):
 def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.random.Generator, bar: tqdm) -> Leverage:
     """Leverage scores through a basis of the column space; ``bound`` is an upper bound on the rank, if one is known.
 
-    Without one the sketch grows until its rank stays ten below its number of columns.
+    Without one the sketch grows until its rank stays ten below its number of columns. Raises
+    :class:`~capcore.memory.TooLargeError` before a sketch that would not fit into memory.
     """
     n, p = operator.products.n_rows, operator.products.n_params
     most = min(n, p)
     count = (most if bound is None else min(bound, most)) + OVERSAMPLING
     first = count if bound is not None else min(count, FIRST_SKETCH)
+    _check_size(n, min(first, p))
     sketch = operator.range_sketch(first, rng, bar)
     while True:
         q, r = qr(sketch, mode="economic", check_finite=False, overwrite_a=bound is not None)
@@ -58,6 +57,7 @@ def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.r
             break
         del q
         doubled = min(2 * columns, count)
+        _check_size(n, min(doubled, p))
         grown = operator.range_sketch(doubled, rng, bar) if doubled >= p else _more(operator, sketch, doubled, rng, bar)
         sketch = grown
     rank = rank if bound is None else min(rank, bound)
@@ -89,41 +89,8 @@ def _more(
     return np.hstack([sketch, further])
 
 
-def leverage_by_whitening(
-    operator: ConstraintOperator, bound: int | None, rng: np.random.Generator, bar: tqdm
-) -> Leverage:
-    """Leverage scores without an n × κ array; arguments as for :func:`leverage_by_range`.
-
-    Raises ``FloatingPointError`` where K̃ is so close to singular that rounding undoes the whitening: the range method
-    then tells more.
-    """
-    products = operator.products
-    n, p = products.n_rows, products.n_params
-    most = min(n, p) if bound is None else min(bound, n, p)
-    count = most + most // 2 + OVERSAMPLING
-    vectors, values, _ = svd(operator.row_sketch(count, rng, bar), full_matrices=False, check_finite=False)
-    tolerance = rank_tolerance((n, p), float(values[0]))
-    rank = min(int(np.count_nonzero(values > tolerance)), most)
-    if rank == 0:
-        return Leverage(np.zeros(n), 0, values, 0.0)
-    whitener = vectors[:, :rank] / values[:rank]
-    del vectors
-    gram = np.empty((rank, rank))
-    for part in products.blocks(rank):
-        gram[:, part] = whitener.T @ operator.backward(operator.forward(whitener[:, part]))
-        bar.update(2 * (part.stop - part.start))
-    try:
-        factor = cholesky((gram + gram.T) / 2, lower=True)
-    except LinAlgError:
-        raise FloatingPointError(
-            "whitening: the sketched directions are lost in rounding (smallest relative singular value "
-            f"{values[rank - 1] / values[0]:.1e}). Use method='range'."
-        ) from None
-    frame = solve_triangular(factor, whitener.T, lower=True, overwrite_b=True).T
-    scores = np.zeros(n)
-    for part in products.blocks(rank):
-        scores += np.square(operator.forward(frame[:, part])).sum(axis=1)
-        bar.update(part.stop - part.start)
-    lengths = np.linalg.norm(frame, axis=0)
-    rounding = 2 * tolerance * float(lengths.sum())  # every column of B carries an error of tolerance × its length in p
-    return Leverage(scores, rank, values, rounding)
+def _check_size(n: int, columns: int) -> None:
+    n_bytes = arrays(n, columns, copies=3)
+    if not fits(n_bytes):
+        advice = "Use fewer inputs or channels, or capcore.allocate_large where supports are disjoint."
+        raise too_large(f"sketch: found {n:,} inputs of {columns:,} columns", n_bytes, advice)

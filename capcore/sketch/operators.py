@@ -1,6 +1,6 @@
-"""K̃ = ΣJD as an operator: the constraint matrix with columns of about unit length, and a preconditioner on its right.
+"""K̃ = ΣJD as an operator: the constraint matrix with columns of about unit length.
 
-Whatever invertible matrix stands on the right, the column space, and so every capacity, stays the same.
+Whatever invertible matrix D stands on the right, the column space, and so every capacity, stays the same.
 """
 
 from __future__ import annotations
@@ -49,15 +49,6 @@ class ConstraintOperator:
         scaled = self.scales[:, None] * x
         return checked(self.products.forward(scaled), (self.products.n_rows, x.shape[1]), "forward")
 
-    def forward(self, x: np.ndarray) -> np.ndarray:
-        """(n, m) Σ J D X."""
-        return self.covariance(self.jacobian(x))
-
-    def backward(self, u: np.ndarray) -> np.ndarray:
-        """(n_params, m) D Jᵀ Σ U."""
-        pulled = self.products.backward(self.covariance(u))
-        return self.scales[:, None] * checked(pulled, (self.products.n_params, u.shape[1]), "backward")
-
     def range_sketch(self, count: int, rng: np.random.Generator, bar: tqdm) -> np.ndarray:
         """(n, count) J D Ω with Gaussian Ω; from n_params columns on, J D itself."""
         n_params = self.products.n_params
@@ -71,15 +62,6 @@ class ConstraintOperator:
             else:
                 omega = rng.normal(size=(n_params, width)) / np.sqrt(count)
             sketch[:, part] = self.jacobian(omega)
-            bar.update(width)
-        return sketch
-
-    def row_sketch(self, count: int, rng: np.random.Generator, bar: tqdm) -> np.ndarray:
-        """(n_params, count) D Jᵀ Σ Ω with Gaussian Ω."""
-        sketch = np.empty((self.products.n_params, count))
-        for part in self.products.blocks(count):
-            width = part.stop - part.start
-            sketch[:, part] = self.backward(rng.normal(size=(self.products.n_rows, width)) / np.sqrt(count))
             bar.update(width)
         return sketch
 

@@ -11,8 +11,6 @@ from matplotlib.ticker import ScalarFormatter
 from capcore.plotting import MARKERS
 from capcore.scale.allocation import octave_edges
 
-LAG_LABEL = "lag (inputs)"
-
 
 def plot_octave_capacities(
     profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, even: str = "", logarithmic: bool = False

@@ -1,21 +1,15 @@
 """Capacity as memorisation: how many random labels a training procedure fits, and how well it fits a target.
 
-Capacity in this sense belongs to a model *and* to what trains it (Zhang et al., 2017; the note). Here any function from
-data to an answering function will do, so that a closed form, a solver or a network can be asked the same question.
+Capacity in this sense belongs to a model *and* to what trains it (Zhang et al., 2017; the note).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number, positive_integer
-from chapters.capacity_vs_expressivity.targets import Target
-
-Procedure = Callable[[np.ndarray, np.ndarray, np.random.Generator], Callable[[np.ndarray], np.ndarray]]
-"""(inputs (n, …), labels (n,) of ±1, generator) → a function inputs (m, …) → scores (m,), whose sign is the answer."""
+from capcore.validation import finite_array, finite_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,48 +72,3 @@ class TargetFit:
 
     train: np.ndarray
     test: np.ndarray
-
-
-def answers(scores: object) -> np.ndarray:
-    """(n,) ±1: the signs of ``scores`` (n,) or (n, 1), with −1 for zero."""
-    values = finite_array(scores, "scores", (1, 2))
-    return np.where(values.reshape(len(values), -1)[:, 0] > 0, 1.0, -1.0)
-
-
-def memorisation_curve(
-    procedure: Procedure,
-    draw_inputs: Callable[[int, np.random.Generator], np.ndarray],
-    sizes: Sequence[int],
-    n_trials: int,
-    rng: np.random.Generator,
-) -> MemorisationCurve:
-    """Training accuracies of a procedure on fair random labels, ``n_trials`` times for every size.
-
-    Parameters
-    ----------
-    procedure : see :data:`Procedure`. draw_inputs : (n, generator) → inputs (n, …).
-
-    >>> nearest = lambda x, y, rng: lambda new: y[np.abs(new - x.T).argmin(axis=1)]  # it knows its data by heart
-    >>> inputs = lambda n, rng: rng.normal(size=(n, 1))
-    >>> memorisation_curve(nearest, inputs, [4, 8], 2, np.random.default_rng(0)).memorised()
-    8
-    """
-    counts = [positive_integer(size, "sizes") for size in sizes]
-    found = np.empty((len(counts), positive_integer(n_trials, "n_trials")))
-    for i, size in enumerate(counts):
-        for j in range(n_trials):
-            inputs, labels = draw_inputs(size, rng), rng.choice([-1.0, 1.0], size)
-            found[i, j] = np.mean(answers(procedure(inputs, labels, rng)(inputs)) == labels)
-    return MemorisationCurve(np.array(counts), found)
-
-
-def fit_target(
-    procedure: Procedure, target: Target, n_train: int, n_test: int, n_trials: int, rng: np.random.Generator
-) -> TargetFit:
-    """Accuracies of a procedure on a target of ``targets``, on its own and on fresh examples."""
-    shares = np.empty((2, positive_integer(n_trials, "n_trials")))
-    for j in range(n_trials):
-        learnt, fresh = target.draw(n_train, rng), target.draw(n_test, rng)
-        answer = procedure(*learnt, rng)
-        shares[:, j] = [np.mean(answers(answer(x)) == y) for x, y in (learnt, fresh)]
-    return TargetFit(*shares)

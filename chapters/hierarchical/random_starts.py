@@ -28,8 +28,6 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 COMMAND = "python -m experiments.random_starts"
-SAME = 1e-6
-"""Coefficients this close, relative to the largest coefficient of the target, are the same model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +74,7 @@ def from_random_starts(
 
     >>> from capcore.processes import PowerLaw
     >>> starts = from_random_starts(Hierarchical(channels=2, n_layers=4), PowerLaw(), 2)
-    >>> bool(starts.gaps(starts.rebalanced).max() < SAME)
+    >>> bool(starts.gaps(starts.rebalanced).max() < 1e-6)
     True
     """
     problem = Problem.of(arch, process)

@@ -16,12 +16,11 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.optimum import FitResult, Problem
 from capcore.validation import positive_integer
 
-FROZEN = ("layer 1", "layer 2", "layer 4", "layer 6")
 RANK = 5
 
 
 def recover(coefficients: np.ndarray, values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(n_params,) parameters of ``Hierarchical(5, 6)`` with these coefficients and the ``FROZEN`` layers kept.
+    """(n_params,) parameters of ``Hierarchical(5, 6)`` with these coefficients; layers 1, 2, 4 and 6 are kept.
 
     Parameters
     ----------

@@ -40,16 +40,6 @@ def layer_groups(content: Mapping[str, Any]) -> dict[str, Refits]:
     }
 
 
-def contiguous(names: list[str] | tuple[str, ...], n_layers: int) -> bool:
-    """Whether the layers that are not named stand next to each other.
-
-    >>> contiguous(["layer 1", "layer 4"], 4), contiguous(["layer 2"], 4)
-    (True, False)
-    """
-    free = [l for l in range(1, n_layers + 1) if f"layer {l}" not in names]
-    return free == list(range(free[0], free[-1] + 1)) if free else True
-
-
 def worst(refits: Mapping[Any, Refits]) -> float:
     """Largest excess over all sets and draws; 0 where there are none."""
     return max((float(each.excess.max()) for each in refits.values()), default=0.0)

@@ -44,10 +44,6 @@ class Difference:
         """1 or −1 for an interval above or below zero, and 0 for one that holds it."""
         return int(self.low > 0) - int(self.high < 0)
 
-    def overlaps(self, other: Difference) -> bool:
-        """Whether the two intervals have a point in common."""
-        return self.low <= other.high and other.low <= self.high
-
     def text(self, decimals: int = 1) -> str:
         """In percentage points; with two decimals an end near zero is told from zero.
 

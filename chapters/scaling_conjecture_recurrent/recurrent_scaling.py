@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.validation import positive_integer
-from chapters.scaling_conjecture_recurrent.state_memory import far_half, mean_memory, memory_law, sampled_memory
+from chapters.scaling_conjecture_recurrent.state_memory import sampled_memory
 from chapters.scaling_conjecture_recurrent.transition_laws import fresh_log_gain, shared_log_gain
 from chapters.scaling_conjecture_recurrent.transitions import (
     Transitions,
@@ -116,16 +116,6 @@ def signed_growth(lengths: Sequence[int], n: int, n_draws: int, seed: int, *, se
             total += np.linalg.matrix_power(W * W, N).sum() / n
         means.append(total)
     return float(means[1] / means[0])
-
-
-def far_ratio(transitions: Transitions, n_steps: int, n: int, n_draws: int, seed: int = 0, alpha: float = 1.0) -> float:
-    """Memory of the far half of the lags, read under 1 % noise, over what Eq. 30 gives them.
-
-    >>> round(far_ratio(Transitions("antisymmetric", exponential=True), 16, 4, 2), 6)  # 1/1.01
-    0.990099
-    """
-    found = mean_memory(transitions, n_steps, n, n_draws, seed, alpha=alpha)
-    return far_half(found) / far_half(memory_law(alpha, n_steps))
 
 
 def tanh_memories(

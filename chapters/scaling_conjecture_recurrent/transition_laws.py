@@ -1,6 +1,6 @@
 """What the mean gain of N transitions 1 + N^−a A is, in closed form: the second route to what products of draws show.
 
-All three are logarithms of the mean of ‖P‖²_F/n, the gain of a squared state, over draws of A.
+Both are logarithms of the mean of ‖P‖²_F/n, the gain of a squared state, over draws of A.
 """
 
 from __future__ import annotations
@@ -30,16 +30,3 @@ def shared_log_gain(n_steps: int, exponent: float) -> float:
     j = np.arange(n_steps + 1)
     log_binomial = gammaln(n_steps + 1) - gammaln(j + 1) - gammaln(n_steps - j + 1)
     return float(logsumexp(2 * log_binomial - 2 * exponent * j * np.log(n_steps)))
-
-
-def antisymmetric_log_gain(n_steps: int, exponent: float) -> float:
-    """Log of the mean gain with one antisymmetric dense A in the limit of many units.
-
-    The eigenvalues iσ of A fill the semicircle |σ| ≤ 2, and |1 + iN^−a σ|^{2N} = (1 + N^−2a σ²)^N.
-
-    >>> round(float(np.exp(antisymmetric_log_gain(4096, 0.5))), 2)  # e² (I₀(2) − I₁(2))
-    5.09
-    """
-    angles = np.pi * (np.arange(4000) + 0.5) / 4000  # σ = 2 cos φ has the density 2/π sin² φ in φ
-    logs = n_steps * np.log1p((2 * np.cos(angles)) ** 2 * float(n_steps) ** (-2 * exponent))
-    return float(logsumexp(logs, b=2 * np.sin(angles) ** 2 / len(angles)))

@@ -152,15 +152,6 @@ def log_mean_interval(draws: list[Gain], n_resamples: int = 999, seed: int = 0) 
     return float(low), float(high)
 
 
-def growth(structure: str, exponent: float, shared: bool, lengths: tuple[int, int], **options: int) -> float:
-    """Mean gain at the longer of two lengths over that at the shorter; ``options`` are those of :func:`gains`.
-
-    Finite limits of the gain give a ratio near one.
-    """
-    short, long = (log_mean(gains(Transitions(structure, exponent, shared), N, **options)) for N in lengths)
-    return float(np.exp(long - short))
-
-
 def farthest_from_one(ratios: list[float]) -> float:
     """The ratio whose logarithm is largest in absolute value.
 

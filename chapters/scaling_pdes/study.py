@@ -146,13 +146,6 @@ def order(sizes: Sequence[float], gaps: Sequence[float]) -> float:
     return float(np.log(gaps[-2] / gaps[-1]) / np.log(sizes[-1] / sizes[-2]))
 
 
-def layer_gaps(rates: ConvolutionTransport, depths: Sequence[int]) -> list[float]:
-    """Total variation from the lattice law, for every depth."""
-    output = one_output(axis(rates))
-    limit = lattice_law(rates, output)
-    return [total_variation(law_of_layers(rates, depth, output), limit) for depth in depths]
-
-
 def spread_gaps(spreads: Sequence[float], causal: bool = False, drift: bool = True) -> list[float]:
     """Total variation of the lattice law of neighbours from the equation at whole positions, for every D."""
     gaps = []

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.integrate import quad_vec
 from scipy.special import ive
 
 from capcore.allocation import allocate
@@ -20,7 +19,6 @@ from capcore.propagation import (
     ConvolutionTransport,
     Segment,
     evolve,
-    nearest_neighbour_law,
     propagate,
     source_kernel,
 )
@@ -72,15 +70,6 @@ def at_the_source(diffusion: float) -> float:
     0.277574275
     """
     return float(ive(0, 2 * diffusion) + ive(1, 2 * diffusion))
-
-
-def by_quadrature(diffusion: float, x: np.ndarray) -> np.ndarray:
-    """(n,) the same at whole positions x (n,) as an integral of the closed form of the lattice law."""
-
-    def integrand(s: float) -> np.ndarray:
-        return nearest_neighbour_law(x, diffusion * s, diffusion * s) if s else (x == 0).astype(float)
-
-    return quad_vec(integrand, 0, 1, epsabs=1e-12)[0]
 
 
 def gap_of_depth(diffusion: float, depth: int) -> float:

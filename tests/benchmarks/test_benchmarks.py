@@ -9,8 +9,7 @@ import pytest
 from benchmarks import measure, ranks, store, tangent
 from benchmarks.__main__ import SUITES, main
 from benchmarks.measure import Row, Skipped
-from chapters.performance import benchmark_table
-from chapters.performance.benchmark_table import run_with, size, table
+from chapters.performance import study
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -23,7 +22,7 @@ def test_both_sides_agree(suite: str) -> None:
 
 
 def test_the_page_has_a_title_for_every_suite() -> None:
-    assert list(benchmark_table.TITLES) == list(SUITES)
+    assert list(study.TITLES) == list(SUITES)
 
 
 def test_a_failed_row_is_shown_and_fails_the_command(monkeypatch, capsys) -> None:
@@ -58,13 +57,14 @@ def test_suites_are_stored_by_threads_and_replaced_one_by_one(monkeypatch, tmp_p
         assert main(["--quick", *arguments, "--save", str(path)]) == 0
     content = json.loads(path.read_text("utf8"))
     assert list(content["values"]) == ["1", "2"] and content["settings"]["note"] == store.NOTE
-    run = run_with(content, 2)
+    run = study.suites_with(content, 2)
     assert run["fitting"]["quick"] and run["fitting"]["command"].endswith(f"--quick --threads 2 --save {path}")
     assert run["ranks"]["command"].endswith(f"--threads 2 --suite ranks --save {path}")
     (kept,) = run["fitting"]["rows"]
     assert (kept["seconds"], kept["peer_seconds"], kept["holds"]) == (0.1235, None, True)
-    assert size(kept["work"]) == (4096, 144)
-    assert table(run, "ranks")["B1"]["ratio"] == "–"
+    rows = study.rows_of(run)
+    assert rows.loc["A1", ["n", "kappa"]].tolist() == [4096, 144]
+    assert study.table(rows, "ranks").loc["B1", "ratio"] == "–"
     assert not {"host", "node", "hostname"} & set(run["fitting"]["environment"])
 
 

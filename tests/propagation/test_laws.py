@@ -15,7 +15,6 @@ from capcore.propagation import (
     dilated_diffusion,
     displacement,
     evolve,
-    evolve_sparse,
     forgetting,
     heat_kernel,
     lumped,
@@ -168,7 +167,7 @@ def test_leaks_in_the_equation_conserve() -> None:
     start = heat_kernel(np.arange(128) - 64.0, 1.0, LimitCoefficients(30.0, 0.0))
     rates = ConvolutionTransport.of_offsets({-1: 6.0, 1: 4.0})
     equation = evolve(start, [Segment(1.0, LimitCoefficients.of_rates(rates, 1.5))])
-    lattice = evolve_sparse(start, [Segment(1.0, rates, 1.5)])
+    lattice = evolve(start, [Segment(1.0, rates, 1.5)])
     for result in (equation, lattice):
         assert result.final.sum() == pytest.approx(np.exp(-1.5) * start.sum(), rel=1e-12)
         assert result.final.sum() + result.leaked.sum() == pytest.approx(start.sum(), rel=1e-12)

@@ -15,11 +15,8 @@ from capcore.propagation import (
     dilated_diffusion,
     displacement,
     evolve,
-    evolve_sparse,
     forgetting,
-    generator_matrix,
     heat_kernel,
-    limit_segments,
     normalised_rates,
     propagate,
     propagate_equal,
@@ -41,8 +38,6 @@ RAW = ConvolutionTransport.of_offsets({-1: 0.5, 0: 0.5, 1: 0.5})
         lambda: propagate(np.ones(2), [MatrixTransport.of_weights(np.ones((2, 2)))]),
         lambda: propagate_equal(np.ones(5), RAW, 3),
         lambda: displacement([RAW]),
-        lambda: limit_segments([RAW], "heat"),
-        lambda: limit_segments([Layer(STEP, side=0.1)], "lattice"),
     ],
 )
 def test_layers_that_do_not_conserve(use) -> None:
@@ -74,7 +69,6 @@ CASES = {
     ),
     "unknown boundary, power": (lambda: propagate_equal(np.ones(5), STEP, 2, boundary="reflect"), ["'reflecting'?"]),
     "unknown boundary, evolution": (lambda: evolve(np.ones(5), [Segment(1, STEP)], "periodical"), ["'periodic'?"]),
-    "unknown boundary, generator": (lambda: generator_matrix(STEP, (5,), "x"), ["boundary: found 'x'"]),
     "signed weights": (lambda: ConvolutionTransport(-STEP.weights), ["found -0.25", "of_weights"]),
     "signed matrix": (lambda: MatrixTransport([[1.0, -2.0]]), ["found -2", "of_weights"]),
     "signed capacity": (lambda: propagate([1.0, -1.0], [STEP]), ["output: found -1"]),
@@ -99,10 +93,6 @@ CASES = {
         lambda: evolve(np.ones(5), [Segment(1, STEP, source=np.ones(4))]),
         ["source: found shape (4, 1)"],
     ),
-    "source of a segment, sparse": (
-        lambda: evolve_sparse(np.ones(5), [Segment(1, STEP, source=np.ones(4))]),
-        ["source: found shape (4, 1)", "(5, 1)"],
-    ),
     "no segments": (lambda: evolve(np.ones(5), []), ["segments: found none"]),
     "axes": (lambda: evolve(np.ones((5, 5, 1)), [Segment(1, STEP)]), ["shape (5, 5, 1)", "1 or 2 dimension"]),
     "diffusion": (lambda: LimitCoefficients([[1.0, 2.0], [2.0, 1.0]], [0, 0]), ["negative eigenvalue"]),
@@ -111,7 +101,6 @@ CASES = {
     "coordinates": (lambda: heat_kernel(0.0, 1.0, LimitCoefficients(np.eye(2), [0, 0])), ["2 coordinates"]),
     "time": (lambda: source_kernel(0.0, 0.0, 1.0), ["t: found 0", "positive"]),
     "ratio": (lambda: dilated_diffusion(1.0, -2.0, 3), ["dilation_ratio: found -2"]),
-    "kind": (lambda: limit_segments([STEP], "heats"), ["kind: found 'heats'", "'heat'?"]),
     "limit of channels": (
         lambda: LimitCoefficients.of_rates(ConvolutionTransport(np.arange(4.0).reshape(2, 1, 2))),
         ["differs by 2 between channels"],

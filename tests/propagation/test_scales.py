@@ -76,14 +76,6 @@ CASES = {
         lambda: evolved(pr.evolve, RATES.scaled(number(k)), START, number(-k), number(k, 0.3)),
         evolved(pr.evolve, RATES, START, leak=0.3),
     ),
-    "evolve_sparse": lambda k: (
-        lambda: np.ldexp(evolved(pr.evolve_sparse, RATES, np.ldexp(START, k), leak=0.3), -k),
-        evolved(pr.evolve, RATES, START, leak=0.3),
-    ),
-    "generator_matrix": lambda k: (
-        lambda: np.ldexp(pr.generator_matrix(RATES.scaled(number(k)), (5,)).toarray(), -k),
-        pr.generator_matrix(RATES, (5,)).toarray(),
-    ),
     "signed_operator": lambda k: (
         lambda: np.ldexp(pr.signed_operator(np.ldexp(KERNEL, k), (5, 2)).toarray(), -k),
         pr.signed_operator(KERNEL, (5, 2)).toarray(),
@@ -104,12 +96,6 @@ CASES = {
     "displacement": lambda k: (
         lambda: pr.displacement([STEP.scaled(number(k)).normalised()] * 3).covariance,
         pr.displacement([STEP] * 3).covariance,
-    ),
-    "limit_segments": lambda k: (
-        lambda: (
-            pr.limit_segments([pr.Layer.leaky(STEP.scaled(number(k)).normalised(), 0.1)], "heat")[0].generator.diffusion
-        ),
-        pr.limit_segments([pr.Layer.leaky(STEP, 0.1)], "heat")[0].generator.diffusion,
     ),
     "heat_kernel": lambda k: (
         lambda: pr.heat_kernel([0.0, 1.0], number(-k), HEAT.scaled(number(k))),
@@ -150,9 +136,8 @@ def test_it_is_right_at_every_scale_or_refused(name, k):
     right_or_refused(compute, equals(expected), abs(k) <= ORDINARY)
 
 
-@pytest.mark.parametrize("solve", [pr.evolve, pr.evolve_sparse])
 @at_all_scales
-def test_many_jumps_leave_an_even_spread_or_are_refused(solve, k):
+def test_many_jumps_leave_an_even_spread_or_are_refused(k):
     """A symmetric kernel and a mixing one, from few jumps to 1e300: from many on every position has as much."""
     even = pr.ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})
     several = pr.ConvolutionTransport(KERNEL**2)
@@ -160,7 +145,9 @@ def test_many_jumps_leave_an_even_spread_or_are_refused(solve, k):
     for rates, start in ((even, START[:, None]), (several, np.repeat(START[:, None], 2, axis=1))):
         expected = np.full(start.shape, start.mean())
         right_or_refused(
-            lambda rates=rates, start=start: solve(start, [pr.Segment(1.0, rates.scaled(jumps))]).final.sum(axis=-1),
+            lambda rates=rates, start=start: pr.evolve(start, [pr.Segment(1.0, rates.scaled(jumps))]).final.sum(
+                axis=-1
+            ),
             equals(expected.sum(axis=-1), 1e-8),
             ordinary=jumps < 1e4,
         )

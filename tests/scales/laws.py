@@ -98,18 +98,11 @@ def times(sequence, s):
 
 
 def estimate_capacity(s):
-    for method in ("range", "whitened"):
-        for first, before, second, after in pairs(s):
-            expected = cc.allocate(first, before, TASK).per_input
-            found = cc.estimate_capacity(second, after, TASK, method=method)
-            yield found.per_input.value, expected, 1e-7  # whitening squares the condition number
+    for first, before, second, after in pairs(s):
+        yield cc.estimate_capacity(second, after, TASK).per_input, cc.allocate(first, before, TASK).per_input, ROUNDING
     products = cc.sketch.JacobianProducts.dense
-    expected = cc.estimate_capacity(products(MATRIX), None, TASK).per_input.value
-    yield cc.estimate_capacity(products(MATRIX * s), None, TASK).per_input.value, expected, ROUNDING
-    drawn = [
-        cc.estimate_capacity(TRAIN, p, TASK, method="hutchinson") for p in (params_of(TRAIN) * s, params_of(TRAIN))
-    ]
-    yield drawn[0].inside, drawn[1].inside, 1e-4  # what is left by a solver of tolerance 1e-6, twice
+    expected = cc.estimate_capacity(products(MATRIX), None, TASK).per_input
+    yield cc.estimate_capacity(products(MATRIX * s), None, TASK).per_input, expected, ROUNDING
 
 
 def allocate_function(s):

@@ -42,7 +42,7 @@ LAWS = {
     "octaves.capacity.octave_capacities": laws.octave_capacities,
     "sketch.estimate.estimate_capacity": (
         laws.estimate_capacity,
-        laws.in_other_units(lambda *a: cc.estimate_capacity(*a).per_input.value),
+        laws.in_other_units(lambda *a: cc.estimate_capacity(*a).per_input),
     ),
     "sketch.products.JacobianProducts": laws.estimate_capacity,
     "own_model.allocate_function": (laws.allocate_function, laws.no_polynomial),
@@ -112,7 +112,7 @@ NO_SCALE = {
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
         "scale.allocation.LargeAllocation riemannian.fit.LargeFit sketch.result.CapacityEstimate "
-        "sketch.result.Interval toeplitz.LevinsonResult feature_process.SampledMoments own_model.Linearisation "
+        "toeplitz.LevinsonResult feature_process.SampledMoments own_model.Linearisation "
         "architectures.base.Architecture"
     ),
     "a function of a reader's model, which allocate_function takes": (

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.capacity_vs_expressivity import fisher_routes
 from chapters.effective_complexity import complexity_factors as factors
 from chapters.effective_complexity import complexity_summaries as summaries
-from chapters.effective_complexity import study, tangent_counts
+from chapters.effective_complexity import fisher_routes, study, tangent_counts
 from chapters.effective_complexity.stored_complexity import SETTINGS, Stored, plain
 from tests.strategies import seeds
 

@@ -75,3 +75,15 @@ def test_silent_boundaries_need_a_layer_above():
 def test_an_exponent_of_nothing_is_refused():
     with pytest.raises(ValueError, match="y: found 0 and 3, expected counts above 0"):
         study.exponent([1, 2], [0.0, 3.0])
+
+
+def test_by_depth_the_count_grows_more_slowly_than_in_proportion():
+    """Widths and segments of the chapter, other random numbers: one repetition scatters by 0.02 around 0.90."""
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng([1, seed])
+        shapes = [[8, *[32] * n_layers, 1] for n_layers in (1, 8)]
+        networks = [study.random_networks(shape, 60, 0.5, rng) for shape in shapes]
+        means = [study.regions_by_length(some, [1.0], 0.5, 20, rng)[0].mean() for some in networks]
+        found.append(study.exponent([1, 8], means))
+    assert np.mean(found) == pytest.approx(0.90, abs=0.03)

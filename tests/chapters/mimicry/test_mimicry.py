@@ -136,9 +136,7 @@ def test_the_report_in_words():
         report(**{STUDENT: [0.7]}).differences()
 
 
-def test_intervals_overlap_or_not():
-    assert Difference(0.0, -0.1, 0.1).overlaps(Difference(0.2, 0.1, 0.3))
-    assert not Difference(0.0, -0.1, 0.1).overlaps(Difference(0.2, 0.11, 0.3))
+def test_the_sign_of_a_difference_is_that_of_its_interval():
     assert [Difference.of(v).sign for v in ([1, 1.1], [-1, -1.1], [1, -1])] == [1, -1, 0]
     with pytest.raises(ValueError, match="level: found 1, expected a number between 0 and 1"):
         Difference.of([1, 2], 1)

@@ -13,6 +13,11 @@ from chapters.recurrent import poles
 from chapters.recurrent.poles import PoleReport, best_response, pair_columns
 
 
+def n_complex(response):
+    """Number of poles that are not real, beyond the rounding of a double root."""
+    return int(np.count_nonzero(np.abs(response.poles.imag) > 1e-6))
+
+
 def flat_problem(target):
     n = len(target)
     return cc.Problem(np.asarray(target, float), np.eye(n), np.eye(n), 1.0)
@@ -85,7 +90,7 @@ def test_complex_pairs_never_lose_to_real_poles(seed):
         found = best_response(problem, found_poles)
         assert found.loss <= loss * (1 + 1e-6)
         assert found.poles.shape == (c,)
-        assert found.n_complex % 2 == 0
+        assert n_complex(found) % 2 == 0
         assert found.loss == pytest.approx(problem.loss(found.coefficients))
 
 
@@ -96,7 +101,7 @@ def test_a_complex_response_is_recovered(seed):
     lags, modulus, angle = np.arange(20), rng.uniform(0.6, 0.95), rng.uniform(0.5, 2.5)
     problem = flat_problem(modulus**lags * np.cos(angle * lags + rng.uniform(0, 1)) + 0.7 * 0.3**lags)
     found = best_response(problem, best_real(problem, 3, n_random=0)[0])
-    assert found.loss < 1e-18 and found.n_complex == 2
+    assert found.loss < 1e-18 and n_complex(found) == 2
     assert_allclose(np.sort(np.abs(found.poles)), [0.3, modulus, modulus], atol=1e-6)
 
 
@@ -104,7 +109,7 @@ def test_where_real_poles_suffice_nothing_is_gained():
     problem = cc.Problem.of(cc.Recurrent(32, 1), cc.PowerLaw())
     found_poles, loss = best_real(problem, 3)
     found = best_response(problem, found_poles)
-    assert found.n_complex == 0 and found.loss == pytest.approx(loss, rel=1e-6)
+    assert n_complex(found) == 0 and found.loss == pytest.approx(loss, rel=1e-6)
 
 
 def test_a_merged_pair_is_a_complex_one_held_back():
@@ -112,7 +117,7 @@ def test_a_merged_pair_is_a_complex_one_held_back():
     found_poles, loss = best_real(problem, 3, n_random=4)
     found = best_response(problem, found_poles)
     assert np.diff(np.sort(found_poles))[0] < 0.01
-    assert found.n_complex == 2 and found.loss < 0.999 * loss
+    assert n_complex(found) == 2 and found.loss < 0.999 * loss
 
 
 def test_refusals():

@@ -51,7 +51,10 @@ def test_layers_one_by_one_and_by_symbol_agree_and_conserve(kernel, depth):
 @pytest.mark.parametrize("kernel", [{-1: 1.0, 1: 1.0}, {0: 5.0, 1: 2.0}, {-2: 0.5, 3: 0.25}], ids=str)
 def test_first_order_in_the_number_of_layers(kernel):
     depths = [257, 513]
-    gaps = study.layer_gaps(study.rates_of_kernel(kernel), depths)
+    rates = study.rates_of_kernel(kernel)
+    output = study.one_output(study.axis(rates))
+    limit = study.lattice_law(rates, output)
+    gaps = [study.total_variation(study.law_of_layers(rates, depth, output), limit) for depth in depths]
     assert study.order([d - 1 for d in depths], gaps) == pytest.approx(1, abs=0.02)
 
 

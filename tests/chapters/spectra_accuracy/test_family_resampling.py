@@ -27,14 +27,20 @@ def test_the_mean_of_the_families_is_scipys(seed, n):
     assert within(table, "one", n_resamples=1).value == pytest.approx(expected, abs=1e-12)
 
 
-@given(seeds)
-def test_at_fixed_quantities_it_is_the_other_programs(seed):
+@pytest.mark.parametrize("fixed", [(), ("one", "two")])
+@given(seed=seeds)
+def test_it_is_what_family_correlations_gives(fixed, seed):
+    """At fixed quantities or without."""
     table = networks(seed, 9)
-    given_ = table[["one", "two"]].to_numpy().T
     expected = family_correlations(
-        table["alpha"], table["test"], table["family"], np.random.default_rng(0), given=given_, n_resamples=100
+        table["alpha"],
+        table["test"],
+        table["family"],
+        np.random.default_rng(0),
+        given=table[list(fixed)].to_numpy().T if fixed else None,
+        n_resamples=100,
     )
-    found = within(table, "alpha", given=("one", "two"), n_resamples=1)
+    found = within(table, "alpha", given=fixed, n_resamples=1)
     assert found.value == pytest.approx(expected.within.rho, abs=1e-9)
 
 

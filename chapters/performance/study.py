@@ -1,0 +1,171 @@
+"""The stored benchmarks as one table: each row is a piece of work done twice, by this package and by a named peer.
+
+``python -m benchmarks --threads N --save FILE`` writes a run. Lengths and ranks are read off the description of the
+work: "…, n = 4,096, κ = 144".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter
+
+from capcore.plotting import CYCLE, MARKERS
+
+TITLES = {
+    "fitting": "Fits of the paper's size",
+    "fitting_at_scale": "Fits at scale",
+    "lengths": "Capacity of every input, where the dense path runs",
+    "scale": "Capacity of every input, at length",
+    "octaves": "Capacity by octaves",
+    "tangent": "Basis of the tangent space",
+    "ranks": "Exact ranks",
+    "propagation": "Capacity through deep layers",
+    "spectra": "Weight spectra",
+}
+TENS = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
+
+
+def suites_with(content: Mapping[str, Any], threads: int) -> dict[str, Any]:
+    """The suites of the run with so many threads, in the order of ``TITLES``."""
+    runs = content["values"]
+    if str(threads) not in runs:
+        raise ValueError(
+            f"threads: found {threads}, expected one of {', '.join(runs)}, the runs stored. "
+            f"Make another: python -m benchmarks --threads {threads} --save notebooks/results/benchmarks.json"
+        )
+    return {name: runs[str(threads)][name] for name in TITLES if name in runs[str(threads)]}
+
+
+def rows_of(suites: Mapping[str, Any]) -> pd.DataFrame:
+    """Rows A1, A2, …, B1, …: ``suite``, ``work``, ``peer``, both times and their ``ratio``, ``n``, ``kappa``, …"""
+    parts = {}
+    for letter, (name, suite) in zip("ABCDEFGHI", suites.items(), strict=False):
+        part = pd.DataFrame(suite["rows"]).astype({"peer_seconds": float})
+        parts[name] = part.set_axis([f"{letter}{j}" for j in range(1, len(part) + 1)]).assign(suite=name)
+    rows = pd.concat(parts.values())
+    for column, name in (("n", "n"), ("kappa", "κ")):
+        digits = rows["work"].str.extract(rf"{name} = (\d[\d,]*)", expand=False)
+        rows[column] = digits.str.replace(",", "").astype(float)
+    return rows.assign(ratio=rows["peer_seconds"] / rows["seconds"])
+
+
+def settings(suites: Mapping[str, Any]) -> pd.DataFrame:
+    """Processor, cores, load and versions that each suite was taken with."""
+    environments = {TITLES[name]: suite["environment"] for name, suite in suites.items()}
+    return pd.DataFrame(
+        {
+            title: {
+                "processor": f"{found['processor']}, {found['cores']} cores",
+                "load average at its start": f"{found['load']:.1f}",
+                "versions": ", ".join(f"{package} {version}" for package, version in found["versions"].items()),
+            }
+            for title, found in environments.items()
+        }
+    ).T
+
+
+def table(rows: pd.DataFrame, suite: str) -> pd.DataFrame:
+    """One suite, in words."""
+    part = rows[rows["suite"] == suite]
+    return pd.DataFrame(
+        {
+            "work": part["work"],
+            "peer": part["peer"],
+            "ours": part["seconds"].map(duration),
+            "peer's": part["peer_seconds"].map(duration),
+            "ratio": part["ratio"].map(multiple),
+            "memory": part["memory_gb"].map("{:.2f} GB".format),
+            "compared": part["agreement"].where(part["holds"], "FAILED: " + part["agreement"]),
+        }
+    )
+
+
+def find(rows: pd.DataFrame, suite: str, work: str = "", peer: str = "") -> dict[str, Any]:
+    """The first row of a suite whose descriptions contain these texts."""
+    for row in rows[rows["suite"] == suite].to_dict("records"):
+        if work in row["work"] and peer in row["peer"]:
+            return dict(row)
+    raise ValueError(f"suite {suite}: found no row with {work!r} and {peer!r}, expected one.")
+
+
+def times(rows: pd.DataFrame) -> pd.DataFrame:
+    """Number of inputs → seconds of an allocation, ``dense``, ``fast``, ``unavoidable``, ``octaves``; and ``kappa``."""
+    whole, peer = rows["suite"].isin(["lengths", "scale"]), rows["peer"]
+    bare = rows[whole & peer.str.startswith("the part no method avoids")]
+    octaves = rows[(rows["suite"] == "octaves") & rows["work"].str.startswith("capacity of every octave")]
+    return pd.DataFrame(
+        {
+            "dense": rows[whole & peer.str.startswith("dense path")].set_index("n")["peer_seconds"],
+            "fast": bare.set_index("n")["seconds"],
+            "unavoidable": bare.set_index("n")["peer_seconds"],
+            "octaves": octaves.set_index("n")["seconds"],
+            "kappa": rows.dropna(subset=["n", "kappa"]).drop_duplicates("n").set_index("n")["kappa"],
+        }
+    )
+
+
+def exponent(seconds: pd.Series) -> float:
+    """a of the power law seconds ≈ b n^a, by least squares in logarithms.
+
+    >>> round(exponent(pd.Series([2.0, 20.0, np.nan, 200.0], index=[10, 100, 500, 1000])), 9)
+    1.0
+    """
+    known = seconds.dropna()
+    return float(np.polyfit(np.log(known.index), np.log(known), 1)[0])
+
+
+def duration(seconds: float) -> str:
+    """Two digits and a unit.
+
+    >>> duration(0.00123), duration(0.5), duration(12.3), duration(np.nan)
+    ('1.2 ms', '500 ms', '12 s', '–')
+    """
+    scaled, unit = (seconds * 1e3, "ms") if seconds < 0.9995 else (seconds, "s")
+    return "–" if np.isnan(seconds) else f"{scaled:.1f} {unit}" if scaled < 9.95 else f"{scaled:,.0f} {unit}"
+
+
+def multiple(value: float) -> str:
+    """Two significant digits, or all before the point.
+
+    >>> multiple(0.123), multiple(3.21), multiple(12345.6), multiple(np.nan)
+    ('0.12', '3.2', '12,346', '–')
+    """
+    text = f"{value:.2g}" if value < 0.995 else f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
+    return "–" if np.isnan(value) else text
+
+
+def plot_times(lines: Mapping[str, pd.Series], ax: Axes) -> Axes:
+    """Seconds against the number of inputs, both axes logarithmic."""
+    for i, (label, seconds) in enumerate(lines.items()):
+        ax.plot(seconds.dropna().index, seconds.dropna(), marker=MARKERS[i % len(MARKERS)], label=label)
+    largest = max(seconds.dropna().index.max() for seconds in lines.values())
+    powers = np.arange(5, int(np.log2(largest)) + 1, 5)
+    ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="seconds")
+    ax.xaxis.set_major_locator(FixedLocator([2.0**power for power in powers]))
+    ax.set_xticklabels([f"$2^{{{power}}}$" for power in powers])
+    ax.xaxis.set_minor_locator(FixedLocator([]))
+    ax.yaxis.set_major_formatter(TENS)
+    return ax
+
+
+def plot_ratios(rows: pd.DataFrame, ax: Axes) -> Axes:
+    """How many times longer the peer takes, a marker for each row with a peer; left of 1 the peer is faster."""
+    known = rows.dropna(subset=["ratio"])
+    known = known.assign(place=range(len(known)))
+    for i, (suite, part) in enumerate(known.groupby("suite", sort=False)):
+        colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
+        ax.plot(part["ratio"], part["place"], marker, color=colour, label=TITLES[str(suite)], linestyle="none")
+        ax.hlines(part["place"], 1, part["ratio"], color=colour, linewidth=0.8)
+    ax.axvline(1, color="0.3", linewidth=0.8)
+    ax.set(xscale="log", xlabel="time of the peer / our time", ylim=(len(known) - 0.4, -0.6))
+    names = [f"{name}  {re.split(r', | [(]|: ', peer)[0]}" for name, peer in known["peer"].items()]
+    ax.set_yticks(known["place"], names, fontsize=7)
+    ax.xaxis.set_major_formatter(TENS)
+    ax.grid(visible=False, axis="y")
+    return ax

@@ -1,0 +1,151 @@
+"""Stored benchmarks: the table and the curves of rows, and the file that the chapter reads."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chapters.hierarchical.stored_runs import stored
+from chapters.performance import study
+
+
+def row(work, peer, seconds=1.0, peer_seconds=2.0, holds=True):
+    return {
+        "work": work,
+        "peer": peer,
+        "seconds": seconds,
+        "peer_seconds": peer_seconds,
+        "agreement": "same",
+        "holds": holds,
+        "memory_gb": 0.1,
+    }
+
+
+ENVIRONMENT = {"processor": "a processor", "cores": 2, "load": 0.5, "versions": {"numpy": "2.4", "sympy": "absent"}}
+SUITES = {
+    name: {"environment": ENVIRONMENT, "rows": rows}
+    for name, rows in {
+        "lengths": [
+            row("capacity, n = 256, κ = 80", "dense path: SVD", 0.1, 1.0),
+            row("capacity, n = 512, κ = 96", "dense path: SVD", 0.1, 4.0),
+        ],
+        "scale": [
+            row("capacity, n = 4,096, κ = 144", "the part no method avoids: dsyrk", 4.0, 2.0),
+            row("capacity, n = 1,024, κ = 112", "the part no method avoids: dsyrk", 1.0, 0.5),
+            row("capacity, n = 128, κ = 64", "dense path: SVD", 0.1, 0.5),
+            row("ΣT, n = 128, κ = 64", "another", 0.1, 0.5, holds=False),
+        ],
+        "octaves": [
+            row("fit, n = 256, c = 4", "fit_large, listed"),
+            row("capacity of every octave, n = 1,024, κ = 112", "none", 1e-3, None),
+        ],
+    }.items()
+}
+ROWS = study.rows_of(SUITES)
+
+
+def test_rows_are_named_by_suite_and_number():
+    assert list(ROWS.index) == ["A1", "A2", "B1", "B2", "B3", "B4", "C1", "C2"]
+    assert list(study.table(ROWS, "octaves").index) == ["C1", "C2"]
+
+
+@given(st.integers(1, 2**50), st.integers(1, 10**6))
+def test_sizes_are_read_off_the_work(n, kappa):
+    works = [f"capacity of every input, n = {n:,}, κ = {kappa}", f"κ = {kappa}, c = 4, n = {n:,}", "rank of a matrix"]
+    found = study.rows_of({"ranks": {"rows": [row(work, "peer") for work in works]}})[["n", "kappa"]]
+    np.testing.assert_array_equal(found, [[n, kappa], [n, kappa], [np.nan, np.nan]])
+
+
+def test_a_table_says_what_failed_and_what_has_no_peer():
+    assert study.table(ROWS, "scale").loc["B4", ["ratio", "compared"]].tolist() == ["5.0", "FAILED: same"]
+    assert study.table(ROWS, "octaves").loc["C2", ["ratio", "peer's", "ours"]].tolist() == ["–", "–", "1.0 ms"]
+
+
+def test_times_are_in_order_of_length():
+    found = study.times(ROWS)
+    expected = {
+        "dense": {128: 0.5, 256: 1.0, 512: 4.0},
+        "fast": {1024: 1.0, 4096: 4.0},
+        "unavoidable": {1024: 0.5, 4096: 2.0},
+        "octaves": {1024: 1e-3},
+        "kappa": {128: 64, 256: 80, 512: 96, 1024: 112, 4096: 144},
+    }
+    assert {name: found[name].dropna().to_dict() for name in found} == expected
+    assert found.index.is_monotonic_increasing
+
+
+@given(st.floats(-1, 4), st.floats(1e-6, 1e3))
+def test_the_exponent_of_a_power_law_is_found(a, b):
+    n = np.array([10.0, 100.0, 3000.0])
+    assert study.exponent(pd.Series(b * n**a, n)) == pytest.approx(a, abs=1e-9)
+
+
+def test_a_row_is_found_by_its_texts():
+    assert study.find(ROWS, "scale", "n = 1,024")["seconds"] == 1.0
+    assert study.find(ROWS, "scale", peer="another")["work"].startswith("ΣT")
+    with pytest.raises(ValueError, match="suite scale: found no row with 'n = 7'"):
+        study.find(ROWS, "scale", "n = 7")
+
+
+def test_an_absent_run_is_named():
+    with pytest.raises(ValueError, match="threads: found 3, expected one of 1, 2"):
+        study.suites_with({"values": {"1": SUITES, "2": SUITES}}, 3)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.000999, "1.0 ms"), (0.00996, "10 ms"), (0.9996, "1.0 s"), (9.96, "10 s"), (1234, "1,234 s")],
+)
+def test_durations_do_not_round_into_the_next_unit(seconds, text):
+    assert study.duration(seconds) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.996, "1.0"), (9.96, "10"), (67404.8, "67,405"), (0.00412, "0.0041")])
+def test_multiples(value, text):
+    assert study.multiple(value) == text
+
+
+def test_a_run_comes_in_the_order_of_the_titles():
+    backwards = dict(reversed(SUITES.items()))
+    assert list(study.suites_with({"values": {"1": backwards}}, 1)) == ["lengths", "scale", "octaves"]
+
+
+def test_every_suite_has_its_setting():
+    found = study.settings(SUITES)
+    assert list(found.index) == [study.TITLES[name] for name in SUITES]
+    assert found.loc["Capacity by octaves"].tolist() == ["a processor, 2 cores", "0.5", "numpy 2.4, sympy absent"]
+
+
+def test_times_are_drawn_as_given_on_powers_of_two(ax):
+    study.plot_times({"dense": pd.Series([0.1, 1.6], [256, 1024]), "octaves": pd.Series([0.2], [2**30])}, ax)
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), [[256, 0.1], [1024, 1.6]])
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == [f"$2^{{{k}}}$" for k in range(5, 31, 5)]
+
+
+def test_ratios_have_a_row_each_from_the_top(ax):
+    study.plot_ratios(ROWS, ax)
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert names[0] == "A1  dense path" and names[-1] == "C1  fit_large" and len(names) == 7
+    first, second, third, one = ax.lines
+    np.testing.assert_allclose(first.get_xydata(), [[10, 0], [40, 1]])
+    np.testing.assert_allclose(second.get_xydata(), [[0.5, 2], [0.5, 3], [5, 4], [5, 5]])
+    np.testing.assert_allclose(third.get_xydata(), [[2, 6]])
+    np.testing.assert_allclose(one.get_xdata(), 1)
+    top, bottom = ax.get_ylim()[::-1]
+    assert top < 0 < 6 < bottom
+    assert [study.TENS(value, 0) for value in (0.1, 1, 10_000)] == ["0.1", "1", "10,000"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_stored_file_holds_full_runs_in_which_both_sides_agreed(threads):
+    suites = study.suites_with(stored("benchmarks"), threads)
+    rows = study.rows_of(suites)
+    assert list(suites) == list(study.TITLES)
+    assert not any(suite["quick"] for suite in suites.values())
+    assert rows["holds"].all() and (rows["seconds"] > 0).all()
+    assert all(set(suite["environment"]) == set(ENVIRONMENT) for suite in suites.values())
+    times = study.times(rows)
+    assert (times.count() >= 3).all()
+    assert times["octaves"].dropna().index.max() >= 2**30 and times["fast"].dropna().index.max() >= 2**20
