@@ -22,7 +22,6 @@ from capcore.complexity import (
     trace_curves,
 )
 from capcore.complexity.regions import regions_of
-from chapters.linear_regions.coarea import ball_points
 
 HE = 2**0.5
 
@@ -152,6 +151,13 @@ def prefactor_counts(
         density = expected_boundary_density(network, points, bias_scale).sum(axis=1).mean()
         found.append((counts.mean(), length * density / crofton_factor(dim)))
     return np.array(found)
+
+
+def ball_points(centre: np.ndarray, radius: float, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points, uniform in a ball around ``centre`` (d,)."""
+    found = rng.normal(size=(n, len(centre)))
+    found *= rng.random((n, 1)) ** (1 / len(centre)) / np.linalg.norm(found, axis=1, keepdims=True)
+    return centre + radius * found
 
 
 def densities(
