@@ -163,18 +163,6 @@ EXEMPT = {
     **dict.fromkeys(("read_checkpoint", "read_folder"), "reads files"),
     **dict.fromkeys(("find_layers", "layer_generator"), "takes names and shapes"),
     **dict.fromkeys(("model_metrics", "compare_spectra", "weightwatcher_summary"), "takes tables of metrics"),
-    **dict.fromkeys(
-        (
-            "average_correlations",
-            "rank_correlation",
-            "family_correlations",
-            "correlation_power",
-            "points_needed",
-            "smallest_p_value",
-            "multiverse",
-        ),
-        "takes metrics and accuracies, and their ranks alone",
-    ),
 }
 
 
