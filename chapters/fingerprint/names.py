@@ -85,9 +85,8 @@ class Sources:
     def _imported(self, base: str, attribute: str | None) -> list[Target]:
         if self.module(base) is None:
             inner = f"{base}.{attribute}" if attribute else base
-            return [
-                Target("module" if attribute and self.module(inner) else "outside", inner)
-            ]  # a bare folder's module
+            found = attribute and self.module(inner)  # of a folder that holds modules and is none itself
+            return [Target("module" if found else "outside", inner)]
         return self._in_module(base, attribute) if attribute else [Target("module", base)]
 
     def _in_module(self, name: str, attribute: str, seen: frozenset[tuple[str, str]] = frozenset()) -> list[Target]:

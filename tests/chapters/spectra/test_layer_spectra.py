@@ -1,53 +1,65 @@
-"""Figures of single layers: what is drawn is what was given."""
+"""Spectra of layers step by step."""
 
 import numpy as np
-import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chapters.spectra import layer_spectra_figures as draw
-from chapters.spectra.layer_spectra import scan_tails
-
-
-def test_the_chosen_tail_is_the_lowest_point(rng, ax):
-    scan = scan_tails(rng.pareto(2.0, 50) + 1)
-    draw.plot_tail_scan(scan, ax, np.array([1.5, np.nan, 2.0]))
-    curve, cross, strokes = ax.lines
-    assert cross.get_ydata()[0] == curve.get_ydata().min() and cross.get_xdata()[0] == scan.x_min[scan.best]
-    assert strokes.get_xdata().tolist() == [1.5, 2.0]
+from capcore.spectra import fit_power_law
+from chapters.spectra import layer_spectra as study
+from chapters.spectra.trained_networks import Snapshot
+from tests.strategies import seeds
 
 
-def test_the_interval_stands_at_the_chosen_tail(rng, ax):
-    scan = scan_tails(rng.pareto(2.0, 50) + 1)
-    draw.plot_tail_exponents(scan, ax, (2.0, 40.0))
-    (bar,) = ax.collections[0].get_segments()
-    np.testing.assert_array_equal(bar[:, 1], [2.0, 40.0])
-    assert bar[0, 0] == scan.x_min[scan.best] and ax.get_ylim()[1] > 40
+@given(seeds, st.integers(3, 60))
+def test_the_plain_loop_finds_what_the_pruned_scan_does(seed, n):
+    values = np.random.default_rng(seed).pareto(2.0, n) + 1
+    scan, fit = study.scan_tails(values), fit_power_law(values)
+    best = scan.best
+    assert scan.x_min[best] == fit.x_min and scan.n_tail[best] == fit.n_tail
+    assert scan.alpha[best] == pytest.approx(fit.alpha, rel=1e-12)
+    assert scan.distance[best] == pytest.approx(fit.distance, abs=1e-12)
 
 
-def test_eigenvalues_have_few_numbers_on_their_axis(ax):
-    eigenvalues = np.geomspace(0.03, 3.3, 300)
-    draw.plot_tail_exponents(scan_tails(eigenvalues), ax)
-    ax.figure.canvas.draw()
-    shown = [text.get_text() for text in ax.get_xticklabels(which="both") if text.get_text()]
-    assert shown == ["0.2", "0.5", "1", "2"]
+def test_sums_by_both_routes():
+    rng = np.random.default_rng(0)
+    report = study.analysed({"a": rng.normal(size=(40, 50)), "b": rng.normal(size=(64, 33)), "c": np.ones((9, 9))})
+    assert study.exhaustive_sum(report) == pytest.approx(report.model.sum_alpha_hat, rel=1e-12)
+    assert list(report.failures) == ["c"] and len(report.spectra) == 2
 
 
-def test_chance_with_trained_layers(ax):
-    chance = {(8, 8): np.linspace(2, 4, 101), (16, 8): np.linspace(3, 9, 101)}
-    draw.plot_chance(chance, {"a": [((16, 8), 2.5)], "b": [((8, 8), 3.0), ((16, 8), 4.0)]}, ax)
-    bars = [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in ax.patches]
-    np.testing.assert_allclose(bars, [(2.05, 3.95), (3.15, 8.85)])
-    lines = {line.get_label(): line for line in ax.lines if line.get_marker() != "None"}
-    assert list(lines["b"].get_ydata()) == [3.0, 4.0] and 0.6 < lines["a"].get_xdata()[0] < 1.4
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["8 × 8", "16 × 8"]
+def test_chance_has_no_units_and_depends_on_the_shape():
+    rng = np.random.default_rng(0)
+    square, flat = (study.chance_exponents(shape, 40, rng) for shape in ((64, 64), (512, 64)))
+    assert np.median(square) < np.median(flat)
+    assert np.mean((square >= 2) & (square <= 5)) > 0.4  # 72 % of many draws
+    table = study.chance_table({(64, 64): square})
+    assert table.index.tolist() == ["64 × 64"] and table.iloc[0, 2].endswith("%")
 
 
-def test_paths_of_one_layer(ax):
-    path = pd.DataFrame({"epoch": [0, 0, 3], "layer": ["layer1", "layer2", "layer2"], "alpha": [9.0, 4.0, 30.0]})
-    draw.plot_path({"one": path}, "layer2", (2.5, 12.0), ax)
-    (line,) = (line for line in ax.lines if line.get_label() == "one")
-    assert line.get_ydata().tolist() == [4.0, 30.0] and ax.get_ylim()[1] > 30
+def test_networks_differ_in_one_thing_each():
+    found = study.networks(256, 5, 1.0, 1e-2)
+    base = vars(found.pop("right labels"))
+    for name, training in found.items():
+        assert sum(base[key] != value for key, value in vars(training).items()) == 1, name
+    with pytest.raises(ValueError, match="width: found 64, expected a whole number of at least 128"):
+        study.networks(64, 5, 1.0, 1e-2)
 
 
-def test_ordered_spectra(ax):
-    draw.plot_ordered({"a": np.array([4.0, 1.0])}, ax)
-    assert ax.lines[0].get_xdata().tolist() == [0.25, 0.75] and ax.get_yscale() == "log"
+def test_paths_and_tables():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(40, 40))
+    heavy = noise * (1 + rng.pareto(1.0, size=(40, 1)))
+    shots = [Snapshot(epoch, {"layer1": w}, 0.5, 0.4) for epoch, w in ((0, noise), (1, heavy), (2, noise), (4, heavy))]
+    path = study.path_exponents(shots)
+    assert path["epoch"].tolist() == [0, 1, 2, 4] and path["alpha"][1] == path["alpha"][3] < path["alpha"][0]
+    options = {"n_resamples": 20, "n_simulations": 19, "null": "shuffled", "n_null": 2}
+    reports = {
+        "heavy": study.analysed({"layer1": heavy}, **options),
+        "noise": study.analysed({"layer1": noise}, **options),
+    }
+    assert study.trust_table(reports).index.tolist() == [("heavy", "layer1"), ("noise", "layer1")]
+
+
+def test_epochs_end_at_the_end():
+    assert study.epochs_shown(60)[-2:] == [45, 60] and study.epochs_shown(1) == [0, 1]

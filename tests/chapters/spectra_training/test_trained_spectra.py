@@ -1,30 +1,42 @@
-"""Figures of many networks: what is drawn is what was given."""
+"""The experiment on trained networks."""
 
 import numpy as np
-import pandas as pd
+import pytest
 
-from chapters.spectra_accuracy.family_resampling import Estimate
-from chapters.spectra_training import figures as draw
+from capcore.spectra import analyse_spectra, spectrum_norms
+from chapters.spectra.trained_networks import Training, train_network
+from chapters.spectra_training.trained_spectra import LAYER, SETTINGS, measure, run, trainings
 
-
-def test_every_network_has_a_symbol(ax):
-    table = pd.DataFrame({"noise": [0.0, 0.3, 0.3], "test": [0.9, 0.8, 0.7], "alpha": [1.0, 2.0, 3.0]})
-    draw.plot_accuracy(table, "alpha", ax, "α")
-    drawn = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
-    assert drawn == {"0 % wrong labels": [90.0], "30 % wrong labels": [80.0, 70.0]}
+TINY = {**SETTINGS, "widths": [40], "depths": [1], "rates": [1e-2], "noises": [0.0], "epochs": 2, "n_null": 3}
 
 
-def test_estimates_have_their_intervals_from_the_top(ax):
-    estimate = Estimate(0.2, np.linspace(0, 1, 41))
-    rows = {"first": {"a": estimate, "b": estimate}, "second": {"a": Estimate(-0.4, np.zeros(3)), "b": estimate}}
-    draw.plot_estimates(rows, {"a": "group a", "b": "group b"}, ax)
-    points = {line.get_label(): list(line.get_xdata()) for line in ax.lines}
-    assert points["group a"] == [0.2, -0.4] and points["group b"] == [0.2, 0.2]
-    np.testing.assert_allclose(ax.collections[1].get_segments()[0][:, 0], [0.025, 0.975])
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["first", "second"] and ax.yaxis_inverted()
+def test_a_network_is_measured_layer_by_layer():
+    training = Training(40, 2, epochs=2)
+    found = measure(training, TINY)
+    snapshot = train_network(training)
+    report = analyse_spectra(snapshot.weights)
+    for i, name in enumerate(("layer1", "layer2")):
+        values = np.linalg.svd(snapshot.weights[name], compute_uv=False) ** 2 / max(snapshot.weights[name].shape)
+        assert found["log_spectral"][i] == pytest.approx(np.log10(values[0]), rel=1e-6)
+        assert found["stable_rank"][i] == pytest.approx(spectrum_norms(values).stable_rank, rel=1e-6)
+        assert found["alpha"][i] == pytest.approx(report.spectra[i].alpha, rel=1e-6)
+    assert all(len(found[name]) == 2 for name in (*LAYER, "null_alpha", "null_alpha_hat"))  # not the output layer
+    assert found["test"] == pytest.approx(snapshot.test_accuracy)
 
 
-def test_histograms_are_shares(ax):
-    draw.plot_exponent_histograms({"few": [1.5, 3.0, 60.0], "many": np.full(10, 4.0)}, ax)
-    for patch in ax.patches:
-        assert np.isclose(patch.get_data().values.sum(), 100)
+def test_nulls_are_other_draws_for_other_networks():
+    training = Training(40, 1, epochs=1)
+    first, again, other = (measure(training, TINY, draw_from=draw) for draw in (0, 0, 3))
+    assert first == again and first["null_alpha"] != other["null_alpha"] and first["alpha"] == other["alpha"]
+
+
+def test_a_run_has_one_value_per_network():
+    found = run(TINY)
+    assert len(trainings(TINY)) == 6 and all(len(values) == 6 for values in found.values())
+
+
+def test_both_halves_differ_in_decay_alone():
+    plain = [vars(t) for t in trainings() if not t.decay]
+    decayed = [vars(t) for t in trainings() if t.decay]
+    key = lambda values: tuple(value for name, value in values.items() if name != "decay")  # noqa: E731
+    assert sorted(map(key, plain)) == sorted(map(key, decayed))

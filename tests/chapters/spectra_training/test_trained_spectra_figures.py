@@ -1,0 +1,30 @@
+"""Figures of many networks: what is drawn is what was given."""
+
+import numpy as np
+import pandas as pd
+
+from chapters.spectra_accuracy.family_resampling import Estimate
+from chapters.spectra_training import figures as draw
+
+
+def test_every_network_has_a_symbol(ax):
+    table = pd.DataFrame({"noise": [0.0, 0.3, 0.3], "test": [0.9, 0.8, 0.7], "alpha": [1.0, 2.0, 3.0]})
+    draw.plot_accuracy(table, "alpha", ax, "α")
+    drawn = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
+    assert drawn == {"0 % wrong labels": [90.0], "30 % wrong labels": [80.0, 70.0]}
+
+
+def test_estimates_have_their_intervals_from_the_top(ax):
+    estimate = Estimate(0.2, np.linspace(0, 1, 41))
+    rows = {"first": {"a": estimate, "b": estimate}, "second": {"a": Estimate(-0.4, np.zeros(3)), "b": estimate}}
+    draw.plot_estimates(rows, {"a": "group a", "b": "group b"}, ax)
+    points = {line.get_label(): list(line.get_xdata()) for line in ax.lines}
+    assert points["group a"] == [0.2, -0.4] and points["group b"] == [0.2, 0.2]
+    np.testing.assert_allclose(ax.collections[1].get_segments()[0][:, 0], [0.025, 0.975])
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["first", "second"] and ax.yaxis_inverted()
+
+
+def test_histograms_are_shares(ax):
+    draw.plot_exponent_histograms({"few": [1.5, 3.0, 60.0], "many": np.full(10, 4.0)}, ax)
+    for patch in ax.patches:
+        assert np.isclose(patch.get_data().values.sum(), 100)
