@@ -8,7 +8,7 @@ from typing import Any
 
 from chapters import stored as results
 
-COMMAND = "python -m benchmarks --save notebooks/results/benchmarks.json"
+COMMAND = "python -m benchmarks --save chapters/performance/results/benchmarks.json"
 NOTE = (
     "Timings of one machine: other code or another machine gives others, so no hash of the code is kept. What must not "
     "change, the agreement of both sides, is tested at small sizes and checked again in every run."

@@ -1,5 +1,7 @@
 """Results of long experiments: committed as small JSON files, and refused once the code behind them has changed.
 
+``stored(name)`` opens ``chapters/*/results/<name>.json``, and ``python -m chapters run <name>`` makes it again.
+
 A file holds the settings, the versions it was made with, a fingerprint of the code that decides the numbers, and the
 numbers. The fingerprint is that of every definition that the experiment reaches by name (``fingerprint``);
 no list is kept by hand. A notebook that reads the file stops with an error when one of them is no longer what it was,
@@ -11,15 +13,18 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import platform
 import re
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from chapters.fingerprint import Reach, reach
 
+CHAPTERS = Path(__file__).resolve().parent
 PACKAGES = ("numpy", "scipy")
 SHOWN = 6
 """Changed definitions that a refusal names."""
@@ -30,6 +35,35 @@ class StaleResultsError(RuntimeError):
 
     def _render_traceback_(self) -> list[str]:
         return [f"StaleResultsError: {self}"]
+
+
+def paths() -> dict[str, Path]:
+    """Name → file of every stored result, by name."""
+    return {path.stem: path for path in sorted(CHAPTERS.glob("*/results/*.json"), key=lambda path: path.stem)}
+
+
+def path_of(name: str) -> Path:
+    """The file of a stored result, wherever it is asked for.
+
+    >>> path_of("lbfgs_sweep").relative_to(CHAPTERS).as_posix()
+    'hierarchical/results/lbfgs_sweep.json'
+
+    Raises ``FileNotFoundError`` if there is none of this name.
+    """
+    known = paths()
+    if name not in known:
+        close = get_close_matches(str(name), known, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise FileNotFoundError(f"name: found {name!r}, expected one of {', '.join(known) or 'none: no files'}.{hint}")
+    return known[name]
+
+
+def stored(name: str) -> dict[str, Any]:
+    """Command, code, versions, settings and values of a stored result, by its name.
+
+    Raises :class:`StaleResultsError` if the code that made them has changed since.
+    """
+    return load(path_of(name))
 
 
 def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
@@ -54,9 +88,11 @@ def save(
 ) -> None:
     """Write ``values`` with the settings, the fingerprint of what ``entry`` reaches and the versions that made them.
 
+    A file that is there is replaced as a whole, once everything is computed and written.
+
     Parameters
     ----------
-    command : what makes the file again, such as ``python -m experiments.lbfgs_stopping``.
+    command : what makes the file again, such as ``python -m chapters run lbfgs_stopping``.
     entry : the function, or the functions, that make the values, each at the top level of its module; none of them
         where no code decides the values, as with timings.
     values : of plain types; or a function that computes them, called once the fingerprint has been taken, so that
@@ -72,13 +108,20 @@ def save(
     }
     text = json.dumps({**content, "values": values() if callable(values) else values}, indent=1, ensure_ascii=False)
     text = re.sub(r"\[[^][{}]*\]", lambda found: re.sub(r"\s+", " ", found[0]), text)  # one line per list of numbers
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(text + "\n", encoding="utf8")
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text + "\n", encoding="utf8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> dict[str, Any]:
     """What :func:`save` wrote. Raises :class:`StaleResultsError` when the code behind it has changed since."""
-    content: dict[str, Any] = json.loads(Path(path).read_text("utf8"))
+    path = Path(path)
+    content: dict[str, Any] = json.loads(path.read_text("utf8"))
     code = content["code"]
     if code is None:
         return content
@@ -86,12 +129,12 @@ def load(path: str | Path) -> dict[str, Any]:
         found = reach(code["entry"])
     except ModuleNotFoundError as error:
         raise StaleResultsError(
-            f"{Path(path).name}: {error} If it was moved, write its new place into the file; else remove the file."
+            f"{path.name}: {error} If it was moved, write its new place into the file; else remove the file."
         ) from None
     if code["hash"] != found.hash:
         changed = _changed(found, set(code["definitions"].split()), content["settings"])
         raise StaleResultsError(
-            f"{Path(path).name}: made by code with hash {code['hash']}, the package now has {found.hash}{changed}. "
+            f"{path.name}: made by code with hash {code['hash']}, the package now has {found.hash}{changed}. "
             f"Make it again: {content['command']}"
         )
     return content

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from capcore.complexity import ModelComplexity, complexity_of_errors
-from chapters import stored as results
 from chapters.double_descent.fitted_networks import training_errors
-
-FILE = "results/double_descent.json"
+from chapters.stored import stored
 
 
 @dataclass(frozen=True, eq=False)
 class StoredDescent:
-    """Settings and numbers of ``experiments/double_descent.py``.
+    """Settings and numbers of ``fitted_networks.run``.
 
     ``settings``, ``values`` : as the file has them.
     """
@@ -27,9 +24,9 @@ class StoredDescent:
     values: Mapping[str, Any]
 
     @classmethod
-    def load(cls, path: str | Path = FILE) -> StoredDescent:
+    def load(cls) -> StoredDescent:
         """The stored runs. Raises ``StaleResultsError`` where the code behind them has changed since."""
-        content = results.load(path)
+        content = stored("double_descent")
         return cls(content["settings"], content["values"])
 
     @property
@@ -94,6 +91,6 @@ class StoredDescent:
             again = [
                 training_errors(n, kind, seed, [n_steps], settings["epochs"], settings)[0][0] for seed in range(n_seeds)
             ]
-            stored = np.array(self.values["steps"][kind]["steps"])[row, :n_seeds, column]
-            gaps.append(abs(float(np.mean(again) - stored.mean())))
+            kept = np.array(self.values["steps"][kind]["steps"])[row, :n_seeds, column]
+            gaps.append(abs(float(np.mean(again) - kept.mean())))
         return max(gaps)

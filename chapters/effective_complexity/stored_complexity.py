@@ -1,19 +1,21 @@
-"""The experiment behind the chapter on effective complexity: 40 networks along training, and 100 in a factorial."""
+"""The experiment behind the chapter on effective complexity: 40 networks along training, and 100 in a factorial.
+
+``python -m chapters run effective_complexity`` makes it again, in about a minute on one core.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from capcore.complexity import Network
-from chapters import stored as results
 from chapters.effective_complexity import complexity_factors as factors
 from chapters.effective_complexity import study
 from chapters.effective_complexity.curve_activations import tangent_network
+from chapters.stored import stored
 
 SETTINGS: dict[str, Any] = {
     "n_images": 600,
@@ -29,7 +31,15 @@ SETTINGS: dict[str, Any] = {
     "tolerances": [0.3, 0.03],
     "literal_tolerance": 0.1,
 }
-COMMAND = "python -m experiments.effective_complexity"
+QUICK: dict[str, Any] = {
+    "n_images": 60,
+    "width": 8,
+    "n_epochs": 1,
+    "snapshots": [0, 1],
+    "seeds": [0],
+    "factorial_seeds": 1,
+    "equal_loss": 10.0,
+}
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 
@@ -91,8 +101,8 @@ class Stored:
     tolerances : curve complexities (20,) of tanh networks by tolerance.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        content = results.load(path)
+    def __init__(self) -> None:
+        content = stored("effective_complexity")
         values = content["values"]
         self.settings: dict[str, Any] = content["settings"]
         self.along = {

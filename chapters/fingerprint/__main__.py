@@ -9,14 +9,13 @@ import json
 import sys
 from collections.abc import Sequence
 
-from chapters.fingerprint.reached import ROOT, reach
-
-RESULTS = ROOT / "notebooks" / "results"
+from chapters.fingerprint.reached import reach
+from chapters.stored import paths
 
 
 def entries() -> dict[str, tuple[str, str]]:
     """Stored result → its entry point and fingerprint, for those whose values are decided by code."""
-    found = {path.stem: json.loads(path.read_text("utf8"))["code"] for path in sorted(RESULTS.glob("*.json"))}
+    found = {name: json.loads(path.read_text("utf8"))["code"] for name, path in paths().items()}
     return {name: (code["entry"], code["hash"]) for name, code in found.items() if code}
 
 

@@ -1,15 +1,16 @@
 """A definition written without what decides no number, and the names that it reaches.
 
-Left out are docstrings, comments, layout, imports, annotations, ``pass``, and refusals
-(``is_refusal``). A name that stands for a definition is written as that definition's
-own name, wherever it is defined and whatever alias of it is used; a name from outside is written in full, so that one
-function imported in place of another is a change. Fields that are empty are left out too, and pieces of f-strings are
-joined, so that all supported Pythons write the same.
+Left out are docstrings, comments, layout, imports, annotations, ``pass``, refusals (``is_refusal``), and in which
+chapter's folder a stored result lies. A name that stands for a definition is written as that definition's own name,
+wherever it is defined and whatever alias of it is used; a name from outside is written in full, so that one function
+imported in place of another is a change. Fields that are empty are left out too, and pieces of f-strings are joined,
+so that all supported Pythons write the same.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,9 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 UNWRITTEN = ("ctx", "annotation", "returns", "type_comment", "kind")
 FIELD_KINDS = ("ClassVar", "InitVar", "KW_ONLY")
+FOLDER = re.compile(r"chapters/\w+(?=$|/results/\w+\.json$)")
+"""A text that says in which chapter's folder a stored result lies. That decides no number, so it is written as the name
+of the folder that held all results when the first were made; what is read there counts (``_note_file``)."""
 
 
 class Essence:
@@ -88,7 +92,7 @@ class Essence:
         elif not isinstance(node, ast.AST):
             self.parts.append(repr(node))
         elif isinstance(node, ast.Constant):
-            self.parts.append(repr(node.value))
+            self.parts.append(repr(_placeless(node.value)))
             self._note_file(node.value)
         elif not (isinstance(node, ast.Name | ast.Attribute) and self._reference(node)):
             self.parts.append(type(node).__name__ + "(")
@@ -172,6 +176,17 @@ class Essence:
                 path = folder / value
                 if value.isprintable() and path.is_file():
                     self.files.add(path)
+
+
+def _placeless(value: object) -> object:
+    """A constant without the folder of a stored result.
+
+    >>> _placeless("chapters/mimicry/results/mimicry.json")
+    'notebooks/results/mimicry.json'
+    >>> _placeless("chapters/mimicry")
+    'notebooks'
+    """
+    return FOLDER.sub("notebooks", value, count=1) if isinstance(value, str) and FOLDER.match(value) else value
 
 
 def _fields(node: ast.AST) -> dict[str, Any]:

@@ -18,9 +18,9 @@ Imports = dict[str, list[tuple[str, str | None]]]
 """Local name → what it may stand for: a module and a name in it, or a module itself."""
 EFFECTS = "<effects>"
 """The name under which the statements of a module that bind nothing are kept: they act when it is imported."""
-UNCOUNTED = ("COMMAND", "PACKAGES", "__all__")
+UNCOUNTED = ("PACKAGES", "__all__")
 """Constants that describe a result or a module and decide no number."""
-MACHINERY = ("chapters.stored", "chapters.fingerprint", "capcore.memory")
+MACHINERY = ("chapters.stored", "chapters.running", "chapters.fingerprint", "capcore.memory")
 
 
 class Target(NamedTuple):

@@ -1,7 +1,9 @@
 """Counting eigenvalues of K̃K̃ᵀ above their noise (paper 1, Figure 5 left), with every family: one draw of the rounding.
 
 Whether such a count is right is decided by rounding, so it differs between processors. The counts of the registered
-checks are therefore stored (``experiments/eigenvalue_counts.py``), and made again for other models.
+checks are therefore stored, and made again for other models.
+
+``python -m chapters run eigenvalue_counts`` makes it again, in a few seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.noise_floor import count_above_noise, model_eigenvalues
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
-COMMAND = "python -m experiments.eigenvalue_counts"
+QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 4}
 
 
 def count_models(models: Mapping[str, Hierarchical], process: Process, seed: int = 0) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The stored experiments of the hierarchical chapter: reading them, and telling what they describe."""
+"""What the stored experiments of the hierarchical chapter describe, and the numbers that its text takes from them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,9 @@ import numpy as np
 
 from capcore.architectures import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
-from chapters import stored as results
-from chapters.claims import find_registry
 from chapters.hierarchical import lbfgs_sweep
 from chapters.hierarchical.channel_sweep import Sweep, sweep
 from chapters.hierarchical.eigenvalue_counts import count_models
-
-
-def stored(name: str) -> dict[str, Any]:
-    """Settings, versions and values of ``notebooks/results/<name>.json``, wherever the notebook is run from.
-
-    Raises ``StaleResultsError`` if the code that made them has changed since.
-    """
-    return results.load(find_registry().parents[1] / "notebooks" / "results" / f"{name}.json")
 
 
 def describes(settings: dict[str, Any], arch: Hierarchical, process: Process, channels: int | None = None) -> bool:

@@ -2,7 +2,7 @@
 
 L-BFGS-B has not converged when it is stopped, and its path is chaotic: the round-off of another processor sends every
 run elsewhere. The 30 runs of the registered checks are therefore stored, with longer and shorter ones
-(``experiments/lbfgs_stopping.py``), and a few of them are run again where they are used.
+(``lbfgs_stopping``), and a few of them are run again where they are used.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters import stored as results
-from chapters.claims import find_registry
 from chapters.hierarchical_errors.lbfgs_stopping import architecture
 from chapters.hierarchical_errors.runs import Runs
 
@@ -38,8 +37,8 @@ class StoppingExperiment:
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> StoppingExperiment:
-        """Read the committed file. Raises ``StaleResultsError`` if the code has changed."""
-        content = results.load(path or find_registry().parents[1] / "notebooks" / "results" / "lbfgs_stopping.json")
+        """Read the committed file, or another. Raises ``StaleResultsError`` if the code has changed."""
+        content = results.load(path or results.path_of("lbfgs_stopping"))
         by_stop = {int(stop): Runs.from_json(stored) for stop, stored in content["values"]["by_stop"].items()}
         families = {name: Runs.from_json(stored) for name, stored in content["values"]["families"].items()}
         return cls(by_stop, families, content["settings"], content["versions"])

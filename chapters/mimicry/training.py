@@ -31,8 +31,6 @@ SETTINGS: dict[str, Any] = {
     "n_segments": 100,
     "seeds": [0, 1, 2, 3, 4, 5],
 }
-COMMAND = "python -m experiments.mimicry"
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,8 +36,8 @@ def suites_with(content: Mapping[str, Any], threads: int) -> dict[str, Any]:
     runs = content["values"]
     if str(threads) not in runs:
         raise ValueError(
-            f"threads: found {threads}, expected one of {', '.join(runs)}, the runs stored. "
-            f"Make another: python -m benchmarks --threads {threads} --save notebooks/results/benchmarks.json"
+            f"threads: found {threads}, expected one of {', '.join(runs)}, the runs stored. Make another: "
+            f"python -m benchmarks --threads {threads} --save chapters/performance/results/benchmarks.json"
         )
     return {name: runs[str(threads)][name] for name in TITLES if name in runs[str(threads)]}
 

@@ -2,6 +2,8 @@
 
 The weights of a recurrent model are ill-conditioned functions of its coefficients, and L-BFGS-B stops long before the
 optimum from a few channels on. One run per size, as in Figure 10 of paper 1, is one draw of where.
+
+``python -m chapters run recurrent_lbfgs`` makes it again, in under a minute on one core.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ SETTINGS: dict[str, Any] = {
     "ftol": 1e-12,
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
 }
-COMMAND = "python -m experiments.recurrent_lbfgs"
+QUICK: dict[str, Any] = {"n_inputs": 8, "channels": [1, 16], "seeds": [0], "max_iterations": 5}
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""How long transport takes from a start that is all but the identity: the follow-up on the experiment's scale 1/L."""
+"""How long transport takes from a start that is all but the identity: the follow-up on the experiment's scale 1/L.
+
+``python -m chapters run residual_delay`` makes it again, in about five minutes on one core.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ SETTINGS: dict[str, Any] = {
     "threshold": 0.1,
     "optimiser": "adam",
 }
-COMMAND = "python -m experiments.residual_delay"
+QUICK: dict[str, Any] = {"depths": [4], "rates": [1e-3], "seeds": [0], "n_steps": 20}
+PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
 
 
 def steps_to_learn(losses: np.ndarray, threshold: float, window: int = 10) -> int | None:

@@ -1,4 +1,4 @@
-"""The stored adding task of ``python -m experiments.recurrent_memory``, read for a chapter."""
+"""The stored adding task of ``python -m chapters run recurrent_memory``, read for a chapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The long runs of the chapter on side inputs and biases: shares of gradients at the start, and trained networks."""
+"""The long runs of the chapter on side inputs and biases: shares of gradients at the start, and trained networks.
+
+``python -m chapters run side_inputs`` makes it again, in about twenty minutes on one core.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +43,22 @@ SETTINGS: dict[str, Any] = {
     "alone": {"depth": 8, "exponent": 0.5, "seen": ["X", "Y"]},
     "digit": {"divided random": [0, 0.5], "undivided random": [0, 0.5], "undivided zero": [0, 0.5]},
 }
+QUICK: dict[str, Any] = {
+    "untrained": {"forms": ["divided", "same"], "exponents": [0, 1], "depths": [4], "width": 8, "draws": 2},
+    "trained": {
+        **SETTINGS["trained"],
+        "depths": [4],
+        "width": 8,
+        "steps": 2,
+        "rates": [0.001],
+        "extensions": 0,
+        "seeds": [0],
+    },
+    "parity": {"divided": [0.5]},
+    "alone": {"depth": 4, "exponent": 0.5, "seen": ["X"]},
+    "digit": {"divided random": [0], "undivided zero": [0.5]},
+}
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
-COMMAND = "python -m experiments.side_inputs"
 
 
 def untrained_shares(

@@ -1,6 +1,7 @@
 """What becomes of the layers of the chapter's networks: exponents before and after, how far weights moved, and spikes.
 
-The chapter trains one seed. The others are stored in ``notebooks/results/layer_seeds.json``, which :func:`run` makes.
+The chapter trains one seed. The others are stored in ``results/layer_seeds.json``, which :func:`run` makes.
+``python -m chapters run layer_seeds`` makes it again, in about 40 seconds on one core.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ SETTINGS: dict[str, Any] = {
     "networks": {name: asdict(each) for name, each in networks(width=256, epochs=60, decay=1.0, rate=1e-2).items()},
     "seeds": [0, 1, 2, 3, 4],
 }
+QUICK: dict[str, Any] = {"networks": {"one": {"width": 32, "epochs": 1}}, "seeds": [3, 4]}
 PACKAGES = ("numpy", "scipy", "scikit-learn")
-COMMAND = "python -m experiments.layer_seeds"
 
 
 def outcomes(paths: Mapping[str, Sequence[Snapshot]], seed: int) -> pd.DataFrame:

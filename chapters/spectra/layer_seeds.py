@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from chapters.hierarchical.stored_runs import stored
 from chapters.spectra.layer_outcomes import outcomes, stored_outcomes, trained_outcomes
 from chapters.spectra.trained_networks import Snapshot, Training
+from chapters.stored import stored
 
 Shape = tuple[int, int]
 SAME = 0.05
@@ -18,7 +18,7 @@ SAME = 0.05
 
 
 def stored_seeds() -> dict[str, Any]:
-    """Settings and values of ``notebooks/results/layer_seeds.json``, for the functions below.
+    """Settings and values of ``results/layer_seeds.json``, for the functions below.
 
     Raises ``StaleResultsError`` if the code that made them has changed since.
     """

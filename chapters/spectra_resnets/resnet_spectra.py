@@ -3,11 +3,13 @@
 Stored are eigenvalues of WᵀW as the files have the weights, undivided (no 1/N), of every slice and of every unfolded
 kernel: all other units and the pooled slices follow. What does not follow from them is computed here as well: exponents
 of shuffled weights, and metrics of the exact operators.
+
+``python -m chapters run resnet_spectra`` makes it again, in about a minute on one core, from the original files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,6 @@ from capcore.spectra.tensors import Checkpoint, Tensor
 from chapters.spectra_resnets.checkpoint_files import bare
 from chapters.spectra_resnets.resnet_sources import SOURCES
 
-COMMAND = "python -m experiments.resnet_spectra"
 SETTINGS: dict[str, Any] = {
     "eigenvalues": "of WᵀW (or W Wᵀ, the smaller), float64, weights as in the file, divided by nothing",
     "null": "shuffled",
@@ -123,6 +124,13 @@ def run(
     with Path(target).open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
     return {"arrays": Path(target).name, "arrays_sha256": sha256(map_file(Path(target))), "networks": networks}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Fetch or find the original files first: see ``fetch``."""
+    from chapters.spectra_resnets import fetch
+
+    return fetch.main(arguments)
 
 
 def _joined(spectra: list[GramSpectra]) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""The shipped spectra of eleven residual networks, read from ``notebooks/results/resnet_spectra.json`` and ``.npz``.
+"""The shipped spectra of eleven residual networks, read from ``results/resnet_spectra.json`` and ``.npz``.
 
-The files are made by ``resnet_spectra``; ``python -m experiments.resnet_spectra`` makes them again.
+The files are made by ``resnet_spectra``; ``python -m chapters run resnet_spectra`` makes them again.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ NAME = "resnet_spectra.json"
 def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork]:
     """Key → network, in the order of ``SOURCES``.
 
-    folder : with the two files; ``notebooks/results`` by default. Raises ``StaleResultsError``
-    if the code behind them has changed since, or if the two files do not belong together.
+    folder : with the two files; by default that of this chapter, which is written out, as another way to find it would
+    make ``resnet_fits`` stale, which reaches this function. Raises ``StaleResultsError`` if the code behind the files
+    has changed since, or if the two do not belong together.
     """
-    path = Path(folder or find_registry().parents[1] / "notebooks" / "results") / NAME
+    path = Path(folder or find_registry().parents[1] / "chapters/spectra_resnets" / "results") / NAME
     content = results.load(path)
     values, beside = content["values"], path.with_name(content["values"]["arrays"])
     if sha256(map_file(beside)) != values["arrays_sha256"]:

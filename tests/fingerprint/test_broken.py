@@ -10,7 +10,7 @@ import pytest
 
 from chapters import stored as results
 from chapters.fingerprint import reach
-from chapters.fingerprint.__main__ import RESULTS, entries
+from chapters.fingerprint.__main__ import entries
 from tests.fingerprint.breaks import BREAKS
 from tests.fingerprint.quick import ROOT
 
@@ -21,7 +21,6 @@ def copied(tmp_path_factory):
     folder = tmp_path_factory.mktemp("copy")
     for name in ("capcore", "chapters"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(RESULTS, folder / "notebooks" / "results")
     return folder
 
 
@@ -31,7 +30,7 @@ def refused(folder: Path, monkeypatch) -> set[str]:
     found = set()
     for name in entries():
         try:
-            results.load(RESULTS / f"{name}.json")
+            results.stored(name)
         except results.StaleResultsError:
             found.add(name)
     return found

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from chapters.fingerprint import reach
-from chapters.fingerprint.__main__ import RESULTS, entries
+from chapters.fingerprint.__main__ import entries
 from tests.fingerprint.breaks import BREAKS
 from tests.fingerprint.profiling import executed, named
 from tests.fingerprint.quick import quick_run
@@ -18,8 +16,7 @@ from tests.fingerprint.quick import quick_run
 def test_everything_that_is_executed_is_reached_by_name(name, monkeypatch, tmp_path):
     pytest.importorskip("jax")
     entry = entries()[name][0]
-    settings = json.loads((RESULTS / f"{name}.json").read_text("utf8"))["settings"]
-    run = quick_run(name, entry, settings, monkeypatch, tmp_path)
+    run = quick_run(name, monkeypatch, tmp_path)
     if run is None:
         pytest.skip("needs ../shared/data/published, which is absent")
     found = executed(run)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from chapters import stored as results
-from chapters.fingerprint import names, reach
-from chapters.fingerprint.__main__ import RESULTS, entries, main
+from chapters.fingerprint import essence, names, reach
+from chapters.fingerprint.__main__ import entries, main
 
 ROOT = Path(__file__).parents[2]
 VALUES = json.loads(Path(__file__).with_name("values.json").read_text("utf8"))
-FILES = sorted(RESULTS.glob("*.json"))
+FILES = sorted(ROOT.glob("chapters/*/results/*.json"), key=lambda path: path.stem)
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
@@ -47,7 +47,7 @@ def test_settings_are_the_present_ones():
     compared = set()
     for name, (entry, _) in entries().items():
         present = results._settings(reach(entry))
-        stored = json.loads((RESULTS / f"{name}.json").read_text("utf8"))["settings"]
+        stored = results.stored(name)["settings"]
         assert all(stored[key] == value for key, value in present.items())
         compared |= {name} if present else set()
     assert {"lbfgs_stopping", "trained_spectra", "side_inputs", "mimicry"} & compared
@@ -70,6 +70,7 @@ def test_chapters_moved_and_reformatted_make_nothing_stale(tmp_path, monkeypatch
         where.write_text(re.sub(r"\bchapters\b", "rooms", stripped(path)), "utf8")
     table = Path("spectra_resnets", "resnet_sources.csv")
     shutil.copy(ROOT / "chapters" / table, tmp_path / "rooms" / table)
+    monkeypatch.setattr(essence, "FOLDER", re.compile(essence.FOLDER.pattern.replace("chapters", "rooms")))
     monkeypatch.setattr(names, "MACHINERY", tuple(name.replace("chapters", "rooms") for name in names.MACHINERY))
     for name, (entry, stored) in entries().items():
         assert reach(entry.replace("chapters.", "rooms."), tmp_path).hash == stored, name

@@ -1,7 +1,5 @@
 """All measures along training: the stored experiment is of this code, and holds what is possible."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -10,12 +8,11 @@ from chapters.along_training import experiment
 from chapters.along_training.experiment import KINDS, SETTINGS, Stored
 
 pytest.importorskip("sklearn")
-PATH = Path(__file__).resolve().parents[3] / "notebooks" / "results" / "along_training.json"
 
 
 @pytest.fixture(scope="module")
 def stored():
-    return Stored(PATH)
+    return Stored()
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])

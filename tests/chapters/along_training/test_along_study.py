@@ -1,7 +1,5 @@
 """What is read off the measures: ratios, verdicts, correlations, and what the chapter says of them."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,13 +9,12 @@ from chapters.along_training.experiment import KINDS, SETTINGS, Stored, places, 
 from chapters.effective_complexity.study import fit, trained
 from chapters.shared.rank_correlation import spearman
 
-PATH = Path(__file__).resolve().parents[3] / "notebooks" / "results" / "along_training.json"
 NAMES = list(study.RELU)
 
 
 @pytest.fixture(scope="module")
 def stored():
-    return Stored(PATH)
+    return Stored()
 
 
 @pytest.fixture(scope="module")

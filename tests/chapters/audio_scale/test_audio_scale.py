@@ -5,7 +5,7 @@ import pytest
 
 import capcore as cc
 from chapters.audio_scale import study
-from chapters.hierarchical.stored_runs import stored
+from chapters.stored import stored
 
 
 def test_shares_of_an_even_allocation_are_one():

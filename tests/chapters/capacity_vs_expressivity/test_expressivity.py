@@ -8,7 +8,7 @@ pytest.importorskip("jax")
 from chapters.capacity_vs_expressivity import expressivity as study
 from chapters.capacity_vs_expressivity import set_experiment, set_ranks
 from chapters.capacity_vs_expressivity.memorisation import TargetFit
-from chapters.hierarchical.stored_runs import stored
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from chapters.dilated_blocks.study import (
     near_third,
     run,
 )
-from chapters.hierarchical.stored_runs import stored
+from chapters.stored import stored
 
 
 def test_all_orders_have_the_same_layers():
@@ -124,11 +124,7 @@ def test_both_statements_must_hold():
 
 def test_runs_in_several_processes_are_the_same_runs():
     """In an interpreter of its own: libraries with threads, loaded by other tests, must not be forked."""
-    program = (
-        "from chapters.dilated_blocks.study import SETTINGS, run\n"
-        "small = {'small': {**SETTINGS['small'], 'n_dilations': 2, 'stages': [3, 6], 'lbfgs_stages': [3]}}\n"
-        "assert run(small, workers=2) == run(small)"
-    )
+    program = "from chapters.dilated_blocks.study import QUICK, run\nassert run(QUICK, workers=2) == run(QUICK)"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 

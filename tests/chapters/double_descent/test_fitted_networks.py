@@ -1,7 +1,5 @@
 """Small networks: what is stored is what the code gives, and what it says of time, labels and width."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -10,12 +8,11 @@ from chapters.double_descent.noisy_digits import split
 from chapters.double_descent.stored_descent import StoredDescent
 
 pytest.importorskip("sklearn")
-FILE = Path(__file__).resolve().parents[3] / "notebooks" / "results" / "double_descent.json"
 
 
 @pytest.fixture(scope="module")
 def stored():
-    return StoredDescent.load(FILE)
+    return StoredDescent.load()
 
 
 def test_the_stored_runs_have_the_settings_of_the_code(stored):

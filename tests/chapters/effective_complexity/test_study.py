@@ -1,7 +1,5 @@
 """Measures of networks that learn digits, the factorial, and the stored experiment that a rerun must give."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,12 +12,11 @@ from chapters.effective_complexity.stored_complexity import SETTINGS, Stored, pl
 from tests.strategies import seeds
 
 pytest.importorskip("sklearn")
-PATH = Path(__file__).resolve().parents[3] / "notebooks" / "results" / "effective_complexity.json"
 
 
 @pytest.fixture(scope="module")
 def stored():
-    return Stored(PATH)
+    return Stored()
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])

@@ -4,7 +4,7 @@ from capcore.architectures import Hierarchical
 from capcore.processes import PowerLaw
 from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.eigenvalue_counts import SETTINGS, count_models
-from chapters.hierarchical.stored_runs import stored
+from chapters.stored import stored
 
 
 def test_a_model_that_fills_the_space_is_counted_right_and_has_no_noise():

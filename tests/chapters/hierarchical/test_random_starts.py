@@ -6,7 +6,7 @@ import pytest
 from capcore.architectures import Hierarchical
 from capcore.processes import PowerLaw
 from chapters.hierarchical.random_starts import from_random_starts, run
-from chapters.hierarchical.stored_runs import stored
+from chapters.stored import stored
 
 SAME = 1e-6  # coefficients this close, relative to the largest of the target, are the same model
 REDUCED = {

@@ -16,9 +16,9 @@ from chapters.hierarchical.stored_runs import (
     registered_counts,
     registered_stops,
     start_statistics,
-    stored,
     tenfold_count,
 )
+from chapters.stored import stored
 
 PAIR = models_by_channels([8, 64], 6)
 

@@ -7,12 +7,11 @@ import pytest
 
 from capcore import AR1, DampedCosine, Hierarchical, PowerLaw
 from chapters import stored as results
-from chapters.claims import find_registry
 from chapters.hierarchical_errors import lbfgs_stopping, stopping
 from chapters.hierarchical_errors.runs import many_runs
 
 PAPER = Hierarchical(channels=4, n_layers=6)
-SMALL = {**lbfgs_stopping.SETTINGS, "channels": 2, "n_layers": 3, "stops": [5, 10], "n_runs": 3, "family_n_runs": 2}
+SMALL = lbfgs_stopping.SETTINGS | lbfgs_stopping.QUICK
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,7 @@ def test_the_overlap_is_that_of_the_family(stored):
 
 def test_a_small_experiment_is_run_saved_and_read(tmp_path):
     path = tmp_path / "small.json"
-    results.save(path, lbfgs_stopping.COMMAND, lbfgs_stopping.run, SMALL, lambda: lbfgs_stopping.run(SMALL))
+    results.save(path, "a test", lbfgs_stopping.run, SMALL, lambda: lbfgs_stopping.run(SMALL))
     found = stopping.StoppingExperiment.load(path)
     assert list(found.by_stop) == [5, 10] and len(found.families) == 5
     assert found.paper(Hierarchical(channels=2, n_layers=3), PowerLaw(), 10) is found.by_stop[10]
@@ -78,9 +77,3 @@ def test_stationary_errors_keep_their_limit_and_stopped_ones_do_not(stored):
     """x_i² ≤ (1 − κ_i)‖X‖² follows from KᵀX = 0 alone (paper 1, section 3.3)."""
     assert stopping.beyond_limit(many_runs(PAPER, PowerLaw(), 2, method="gauss-newton")).size == 0
     assert 63 in stopping.beyond_limit(stored.by_stop[2000])
-
-
-def test_the_command_names_the_script_that_makes_the_file():
-    root = find_registry().parents[1]
-    module = lbfgs_stopping.COMMAND.split()[-1]
-    assert (root / f"{module.replace('.', '/')}.py").is_file()

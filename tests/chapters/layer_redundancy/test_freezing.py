@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore import Frozen, Hierarchical, PowerLaw, Problem, Recurrent, fit, is_redundant
-from chapters.hierarchical.stored_runs import stored
 from chapters.layer_redundancy import freezing, layer_recovery, stored_redundancy
 from chapters.layer_redundancy.redundant_subsets import compare_subsets
 from chapters.layer_redundancy.study import SETTINGS, run
+from chapters.stored import stored
 from tests.strategies import seeds
 
 moderate = st.floats(-3, 3).filter(lambda x: abs(x) > 0.05)

@@ -1,26 +1,23 @@
 """The stored experiment on digits: its curves, its controls, and that the present code still gives its numbers."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from capcore.complexity import curve_regions
-from chapters import stored as results
 from chapters.linear_regions import region_slices as slices
 from chapters.linear_regions import region_training as study
+from chapters.stored import stored
 
-STORED = Path(__file__).resolve().parents[3] / "notebooks" / "results" / "linear_regions.json"
 pytest.importorskip("jax")  # capcore.deep, which holds the digits, asks for the extra
 
 
 def test_one_seed_gives_the_stored_numbers():
-    stored, seed = results.load(STORED), 3
-    assert stored["settings"] == study.SETTINGS
+    content, (seed,) = stored("linear_regions"), study.QUICK["seeds"]
+    assert content["settings"] == study.SETTINGS
     found = study.run([seed])
     for kind in study.LABELS:
         for name, values in found[kind].items():
-            kept = stored["values"][kind][name][seed]
+            kept = content["values"][kind][name][seed]
             assert values[0][0] == pytest.approx(kept[0], rel=1e-9)  # before training
             np.testing.assert_allclose(values[0], kept, rtol=0.05, atol=0.02)  # training magnifies rounding
 

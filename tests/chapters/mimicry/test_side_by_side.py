@@ -85,8 +85,7 @@ def test_a_small_model_learns_a_linear_target():
 
 
 def test_the_experiment_has_its_form():
-    brief = {**set_experiment.SETTINGS, "models": ["linear"], "extra_models": [], "targets": ["order"], "sizes": [256]}
-    found = set_experiment.run({**brief, "n_steps": 2, "n_train": 16, "n_test": 16, "n_pairs": 30, "seeds": [3]})
+    found = set_experiment.run(set_experiment.SETTINGS | set_experiment.QUICK)
     assert found["random labels"]["linear"]["256"]["rank"] == [13]
     assert set(found["targets"]["linear"]["order"]) == {"train", "test", "rank", "odd_share", "alpha_hat"}
 

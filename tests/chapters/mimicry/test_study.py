@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("jax")
 
-from chapters.hierarchical.stored_runs import stored
 from chapters.mimicry import study
 from chapters.mimicry import training as trained
 from chapters.mimicry.mimicry_experiment import STUDENTS
 from chapters.mimicry.mimicry_report import Difference
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from chapters.hierarchical.stored_runs import stored
 from chapters.multidimensional.component_runs import Runs, ascending_integers, restart_gap, stalled_fits
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 import capcore as cc
 from capcore.optimum import Problem
-from chapters.hierarchical.stored_runs import stored
 from chapters.multidimensional.study import RANGES, SETTINGS, profile, rerun, run, spread_components, summarise
+from chapters.stored import stored
 
 REDUCED = {
     **SETTINGS,

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.processes import FAMILIES
-from chapters.hierarchical.stored_runs import stored
 from chapters.recurrent import study as recurrent
 from chapters.recurrent.study import (
     exponential_r2,
@@ -18,6 +17,7 @@ from chapters.recurrent.study import (
     tail_law,
     until_full,
 )
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import pytest
 
 import capcore as cc
 from capcore.processes import FAMILIES
-from chapters.hierarchical.stored_runs import stored
 from chapters.recurrent.poles import PoleReport
-from chapters.recurrent.recurrent_lbfgs import rises, run, stops
+from chapters.recurrent.recurrent_lbfgs import QUICK, rises, run, stops
 from chapters.recurrent.study import recurrent_sweep
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,6 @@ def test_rises_need_more_than_a_twentieth():
 
 
 def test_a_reduced_run_has_all_parts():
-    found = run({"n_inputs": 8, "channels": [1, 16], "seeds": [0], "families": ["AR1"], "max_iterations": 5})
+    found = run({**QUICK, "families": ["AR1"]})
     assert set(found) == {"AR1"} and set(found["AR1"]) == {"losses", "iterations", "params"}
     assert list(found["AR1"]["losses"]) == ["1", "16"] and list(found["AR1"]["params"]) == ["1"]

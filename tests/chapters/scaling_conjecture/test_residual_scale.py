@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from chapters.hierarchical.stored_runs import stored
 from chapters.scaling_conjecture import live_arm as live
 from chapters.scaling_conjecture.experiment import SETTINGS, arms, run, train_arm
 from chapters.scaling_conjecture.residual_delay import SETTINGS as DELAY
 from chapters.scaling_conjecture.residual_delay import run as run_delay
 from chapters.scaling_conjecture.residual_delay import steps_to_learn
 from chapters.scaling_conjecture.study import loss_of
+from chapters.stored import stored
 
 BRIEF = {**SETTINGS, "digits": {**SETTINGS["digits"], "n_steps": 4}, "seeds": [0, 1], "extensions": 0}
 

@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("jax")
 
-from chapters.hierarchical.stored_runs import stored
 from chapters.scaling_conjecture_recurrent import recurrent_memory as trained
 from chapters.scaling_conjecture_recurrent import stored_adding as study
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from chapters.hierarchical.stored_runs import stored
 from chapters.scaling_conjecture_side_inputs import side_experiment as experiment
 from chapters.scaling_conjecture_side_inputs import side_results as read
 from chapters.scaling_conjecture_side_inputs.side_shares import side_share
 from chapters.scaling_conjecture_side_inputs.side_tasks import digit_task, parity_task
+from chapters.stored import stored
 
 ROWS = [
     {"task": "parity", "form": "divided", "depth": depth, "exponent": g, "accuracy": [0.6 + g / 10, 0.8 + g / 10],

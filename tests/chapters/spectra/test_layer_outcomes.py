@@ -7,12 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chapters.hierarchical.stored_runs import stored
 from chapters.spectra import layer_outcomes as study
 from chapters.spectra import layer_spectra as layers
 from chapters.spectra.trained_networks import Snapshot, Training
-
-SMALL = {"networks": {"one": {"width": 32, "epochs": 1}}, "seeds": [3, 4]}
+from chapters.stored import stored
 
 
 def test_what_becomes_of_a_layer():
@@ -37,7 +35,7 @@ def test_what_becomes_of_a_layer():
 
 @pytest.fixture(scope="module")
 def content():
-    return {"settings": SMALL, "values": json.loads(json.dumps(study.run(SMALL)))}
+    return {"settings": study.QUICK, "values": json.loads(json.dumps(study.run(study.QUICK)))}
 
 
 def test_what_was_stored_comes_back_as_it_was(content):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from chapters.hierarchical.stored_runs import stored
 from chapters.spectra_accuracy import accuracy as study
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from chapters.hierarchical.stored_runs import stored
 from chapters.spectra_accuracy import published_metrics as study
 from chapters.spectra_accuracy.network_names import named_depth
 from chapters.spectra_accuracy.published_table import ERROR, METRICS, Networks, read_table
+from chapters.stored import stored
 
 TABLE = Path(__file__).resolve().parents[4] / "shared" / "data" / "published" / "published_osmr_joined.csv"
 needs_table = pytest.mark.skipif(not TABLE.is_file(), reason="needs ../shared/data/published, which is absent")

@@ -5,9 +5,9 @@ import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions, goodness_of_fit, layer_generator
 from chapters import stored as results
-from chapters.hierarchical.stored_runs import stored
 from chapters.spectra_resnets import resnet_fits as study
 from chapters.spectra_resnets.stored_spectra import stored_networks
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

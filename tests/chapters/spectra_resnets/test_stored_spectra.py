@@ -14,7 +14,7 @@ from chapters.spectra_resnets.checkpoint_files import find_file, weights_hash
 from chapters.spectra_resnets.resnet_sources import SOURCES
 from chapters.spectra_resnets.resnet_spectra import SETTINGS, network_spectra
 from chapters.spectra_resnets.stored_spectra import _network, _spectra, stored_networks
-from chapters.stored import StaleResultsError
+from chapters.stored import StaleResultsError, load, path_of
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data" / "checkpoints"
@@ -178,7 +178,7 @@ def test_null_draws_have_the_names_of_the_densities(networks):
 
 def test_stale_and_mixed_files_are_refused(tmp_path):
     for suffix in ("json", "npz"):
-        shutil.copy(ROOT / "notebooks" / "results" / f"resnet_spectra.{suffix}", tmp_path)
+        shutil.copy(path_of("resnet_spectra").with_suffix(f".{suffix}"), tmp_path)
     assert len(stored_networks(tmp_path)) == 11
     with (tmp_path / "resnet_spectra.npz").open("ab") as file:
         file.write(b"x")
@@ -187,13 +187,13 @@ def test_stale_and_mixed_files_are_refused(tmp_path):
     content = json.loads((tmp_path / "resnet_spectra.json").read_text("utf8"))
     content["code"]["hash"] = "0" * 16
     (tmp_path / "resnet_spectra.json").write_text(json.dumps(content), "utf8")
-    with pytest.raises(StaleResultsError, match=r"python -m experiments\.resnet_spectra"):
+    with pytest.raises(StaleResultsError, match="python -m chapters run resnet_spectra"):
         stored_networks(tmp_path)
 
 
 def test_what_is_stored_of_an_origin_is_what_the_table_says(networks):
     """Accuracies included: one that was corrected in the table must not live on in the file."""
-    values = json.loads((ROOT / "notebooks" / "results" / "resnet_spectra.json").read_text("utf8"))["values"]
+    values = load(path_of("resnet_spectra"))["values"]
     for key, source in SOURCES.items():
         assert {name: values["networks"][key].get(name) for name in vars(source)} == vars(source)
 

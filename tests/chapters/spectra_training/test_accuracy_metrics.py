@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from chapters.claims.registry import load
-from chapters.hierarchical.stored_runs import stored
 from chapters.spectra_training import accuracy_metrics as study
 from chapters.spectra_training import accuracy_tables as tables
 from chapters.spectra_training.trained_spectra import SETTINGS, trainings
+from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 
 from capcore.spectra import analyse_spectra, spectrum_norms
 from chapters.spectra.trained_networks import Training, train_network
-from chapters.spectra_training.trained_spectra import LAYER, SETTINGS, measure, run, trainings
+from chapters.spectra_training.trained_spectra import LAYER, QUICK, SETTINGS, measure, run, trainings
 
-TINY = {**SETTINGS, "widths": [40], "depths": [1], "rates": [1e-2], "noises": [0.0], "epochs": 2, "n_null": 3}
+TINY = SETTINGS | QUICK
 
 
 def test_a_network_is_measured_layer_by_layer():

@@ -1,0 +1,133 @@
+"""The experiments behind the stored results: which there are, and running them again."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from time import perf_counter
+
+from chapters.outline import outline
+from chapters.running import Experiment, RunError
+from chapters.stored import StaleResultsError, load, paths
+
+PROG = "python -m chapters"
+EPILOG = """\
+NAME is a stored result, or a chapter for all of its results; a name of both is the result.
+
+examples:
+  python -m chapters list                                what is stored, and whether the present code made it
+  python -m chapters run lbfgs_sweep                     run it and write chapters/hierarchical/results/lbfgs_sweep.json
+  python -m chapters run spectra_resnets                 all results of a chapter
+  python -m chapters run mimicry --quick                 in seconds, with settings that decide nothing; writes nothing
+  python -m chapters run resnet_spectra --help           options of its own
+
+A run that is stopped or fails leaves the file as it was. Afterwards the hash of the new numbers belongs into
+tests/fingerprint/values.json.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status of the command: 0 if it did what was asked, 2 if that cannot be done, 130 if it was interrupted."""
+    parser = _parser()
+    given, rest = parser.parse_known_args(arguments)
+    try:
+        if given.command == "list":
+            return parser.error(f"unknown arguments: {' '.join(rest)}") if rest else _list()
+        experiments = [Experiment.of(path) for path in chosen(given.names)]
+        if given.help and not (len(experiments) == 1 and experiments[0].main):
+            parser.print_help()
+            return 0
+        return _run(experiments, given.quick, [*rest, *(["--help"] if given.help else [])])
+    except RunError as error:
+        print(f"{PROG}: {error}", file=sys.stderr)
+        return 2
+
+
+def chosen(names: Iterable[str]) -> list[Path]:
+    """Files of the results that are named, or of all results of the chapters that are; each once."""
+    known = paths()
+    found: list[Path] = []
+    for name in names:
+        of_chapter = [path for path in known.values() if _chapter(path) == name]
+        if name not in known and not of_chapter:
+            close = get_close_matches(name, sorted({*known, *map(_chapter, known.values())}), n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else f" See {PROG} list."
+            raise RunError(f"name: found {name!r}, expected a stored result, or a chapter that has some.{hint}")
+        found += [known[name]] if name in known else of_chapter
+    return list(dict.fromkeys(found))
+
+
+def _run(experiments: Sequence[Experiment], quick: bool, rest: Sequence[str]) -> int:
+    """Run the experiments one after another; before the first one, refuse what cannot be run."""
+    if not experiments:
+        raise RunError("name: found none, expected a stored result or a chapter.")
+    if rest and (len(experiments) > 1 or experiments[0].main is None or quick):
+        raise RunError(f"arguments: found {' '.join(rest)}, expected names and --quick; see {PROG} run --help.")
+    if quick:
+        settings = [each.quick_settings for each in experiments]
+    for i, each in enumerate(experiments):
+        begin = perf_counter()
+        try:
+            if quick:
+                shape = outline(each.values(settings[i]))
+                print(f"{each.name}: {perf_counter() - begin:.1f} s, nothing written; {shape}")
+            elif each.main is not None:
+                status = each.main(rest)
+                if status:
+                    return status
+            else:
+                each.save()
+                print(f"{each.name}: {perf_counter() - begin:.0f} s, written to {each.path}")
+        except KeyboardInterrupt:
+            print(f"\n{each.name}: interrupted; {each.path.name} is as it was.", file=sys.stderr)
+            return 130
+        except Exception as error:
+            error.add_note(f"{each.name}: the run failed; {each.path.name} is as it was.")
+            raise
+    return 0
+
+
+def _list() -> int:
+    rows = [("result", "chapter", "size", "state", "command")]
+    for name, path in paths().items():
+        state = "fresh"
+        try:
+            content = load(path)
+            state = state if content["code"] else "timings"
+            command = content["command"]
+        except StaleResultsError:
+            state, command = "stale", f"{PROG} run {name}"
+        size = sum(each.stat().st_size for each in path.parent.glob(f"{name}.*"))
+        rows.append((name, _chapter(path), f"{size / 1e3:.0f} kB", state, command))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+    return 0
+
+
+def _chapter(path: Path) -> str:
+    return path.parents[1].name
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROG,
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    commands.add_parser("list", help="list results: chapter, size, fresh or stale, and the command that makes them")
+    run = commands.add_parser("run", help="run experiments again", add_help=False, allow_abbrev=False)
+    run.add_argument("names", nargs="*", metavar="NAME")
+    run.add_argument("--quick", action="store_true")
+    run.add_argument("-h", "--help", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""An experiment run again: by the entry point that its stored result names, and saved in place of that result.
+
+What an experiment's module may hold beside its ``run(settings, progress)``, all of it optional:
+
+``SETTINGS`` : what ``run`` is given, and what is written down. ``QUICK`` : what differs in a run of seconds, for seeing
+that all of it runs. ``PACKAGES`` : whose versions are written down. ``THREADS`` : of linear algebra; one by default,
+None for as many as there are. ``main(arguments)`` : takes over, with the arguments after the name, and gives an exit
+status; for runs that need a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from chapters import stored
+
+
+class RunError(ValueError):
+    """What was asked for cannot be run."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The experiment behind a stored result.
+
+    Attributes
+    ----------
+    name, path : of the result. functions : its entry points; the first one is run. module : that holds it.
+    """
+
+    name: str
+    path: Path
+    functions: tuple[Callable[..., Any], ...]
+    module: ModuleType
+
+    @classmethod
+    def of(cls, path: Path) -> Experiment:
+        """The experiment of a file. Raises :class:`RunError` where no code made it, or where that code is not there."""
+        content = json.loads(path.read_text("utf8"))
+        if content["code"] is None:
+            raise RunError(f"{path.stem}: found timings, expected what an entry point makes. Run {content['command']}")
+        places = [each.split(":") for each in content["code"]["entry"].split()]
+        try:
+            modules = [import_module(module) for module, _ in places]
+            functions = tuple(getattr(module, name) for module, (_, name) in zip(modules, places, strict=True))
+        except (ImportError, AttributeError) as error:
+            raise RunError(
+                f"{path.stem}: its entry {content['code']['entry']} cannot be imported ({error}). "
+                f"If it was moved, write its new place into {path.name}."
+            ) from error
+        return cls(path.stem, path, functions, modules[0])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """``SETTINGS`` of its module."""
+        found: dict[str, Any] = getattr(self.module, "SETTINGS", {})
+        return found
+
+    @property
+    def quick_settings(self) -> dict[str, Any]:
+        """``SETTINGS | QUICK``. Raises :class:`RunError` without a ``QUICK``."""
+        if not hasattr(self.module, "QUICK"):
+            raise RunError(f"{self.name}: {self.module.__name__} has no QUICK, the settings of a run of seconds.")
+        return self.settings | self.module.QUICK
+
+    @property
+    def main(self) -> Callable[[Sequence[str]], int] | None:
+        """What takes over with the remaining arguments, if the module has it."""
+        return getattr(self.module, "main", None)
+
+    def values(self, settings: dict[str, Any], **options: Any) -> dict[str, Any]:
+        """What the experiment gives with these settings. A run that takes none reads those of its module.
+
+        options : ``progress`` and ``workers``, for a run that takes them; a bar and all processors by default.
+        """
+        known, offered = signature(self.functions[0]).parameters, dict(settings)
+        with ExitStack() as meanwhile:
+            meanwhile.enter_context(threadpool_limits(getattr(self.module, "THREADS", 1)))
+            meanwhile.enter_context(kept_programs())
+            if "settings" in known:
+                offered = {"settings": settings}
+            elif hasattr(self.module, "SETTINGS"):
+                meanwhile.callback(setattr, self.module, "SETTINGS", self.module.SETTINGS)
+                self.module.SETTINGS = settings  # type: ignore[attr-defined]
+            offered |= {"progress": True, "workers": os.cpu_count() or 1, **options}
+            found: dict[str, Any] = self.functions[0](**{key: offered[key] for key in offered if key in known})
+            return found
+
+    def save(self) -> None:
+        """Run it and write the result; the file that is there stays as it is if the run does not come to its end."""
+        packages = getattr(self.module, "PACKAGES", stored.PACKAGES)
+        command = f"python -m chapters run {self.name}"
+        stored.save(self.path, command, self.functions, self.settings, lambda: self.values(self.settings), packages)
+
+
+@contextmanager
+def kept_programs() -> Iterator[None]:
+    """Keep what JAX compiles in a temporary folder meanwhile: networks that differ in a number alone are compiled once.
+
+    Does nothing where JAX is not imported.
+    """
+    if "jax" not in sys.modules:
+        yield
+        return
+    import jax
+    from jax.experimental.compilation_cache import compilation_cache
+
+    with TemporaryDirectory() as folder:
+        wanted = {"jax_compilation_cache_dir": folder, "jax_persistent_cache_min_compile_time_secs": 0.0}
+        before = {name: getattr(jax.config, name) for name in wanted}
+        try:
+            for name, value in wanted.items():
+                jax.config.update(name, value)
+            compilation_cache.reset_cache()
+            yield
+        finally:
+            for name, value in before.items():
+                jax.config.update(name, value)
+            compilation_cache.reset_cache()
