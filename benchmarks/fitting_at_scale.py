@@ -12,13 +12,12 @@ from benchmarks.measure import Row, best_of
 from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
 from capcore.gauss_newton import Minimum
+from capcore.large.fit import fit_large
+from capcore.large.newton import Point, minimise_newton
+from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
 from capcore.lbfgs import minimise_lbfgs
 from capcore.optimum import Problem, fit
 from capcore.processes import FractionalGaussianNoise, PowerLaw, Process, RationalQuadratic
-from capcore.riemannian.fit import fit_large
-from capcore.riemannian.hessian import tangent_hessian
-from capcore.riemannian.newton import Point, minimise_newton
-from capcore.riemannian.problem import ToeplitzProblem
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import tt_svd
 from capcore.toeplitz import toeplitz_product

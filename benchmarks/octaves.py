@@ -8,12 +8,12 @@ import numpy as np
 
 from benchmarks.measure import Row, best_of
 from capcore.architectures import Hierarchical
-from capcore.octaves.capacity import octave_capacities
-from capcore.octaves.fit import fit_octaves
-from capcore.octaves.quadrature import exponential_sequence
+from capcore.large.allocation import allocate_large
+from capcore.large.exponentials import exponential_sequence
+from capcore.large.fit import fit_large
+from capcore.large.octave_capacity import octave_capacities
+from capcore.large.octave_fit import fit_octaves
 from capcore.processes import PowerLaw
-from capcore.riemannian.fit import fit_large
-from capcore.scale.allocation import allocate_large
 
 PROCESS = PowerLaw(0.5)
 CHANNELS = 4

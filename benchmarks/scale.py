@@ -11,10 +11,10 @@ from scipy.linalg.blas import dsyrk, dtrsm
 from benchmarks.measure import Row, best_of
 from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
+from capcore.large.allocation import LargeAllocation, allocate_large
+from capcore.large.fft import FastProduct, store_product
+from capcore.large.leverage import default_threads, in_threads
 from capcore.processes import PowerLaw
-from capcore.scale.allocation import LargeAllocation, allocate_large
-from capcore.scale.fast_product import FastProduct, store_product
-from capcore.scale.leverage import default_threads, in_threads
 from capcore.tangent_space import TangentSpace
 from capcore.toeplitz import toeplitz_product
 

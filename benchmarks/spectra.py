@@ -30,7 +30,7 @@ from capcore.spectra import (
     read_checkpoint,
     weightwatcher_details,
 )
-from capcore.spectra.weightwatcher.matrices import LayerMatrices, singular_values
+from capcore.spectra.weightwatcher.details import LayerMatrices, singular_values
 
 INSTALL = "pip install weightwatcher==0.7.7 powerlaw==2.0.0, in an environment of its own (benchmarks/spectra.py)"
 SAME = 1e-10

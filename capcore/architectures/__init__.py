@@ -4,11 +4,6 @@ An architecture has ``n_inputs``, ``input_dim``, ``n_params``, ``layers`` (name 
 vector), ``init(rng)``, ``coefficients(params)``, ``jacobian(params)`` and ``generic_capacity()``.
 """
 
-from capcore.architectures.base import Architecture
-from capcore.architectures.frozen import Frozen
-from capcore.architectures.function import Function
-from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.linear import Linear
-from capcore.architectures.recurrent import Recurrent
+import lazy_loader
 
-__all__ = ["Architecture", "Frozen", "Function", "Hierarchical", "Linear", "Recurrent"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from capcore import generic
-from capcore.architectures.base import Architecture
-from capcore.architectures.dense import DenseJacobian
+from capcore.architectures.base import Architecture, DenseJacobian
 from capcore.finite_field import residues
 from capcore.validation import finite_array
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from capcore import generic
-from capcore.architectures.balance import balance
+from capcore.architectures.scales import balance, underflows
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.constraints import compress_columns, equilibrate
-from capcore.magnitudes import underflows
 from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
 from capcore.validation import finite_array, positive_integer
@@ -203,7 +202,7 @@ class Hierarchical:
         """(n_params,) parameters with the same coefficients and evenly scaled layers.
 
         By the TT-SVD of the coefficients for disjoint supports (idle channels are filled from ``rng``, by default with
-        seed 0), by :func:`~capcore.architectures.balance.balance` otherwise.
+        seed 0), by :func:`~capcore.architectures.scales.balance` otherwise.
         """
         if self.has_disjoint_supports:
             return self.best_start(self.coefficients(params), np.random.default_rng(0) if rng is None else rng)

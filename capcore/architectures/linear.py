@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from capcore.architectures.dense import DenseJacobian
+from capcore.architectures.base import DenseJacobian
 from capcore.constraints import ConstraintSpace
 from capcore.validation import finite_array, positive_integer
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from capcore.architectures.dense import DenseJacobian
+from capcore.architectures.base import DenseJacobian
 from capcore.architectures.stack import Modulo
 from capcore.validation import finite_array, positive_integer
 

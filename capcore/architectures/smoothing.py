@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from capcore.architectures.dense import DenseJacobian
+from capcore.architectures.base import DenseJacobian
 from capcore.validation import finite_array, positive_integer
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from capcore.complexity.activations import Activation
-from capcore.complexity.magnitudes import out_of_range
-from capcore.complexity.network import Network
+from capcore.complexity.network import Network, out_of_range
 from capcore.validation import finite_array, one_of
 
 LOSSES = ("cross_entropy", "squared")

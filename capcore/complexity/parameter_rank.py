@@ -25,8 +25,7 @@ import numpy as np
 
 from capcore.complexity.gradients import point_gradients
 from capcore.complexity.network import Network, as_network
-from capcore.complexity.orbits import orbit_indices
-from capcore.complexity.set_networks import SetNetwork
+from capcore.complexity.sets import SetNetwork, orbit_indices
 from capcore.constraints import ConstraintSpace
 from capcore.validation import finite_array
 
@@ -38,7 +37,7 @@ def parameter_jacobian(network: object, inputs: object) -> np.ndarray:
 
     Parameters
     ----------
-    network : a :class:`~capcore.complexity.set_networks.SetNetwork`, or what
+    network : a :class:`~capcore.complexity.sets.SetNetwork`, or what
         :func:`~capcore.complexity.network.as_network` takes. inputs : (n, d), or (n, items, d) for sets.
 
     >>> parameter_jacobian([([[2.0]], [0.0])], [[3.0], [4.0]]).tolist()
@@ -95,7 +94,7 @@ class ParameterRank:
     def odd_share(self) -> float:
         """κ(S)/κ for data in two halves, S the functions whose values on the second half are minus those on the first.
 
-        For inputs that come as in :func:`~capcore.complexity.orbits.closed_under_exchange` it is the part of the space
+        For inputs that come as in :func:`~capcore.complexity.sets.closed_under_exchange` it is the part of the space
         that sees the exchange: 0 for a permutation-invariant network, ½ for a space without preference.
         """
         n_rows = self.space.n_inputs
@@ -132,7 +131,7 @@ def rank_bound(network: object, inputs: object) -> int:
     """The largest rank that the parameter Jacobian can have on inputs (n, …), whatever the parameters.
 
     - Never more than parameters, or than outputs on *different* examples. For a
-      :class:`~capcore.complexity.set_networks.SetNetwork` examples are different if their orbits are.
+      :class:`~capcore.complexity.sets.SetNetwork` examples are different if their orbits are.
     - Units of ReLU or leaky ReLU: one less per hidden unit. Its incoming weights and bias times c, its outgoing ones
       over c, leave the function as it is, and so does the direction of that change. In a set network the units of the
       item network count once.

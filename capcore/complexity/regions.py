@@ -1,8 +1,15 @@
-"""Linear regions and activation patterns along curves, counted exactly.
+"""Linear regions and the boundaries between them.
+
+Linear regions and activation patterns along curves, counted exactly.
 
 Crossing the boundary of an activation pattern switches one unit. Most of the time the network's function bends there,
 and a new linear region begins; where nothing above passes the unit on, the function stays the same affine map, and two
 patterns are one linear region. The two counts are kept apart.
+
+How much boundary between regions there is per volume: counted on random lines, and expected from random biases.
+
+A random line crosses a surface the more often the more of it there is (Cauchy–Crofton). The expectation over random
+biases is the sum over units of E‖∇z‖ρ(z), with ρ the density of the unit's bias: the slides' T·M, with T spelled out.
 """
 
 from __future__ import annotations
@@ -10,9 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln
+from scipy.stats import norm
 
-from capcore.complexity.curves import Curves
+from capcore.complexity.curves import Curves, segments
+from capcore.complexity.network import Network, as_network
 from capcore.complexity.trace import Trace, trace_curves
+from capcore.validation import finite_array, finite_number, positive_integer
 
 SAME_MAP = 1e-11
 """Relative difference of affine maps below which they are the same: some 10⁵ times the rounding of their entries."""
@@ -88,3 +99,111 @@ def regions_of(course: Trace) -> CurveRegions:
 def _pieces(breaks: np.ndarray, curves: Curves) -> np.ndarray:
     """Regions on curves with that many breakpoints: one more, or the same number on a closed curve that has any."""
     return np.maximum(breaks, 1) if curves.shape == "ellipse" else breaks + 1
+
+
+def crofton_factor(dim: int) -> float:
+    """Surface per volume in ``dim`` dimensions for one crossing per unit length of isotropic lines.
+
+    √π Γ((d+1)/2)/Γ(d/2), the reciprocal of the mean ``|cosine|`` between a random direction and a fixed one: 1 on a
+    line, π/2 in the plane, 2 in space.
+
+    >>> round(crofton_factor(3), 12)
+    2.0
+    """
+    d = positive_integer(dim, "dim")
+    return float(np.exp(0.5 * np.log(np.pi) + gammaln((d + 1) / 2) - gammaln(d / 2)))
+
+
+@dataclass(frozen=True)
+class BoundaryDensity:
+    """Volume of the boundaries of activation patterns per volume, with its standard error.
+
+    Attributes
+    ----------
+    value : (d−1)-dimensional volume of the boundaries per d-dimensional volume: one over a length.
+    standard_error : of ``value``, from the scatter of the lines.
+    n_lines : how many lines it comes from.
+    """
+
+    value: float
+    standard_error: float
+    n_lines: int
+
+
+def boundary_density(
+    network: object, centre: object, radius: float, n_lines: int, rng: np.random.Generator
+) -> BoundaryDensity:
+    """Boundary per volume within a ball, from exact crossing counts on ``n_lines`` random lines through it.
+
+    Lines have an isotropic direction and meet the disc across the ball at a uniform point. Then the expected number of
+    crossings, over the mean chord, times :func:`crofton_factor` is the density, in any dimension and without bias.
+
+    Parameters
+    ----------
+    network : a piecewise linear :class:`~capcore.complexity.network.Network` or what
+        :func:`~capcore.complexity.network.as_network` reads.
+    centre : (d,) of the ball, in input space.
+
+    >>> line = Network([np.eye(2)[:, :1], [[1.0]]], [[0.0], [0.0]])
+    >>> found = boundary_density(line, [0.0, 0.0], 1.0, 4000, np.random.default_rng(0))
+    >>> abs(found.value - 2 / np.pi) < 4 * found.standard_error
+    True
+    """
+    net, middle = as_network(network), finite_array(centre, "centre", 1)
+    n_lines = positive_integer(n_lines, "n_lines", 2)
+    if finite_number(radius, "radius") <= 0:
+        raise ValueError(f"radius: found {radius:g}, expected more than 0.")
+    starts, ends = _chords(len(middle), n_lines, rng)
+    course = trace_curves(net, segments(middle + radius * starts, middle + radius * ends))
+    counts = np.bincount(course.stages[-1].curve, minlength=n_lines) - 1.0
+    scale = crofton_factor(len(middle)) / (radius * _mean_chord(len(middle)))
+    return BoundaryDensity(scale * float(counts.mean()), scale * float(counts.std(ddof=1)) / n_lines**0.5, n_lines)
+
+
+def _chords(dim: int, n_lines: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Where random lines enter and leave the unit ball, (n_lines, dim) each."""
+    direction = rng.normal(size=(n_lines, dim))
+    direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+    offset = rng.normal(size=(n_lines, dim))
+    offset -= np.sum(offset * direction, axis=1, keepdims=True) * direction  # within the disc across the line
+    if dim > 1:
+        offset *= rng.random((n_lines, 1)) ** (1 / (dim - 1)) / np.linalg.norm(offset, axis=1, keepdims=True)
+    half = np.sqrt(1 - np.minimum(np.sum(offset**2, axis=1, keepdims=True), 1)) * direction
+    return offset - half, offset + half
+
+
+def _mean_chord(dim: int) -> float:
+    """The mean length of those chords: the volume of the ball over that of the disc across it."""
+    return float(np.exp(0.5 * np.log(np.pi) + gammaln((dim + 1) / 2) - gammaln(dim / 2 + 1)))
+
+
+def expected_boundary_density(network: object, inputs: object, bias_scale: float) -> np.ndarray:
+    """(n, n_hidden) what every unit's boundary has per volume at inputs (n, d), expected over its own normal bias.
+
+    ‖∇z‖ρ(z₀ − kink), summed over kinks: z₀ is the pre-activation without its own bias and ρ the normal density of
+    standard deviation ``bias_scale``. The mean over networks with such biases, summed over units, is the expected
+    boundary per volume there; divided by their number it is the slides' T.
+
+    Raises ``ValueError`` for a smooth activation and a bias scale that is not positive: without biases the boundaries
+    are cones, and their density depends on the place.
+
+    >>> one = Network([[[3.0], [4.0]], [[1.0]]], [[7.0], [0.0]])
+    >>> expected_boundary_density(one, [[0.0, 0.0]], 1.0).round(4).tolist()
+    [[1.9947]]
+    """
+    net = as_network(network)
+    if not net.phi.piecewise_linear:
+        raise ValueError(f"activation: found {net.activation!r}, expected a piecewise linear one, such as relu.")
+    if finite_number(bias_scale, "bias_scale") <= 0:
+        raise ValueError(
+            f"bias_scale: found {bias_scale:g}, expected more than 0. Without biases boundaries are cones."
+        )
+    levels = net.pre_activations(inputs)[:-1]
+    found = []
+    for layer, z in enumerate(levels):
+        below = Network(net.weights[: layer + 1], net.biases[: layer + 1], net.activation, net.slope)
+        steepness = np.linalg.norm(below.jacobian(inputs), axis=2)
+        own = z - net.biases[layer]
+        density = sum((norm.pdf(kink - own, scale=bias_scale) for kink in net.phi.kinks), np.zeros_like(z))
+        found.append(steepness * density)
+    return np.concatenate(found, axis=1)

@@ -13,8 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from capcore.complexity.magnitudes import out_of_range
-from capcore.complexity.network import Network, as_network
+from capcore.complexity.network import Network, as_network, out_of_range
 from capcore.complexity.regions import SAME_MAP
 from capcore.validation import finite_array
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.complexity.curves import Curves
-from capcore.complexity.magnitudes import out_of_range
-from capcore.complexity.network import Network, as_network
+from capcore.complexity.network import Network, as_network, out_of_range
 
 TOLERANCE = 1e-13
 """Two breakpoints closer than this share of the curve's parameter are one."""

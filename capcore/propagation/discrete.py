@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from capcore.propagation.boundaries import check_boundary
+from capcore.propagation.convolution import check_boundary
 from capcore.propagation.layers import Layer, Transport
 from capcore.propagation.matrix import TOLERANCE, NotStochasticError, nonnegative, representable
 from capcore.validation import finite_array
@@ -71,7 +71,7 @@ def propagate(
     ----------
     output : (*positions, channels) or, with one channel, (*positions): κ^L, on the outputs of the uppermost layer.
     layers : lowest first. A bare transport is a layer without side inputs, bias and skips.
-    boundary : of convolutions; see :mod:`capcore.propagation.boundaries`.
+    boundary : of convolutions; see :mod:`capcore.propagation.convolution`.
     sources : ``{layer: capacity}`` added on the outputs of that layer, 0 being the input: κ(L → L_ℓ) of Eq. 7 for
         connections to the output, or κ(ℓ → ℓ) of Eq. 11. The latter add up only if they are *conditional*, each given
         all layers above.

@@ -17,11 +17,10 @@ import numpy as np
 from scipy.linalg import expm
 
 from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.fourier import Grid, with_channels
 from capcore.propagation.generator import LimitCoefficients
-from capcore.propagation.grid import Grid
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable
-from capcore.propagation.power import with_channels
 from capcore.validation import finite_number
 
 LARGEST = 1e7
@@ -87,8 +86,8 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     initial : (*positions, channels), or (*positions) with one channel: π(0, x). With sources alone, zeros.
     segments : from the output down, each with at most 1e7 jumps where there are several channels, and a drift of at
         most 1e7 waves: then nine digits are right.
-    boundary : as far as the generators are symmetric enough for images, see :mod:`capcore.propagation.grid`; otherwise
-        follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`.
+    boundary : as far as the generators are symmetric enough for images, see :mod:`capcore.propagation.fourier`;
+        otherwise follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`.
 
     Raises ``ValueError`` for more jumps, or results beyond double precision.
 

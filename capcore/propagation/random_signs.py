@@ -14,8 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import f as f_distribution
 
-from capcore.propagation.boundaries import check_boundary, convolution_operator
-from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.convolution import ConvolutionTransport, check_boundary, convolution_operator
 from capcore.propagation.matrix import representable
 from capcore.validation import finite_array, positive_integer
 

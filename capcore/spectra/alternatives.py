@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfc
 
+from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import PowerLawFit
 from capcore.spectra.tail_models import (
     TailModel,
@@ -16,7 +17,6 @@ from capcore.spectra.tail_models import (
     lognormal_model,
     power_law_model,
 )
-from capcore.spectra.usable import usable
 from capcore.validation import finite_number, one_of
 
 _MODELS: dict[str, Callable[[np.ndarray, float], TailModel]] = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,14 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.checkpoints import read_checkpoint
-from capcore.spectra.densities import Density
-from capcore.spectra.layers import Skipped
-from capcore.spectra.metrics import SpectrumMetrics
+from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.layers import Layer, Skipped
+from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
+from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
-from capcore.spectra.scaled import analyse_layer
-from capcore.spectra.tensors import Checkpoint
+from capcore.spectra.tensors import Checkpoint, CheckpointError
 
 PACKAGES = ("capcore", "numpy", "scipy")
 
@@ -34,13 +34,13 @@ def analyse_spectra(
     Parameters
     ----------
     source : a checkpoint, or what :func:`~capcore.spectra.checkpoints.read_checkpoint` reads.
-    options : all choices, :class:`~capcore.spectra.analysis_options.SpectraOptions`; by default slices of
+    options : all choices, :class:`~capcore.spectra.options.SpectraOptions`; by default slices of
         convolutions, 1/N, Clauset's x_min, the other laws and the bulk, without nulls, intervals and p-values, which
         take longer. progress : a bar over layers on standard error; None shows it on a terminal only.
 
-    Weights may be of any scale (:mod:`capcore.spectra.scaled`): exponents, ranks and logarithms are right; λ_max, x_min
-    and the bulk's edge are infinite or zero where double precision ends. A layer that cannot be analysed is listed with
-    the reason, and the others are analysed. Raises ``CheckpointError`` for files that cannot be read.
+    Weights may be of any scale (:mod:`capcore.spectra.eigenvalues`): exponents, ranks and logarithms are right; λ_max,
+    x_min and the bulk's edge are infinite or zero where double precision ends. A layer that cannot be analysed is
+    listed with the reason, and the others are analysed. Raises ``CheckpointError`` for files that cannot be read.
 
     >>> network = {"fc.weight": np.random.default_rng(0).normal(size=(40, 60)), "head.weight": np.ones((3, 40))}
     >>> report = analyse_spectra(network)
@@ -69,4 +69,81 @@ def analyse_spectra(
         tuple(skipped),
         layers.skipped,
         tuple(densities),
+    )
+
+
+ORDINARY = 256
+"""Weights up to 2^256 are squared as they are, and down to 2^-256 if they are a layer's largest."""
+LIMIT = 1000  # 2^1000, so that powers of two and their inverses are numbers
+LOG_2 = float(np.log10(2))
+
+
+def levelled(layer: Layer) -> tuple[Layer, int]:
+    """The layer with weights near one, and k: they are its own divided by 2^k. Itself and 0 at ordinary scale.
+
+    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> found, k = levelled(find_layers(read_checkpoint({"fc": np.full((3, 3), 1e-200)})).layers[0])
+    >>> bool(0.5 <= found.weights().max() < 1), k
+    (True, -664)
+    """
+    if layer.tensor.dtype != "float64":
+        return layer, 0
+    sizes = np.abs(layer.tensor.read())
+    largest = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+    k = int(np.clip(np.frexp(largest)[1], -LIMIT, LIMIT))
+    if not largest or abs(k) <= ORDINARY:
+        return layer, 0
+    read = layer.tensor.values
+    return replace(layer, tensor=replace(layer.tensor, values=lambda: np.ldexp(read(), -k))), k
+
+
+def analyse_layer(
+    layer: Layer, options: SpectraOptions
+) -> tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]:
+    """Metrics and densities of a layer, of any scale, or of its slices; and what of it has none, with the reason.
+
+    Densities of a layer that was divided are those of the divided weights: ``scaled_by`` says by what. Raises
+    ``CheckpointError`` for a layer that cannot be read; any other failure is a reason.
+    """
+    try:
+        level, k = levelled(layer)
+        if k and any(value is not None for value in (options.x_min, options.x_max, options.threshold)):
+            raise ValueError(
+                f"weights: found the largest near 2^{k}, expected 2^-{ORDINARY} to 2^{ORDINARY} beside x_min, x_max or "
+                "threshold, which are in units of the squares. Leave those out, or rescale the weights."
+            )
+        found = layer_densities(level, options.density)
+        rows = layer_metrics(level, found.densities, options)
+    except CheckpointError:
+        raise
+    except ValueError as error:
+        return (), (), (Skipped(layer.name, layer.tensor.shape, str(error)),)
+    densities = found.densities
+    if k:
+        rows = [in_own_units(row, 2 * k) for row in rows]
+        densities = tuple(replace(each, scaled_by=float(np.ldexp(each.scaled_by, -k))) for each in densities)
+    return rows, densities, found.skipped
+
+
+def in_own_units(row: SpectrumMetrics, exponent: int) -> SpectrumMetrics:
+    """The metrics of eigenvalues 2^exponent times as large.
+
+    λ_max, x_min and the bulk's edge may end up infinite or zero, where double precision ends; their logarithms do not.
+    """
+
+    def moved(value: float) -> float:
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.ldexp(value, exponent))
+
+    spectral, frobenius = (getattr(row, name) + exponent * LOG_2 for name in ("log_spectral", "log_frobenius"))
+    return replace(
+        row,
+        x_min=moved(row.x_min),
+        lambda_max=moved(row.lambda_max),
+        bulk_edge=moved(row.bulk_edge),
+        log_spectral=spectral,
+        log_frobenius=frobenius,
+        log_stable_rank=frobenius / spectral if spectral else float("nan"),
+        alpha_hat=row.alpha * spectral,
+        log_alpha_norm=row.log_alpha_norm + row.alpha * exponent * LOG_2,
     )

@@ -1,4 +1,10 @@
-"""Checkpoints: the tensors of a trained network by name, wherever they come from, and where that was.
+"""Checkpoints: the tensors of a trained network by name.
+
+Arrays in memory as a checkpoint: one array, or a state dict.
+
+Which reader a file gets, by its suffix.
+
+Checkpoints: the tensors of a trained network by name, wherever they come from, and where that was.
 
 No file can execute code: pickles are read by PyTorch's weights-only loader or not at all
 (:mod:`capcore.spectra.torch_files`), everything else by parsers that check what a file says against what it is
@@ -7,19 +13,96 @@ No file can execute code: pickles are read by PyTorch's weights-only loader or n
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from capcore.spectra.arrays import of_arrays
-from capcore.spectra.formats import PLAIN, TORCH, read_file, stem
-from capcore.spectra.shards import INDEX, read_shards, weight_map
-from capcore.spectra.tensors import Checkpoint, CheckpointError
+from capcore.spectra.archives import read_npy, read_npz
+from capcore.spectra.safetensors import INDEX, read_safetensors, read_shards, weight_map
+from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor, checked_name
+from capcore.spectra.torch_files import of_torch, read_torch
 from capcore.validation import one_of
+
+
+def of_arrays(source: Mapping[str, Any] | np.ndarray) -> Checkpoint:
+    """Checkpoint of a mapping from names to arrays or PyTorch tensors, nested ones joined by dots, or of one array.
+
+    Raises ``CheckpointError`` for values that are not arrays of plain types.
+    """
+    items = [("array", source)] if isinstance(source, np.ndarray) else list(_items(source))
+    arrays = dict(items)
+    if len(arrays) < len(items):
+        raise CheckpointError(f"arrays in memory: found {len(items)} arrays of {len(arrays)} names, expected one each.")
+    digest = hashlib.sha256()
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise CheckpointError(f"{name!r}: found Python objects, expected an array of numbers.")
+        digest.update(repr((name, array.dtype.str, array.shape)).encode())
+        digest.update(array.tobytes())
+    tensors = {name: _tensor(name, array) for name, array in arrays.items()}
+    size = sum(array.nbytes for array in arrays.values())
+    return Checkpoint("arrays in memory", "arrays", digest.hexdigest(), size, tensors)
+
+
+def _tensor(name: str, array: np.ndarray) -> Tensor:
+    unread = "" if array.dtype.kind in "fiub" else "Not real numbers: weights are floating-point arrays."
+    return Tensor(name, array.dtype.name, array.shape, lambda: array, unread)
+
+
+def _items(source: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, np.ndarray]]:
+    for key, value in source.items():
+        name = checked_name(f"{prefix}{key}", "arrays in memory")
+        if isinstance(value, Mapping):
+            yield from _items(value, f"{name}.")
+            continue
+        try:
+            yield name, of_torch(value) if hasattr(value, "detach") else np.asarray(value)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(f"{name!r}: found a {type(value).__name__}, expected an array ({error}).") from None
+
+
+PLAIN: Mapping[str, Callable[[Path], Checkpoint]] = {
+    ".safetensors": read_safetensors,
+    ".npz": read_npz,
+    ".npy": read_npy,
+}
+"""Suffix → reader that needs NumPy alone."""
+TORCH = (".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
+"""Suffixes of PyTorch's files."""
+
+
+def read_file(path: Path, key: str | None = None) -> Checkpoint:
+    """The checkpoint in one file; its values have not been looked at. key : of the weights, see
+    :func:`~capcore.spectra.torch_files.read_torch`.
+
+    Raises ``CheckpointError`` for other suffixes, among them those of other pickles.
+    """
+    suffix = path.suffix.lower()
+    if suffix in PLAIN:
+        return PLAIN[suffix](path)
+    if suffix in TORCH:
+        return read_torch(path, key)
+    raise CheckpointError(
+        f"{path}: found the suffix {suffix!r}, expected one of {', '.join([*PLAIN, *TORCH])}. "
+        "Save the weights as safetensors or with numpy.savez. Other pickles are not opened: they can execute code."
+    )
+
+
+def stem(name: str) -> str:
+    """A file's name without its known suffixes.
+
+    >>> stem("resnet20.pth.tar")
+    'resnet20'
+    """
+    while Path(name).suffix.lower() in {*PLAIN, *TORCH}:
+        name = Path(name).stem
+    return name
+
 
 CHUNK = 2**20  # entries looked at together
 

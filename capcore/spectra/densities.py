@@ -10,9 +10,8 @@ import numpy as np
 
 from capcore.spectra.checkpoints import non_finite_count
 from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra
-from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
-from capcore.spectra.matrices import slices, taps, unfolded
-from capcore.spectra.nulls import null_weights
+from capcore.spectra.layers import Layer, Layers, Skipped, find_layers, slices, taps, unfolded
+from capcore.spectra.noise import null_weights
 from capcore.spectra.operator import matrix_shape, operator_spectra
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.tensors import Checkpoint

@@ -11,8 +11,8 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogFormatterSciNotation, MaxNLocator
 
 from capcore.plotting import CYCLE, MARKERS
-from capcore.spectra.curves import DensityCurves
-from capcore.spectra.hill import HillTable
+from capcore.spectra.exponents import HillTable
+from capcore.spectra.figure import DensityCurves
 from capcore.spectra.metrics import SpectrumMetrics
 
 DENSITY_LABEL = "density ρ(λ)"
@@ -26,7 +26,7 @@ def plot_spectral_density(
 
     Parameters
     ----------
-    curves : of :func:`~capcore.spectra.curves.density_curves`. A stroke at the bottom stands for each eigenvalue.
+    curves : of :func:`~capcore.spectra.figure.density_curves`. A stroke at the bottom stands for each eigenvalue.
     null_label : what the null is.
     """
     ax.stairs(curves.heights, curves.edges, fill=True, color=CYCLE[0], alpha=0.25)

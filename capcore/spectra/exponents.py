@@ -1,12 +1,64 @@
-"""Maximum-likelihood exponents of power-law tails, with and without an upper end.
+"""Maximum-likelihood exponents of power-law tails.
+
+Maximum-likelihood exponents of power-law tails, with and without an upper end.
 
 The logarithm of a power law on [x_min, x_max] is an exponential law on [0, ln(x_max / x_min)] with the rate a = α −
 1, so everything here is about gaps d = ln(x / x_min) and rates a.
+
+Hill's estimator: the exponent from the k largest eigenvalues, for every k.
+
+The names that a fit's numbers had when this package was planned: read-only, beside the ones that landed.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
+
+from capcore.validation import finite_array, finite_number, positive_integer
+
+
+class Usable(NamedTuple):
+    """Logarithms (n,), ascending, of the eigenvalues that are used, and how many were not."""
+
+    logs: np.ndarray
+    values: np.ndarray
+    n_zero: int
+    n_above: int
+
+
+def usable(eigenvalues: object, threshold: float | None = None, x_max: float | None = None) -> Usable:
+    """The positive eigenvalues up to ``x_max``, ascending, with their logarithms.
+
+    Parameters
+    ----------
+    eigenvalues : (M,), in any order, non-negative.
+    threshold : eigenvalues up to this are taken as zero and dropped. None takes M · 2.2e-16 · λ_max, below which an
+        eigenvalue of a Gram matrix in double precision is rounding; negative values within it are rounding too.
+        Zero keeps every positive number, for data that are not eigenvalues.
+    x_max : eigenvalues above it are left out.
+
+    Raises ``ValueError`` for anything else that is negative, and for values that are not finite.
+
+    >>> usable([4.0, 1.0, 0.0, 1e-17]).values.tolist()
+    [1.0, 4.0]
+    """
+    values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
+    rounding = len(values) * np.finfo(float).eps * max(values[-1], 0.0)
+    if values[0] < -rounding:
+        raise ValueError(
+            f"eigenvalues: found {values[0]:.6g}, expected none below zero. Pass the squared singular values of W, "
+            "or the eigenvalues of WᵀW: those are non-negative."
+        )
+    floor = rounding if threshold is None else finite_number(threshold, "threshold")
+    if floor < 0:
+        raise ValueError(f"threshold: found {floor!r}, expected zero or a positive number.")
+    first = int(np.searchsorted(values, max(floor, 0.0), side="right"))
+    last = len(values) if x_max is None else int(np.searchsorted(values, x_max, side="right"))
+    kept = values[first : max(first, last)]
+    return Usable(np.log(kept), kept, first, len(values) - max(first, last))
 
 
 def mean_gaps(logs: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -96,3 +148,71 @@ def _mean_share(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     series = 0.5 - t / 12 + t**3 / 720 - t**5 / 30240 + t**7 / 1209600
     series_slope = -1 / 12 + t**2 / 240 - t**4 / 6048 + t**6 / 172800
     return np.where(small, series, value), np.where(small, series_slope, slope)
+
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class HillTable:
+    """What a Hill plot shows. All (K,), one entry per number k of largest eigenvalues.
+
+    ``k`` : how many. ``x_min`` : the next eigenvalue below, from which they are measured. ``alpha`` : 1 + k/Σ
+    ln(x_i/x_min); infinite if the k eigenvalues equal x_min. ``standard_error`` : (α − 1)/√k, if they were independent.
+    """
+
+    k: np.ndarray
+    x_min: np.ndarray
+    alpha: np.ndarray
+    standard_error: np.ndarray
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The table as a pandas ``DataFrame``, indexed by k."""
+        import pandas as pd
+
+        columns = {"x_min": self.x_min, "alpha": self.alpha, "standard_error": self.standard_error}
+        return pd.DataFrame(columns, index=pd.Index(self.k, name="k"))
+
+
+def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTable:
+    """The :class:`~capcore.spectra.exponents.HillTable` of a spectrum, for every k from 1 to one less than its positive
+    eigenvalues.
+
+    α is an exponent of the density, so that Hill's tail index is α − 1. Where a table has no flat stretch there is no
+    power law to speak of. Hill's formula with k = n − 1 is the one that WeightWatcher uses below 20 eigenvalues:
+    unlike 1 + n/Σ it leaves out the eigenvalue that is x_min, and so estimates 1/(α − 1) without bias.
+
+    Parameters as in :func:`~capcore.spectra.power_law.fit_power_law`. Raises ``ValueError`` for fewer than two
+    positive eigenvalues.
+
+    >>> hill_table([1.0, np.e, np.e**5]).alpha.round(3).tolist()
+    [1.25, 1.333]
+    """
+    logs = usable(eigenvalues, threshold).logs[::-1]
+    if len(logs) < 2:
+        raise ValueError(f"eigenvalues: found {len(logs)} above zero, expected at least 2.")
+    k = np.arange(1, len(logs))
+    falls = -np.diff(logs)
+    total = np.cumsum(k * falls)  # Σ_{i ≤ k} ln(x_i / x_{k+1}), from the spacings: no difference of large sums
+    with np.errstate(divide="ignore"):
+        rate = k / total
+    return HillTable(k, np.exp(logs[1:]), 1.0 + rate, rate / np.sqrt(k))
+
+
+def hill_exponent(eigenvalues: object, k: int, *, threshold: float | None = None) -> tuple[float, float]:
+    """Hill's α from the ``k`` largest eigenvalues, and its standard error.
+
+    >>> hill_exponent([1.0, 1.0, np.e], 1)
+    (2.0, 1.0)
+    """
+    table = hill_table(eigenvalues, threshold=threshold)
+    k = positive_integer(k, "k")
+    if k > len(table.k):
+        raise ValueError(f"k: found {k}, expected at most {len(table.k)}, one less than the positive eigenvalues.")
+    return float(table.alpha[k - 1]), float(table.standard_error[k - 1])
+
+
+xmin = property(lambda fit: fit.x_min, doc="The same as ``x_min``: lower end of the fitted tail.")
+ks_distance = property(lambda fit: fit.distance, doc="The same as ``distance``, of Kolmogorov and Smirnov.")
+stderr = property(lambda fit: fit.sigma, doc="The same as ``sigma``: standard error of α, with its caveats.")

@@ -1,17 +1,141 @@
-"""The figure of a report: exponents along the layers and, for one network, one spectrum in full."""
+"""What a figure of a report shows.
+
+What a figure of a spectral density shows, computed: the histogram, the fitted tail, the bulk of noise, a null.
+
+The figure of a report: exponents along the layers and, for one network, one spectrum in full.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from capcore.spectra.curves import density_curves, null_eigenvalues
-from capcore.spectra.hill import hill_table
+import numpy as np
+
+from capcore.spectra.analysis import levelled
+from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.exponents import hill_table, usable
+from capcore.spectra.layers import Layer
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
+from capcore.spectra.noise import BulkFit, bulk_density, fit_bulk
+from capcore.spectra.options import DensityOptions
+from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.scaled import levelled
 from capcore.spectra.tensors import Checkpoint
+from capcore.validation import positive_integer
+
+POINTS = 400
+LEFT_OUT = 0.05  # the smallest eigenvalues reach over decades, and would squeeze all others together
+
+
+@dataclass(frozen=True)
+class DensityCurves:
+    """Curves of one density, per unit of λ and normalised to the share of eigenvalues that they stand for.
+
+    Attributes
+    ----------
+    name : of the density. eigenvalues (n,) : positive ones, ascending.
+    edges (b + 1,), heights (b,) : histogram over bins of equal width in log λ; the smallest 5 % of 20
+        eigenvalues and more lie to the left of it. null_heights (b,) : of the null, or None.
+    tail, tail_density (p,) : the fitted power law from x_min on; empty without a fit.
+    bulk, bulk_density (p,) : the law of Marchenko and Pastur, with the share of eigenvalues that are no spikes; empty
+        without one.
+    alpha, x_min : of the fit; NaN without.
+    """
+
+    name: str
+    eigenvalues: np.ndarray
+    edges: np.ndarray
+    heights: np.ndarray
+    null_heights: np.ndarray | None
+    tail: np.ndarray
+    tail_density: np.ndarray
+    bulk: np.ndarray
+    bulk_density: np.ndarray
+    alpha: float
+    x_min: float
+
+
+def density_curves(
+    density: Density,
+    fit: PowerLawFit | None = None,
+    *,
+    null: np.ndarray | None = None,
+    n_bins: int | None = None,
+) -> DensityCurves:
+    """The :class:`~capcore.spectra.figure.DensityCurves` of a density.
+
+    Parameters
+    ----------
+    fit : its power law; by default Clauset's. null : (m,) eigenvalues of the null, of any number of draws.
+    n_bins : of the histogram; by default about twice the cube root of the number of eigenvalues, and at least six.
+
+    Raises ``ValueError`` for a density without two different eigenvalues.
+
+    >>> from capcore.spectra.checkpoints import read_checkpoint
+    >>> from capcore.spectra.densities import spectral_densities
+    >>> network = {"fc": np.random.default_rng(0).normal(size=(40, 50))}
+    >>> curves = density_curves(spectral_densities(read_checkpoint(network)).densities[0])
+    >>> round(float(curves.heights @ np.diff(curves.edges)), 12)
+    0.95
+    """
+    values = usable(density.eigenvalues).values
+    if not len(values) or values[0] == values[-1]:
+        raise ValueError(f"{density.name}: found fewer than two different eigenvalues, expected a spectrum to draw.")
+    fit = fit_power_law(density.eigenvalues) if fit is None else fit
+    noise = np.zeros(0) if null is None else usable(null).values
+    n_bins = positive_integer(max(6, round(2 * len(values) ** (1 / 3))) if n_bins is None else n_bins, "n_bins")
+    low = float(np.quantile(values, LEFT_OUT)) if len(values) >= 20 else float(values[0])
+    high = max(float(values[-1]), float(noise[-1]) if len(noise) else 0.0)
+    edges = np.geomspace(low, high * (1 + 1e-9), n_bins + 1)
+    ok = fit.ok and fit.n_tail > 0
+    grid = np.geomspace(fit.x_min, values[-1], POINTS) if ok else np.zeros(0)
+    bulk = _bulk(density)
+    return DensityCurves(
+        density.name,
+        values,
+        edges,
+        _histogram(values, edges),
+        _histogram(noise, edges) if len(noise) else None,
+        grid,
+        _tail(grid, fit, len(values)) if ok else grid,
+        *bulk,
+        fit.alpha,
+        fit.x_min if ok else float("nan"),
+    )
+
+
+def null_eigenvalues(layer: Layer, options: DensityOptions, tap: tuple[int, ...] | None, n_draws: int) -> np.ndarray:
+    """(m,) eigenvalues of ``n_draws`` nulls of a layer, or of one slice of it. ``options`` name the null and seed."""
+    draws = (DensityOptions(**{**vars(options), "draw": draw}) for draw in range(positive_integer(n_draws, "n_draws")))
+    found = [density for draw in draws for density in layer_densities(layer, draw) if density.tap == tap]
+    return np.concatenate([density.eigenvalues for density in found]) if found else np.zeros(0)
+
+
+def _histogram(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    return np.histogram(values, edges)[0] / (len(values) * np.diff(edges))
+
+
+def _tail(grid: np.ndarray, fit: PowerLawFit, n: int) -> np.ndarray:
+    """(α − 1)/x_min (λ/x_min)^(−α), normalised on [x_min, x_max], times the tail's share of the eigenvalues."""
+    rate = fit.alpha - 1
+    mass = -np.expm1(-rate * np.log(fit.x_max / fit.x_min)) if fit.x_max is not None else 1.0
+    return fit.n_tail / n * rate / fit.x_min * (grid / fit.x_min) ** -fit.alpha / mass
+
+
+def _bulk(density: Density) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        fit: BulkFit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
+    except ValueError:  # too few eigenvalues, or too many zeros
+        return np.zeros(0), np.zeros(0)
+    upper, lower = np.sqrt(fit.upper), np.sqrt(fit.lower)
+    scale, ratio = (upper + lower) / 2, ((upper - lower) / (upper + lower)) ** 2
+    start = max(fit.lower, float(density.eigenvalues[density.eigenvalues > 0][-1]), fit.upper * 1e-6)
+    grid = np.geomspace(start, fit.upper, POINTS)[1:-1]
+    n = len(density.eigenvalues)
+    return grid, (n - fit.n_spikes) / n * bulk_density(grid, min(ratio, 1.0), scale)
+
 
 if TYPE_CHECKING:
     import matplotlib.figure

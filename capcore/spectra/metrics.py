@@ -1,4 +1,9 @@
-"""Capacity metrics of one spectrum, and how much each of them can be trusted: one row of a report."""
+"""Capacity metrics of one spectrum.
+
+Norms, ranks and entropy of a spectrum: what capacity metrics were before exponents (paper 3, Eqs 5 and 6).
+
+Capacity metrics of one spectrum, and how much each of them can be trusted: one row of a report.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +13,86 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 from capcore.spectra.alternatives import compare_tails
-from capcore.spectra.analysis_options import SpectraOptions
-from capcore.spectra.bulk import fit_bulk
 from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit
 from capcore.spectra.layers import Layer
-from capcore.spectra.norms import log_alpha_norm, spectrum_norms
-from capcore.spectra.nulls import layer_generator
+from capcore.spectra.noise import fit_bulk, layer_generator
+from capcore.spectra.options import SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
-from capcore.spectra.usable import usable
+from capcore.validation import finite_number
+
+
+@dataclass(frozen=True)
+class Norms:
+    """What a spectrum says without a fit. Logarithms are to base 10; norms are of W as it was scaled and divided.
+
+    Attributes
+    ----------
+    lambda_max : largest eigenvalue, the squared spectral norm. log_spectral : its logarithm.
+    log_frobenius : logarithm of Σλ = ‖W‖²_F.
+    stable_rank : Σλ/λ_max, at least one and at most the rank.
+    log_stable_rank : log Σλ / log λ_max, Eq. 6. Unlike the stable rank it depends on the units of the weights: it
+        diverges as λ_max approaches one and is negative where the two lie on either side of it. NaN at exactly one.
+    entropy : −Σ p ln p / ln(rank) with p = λ/Σλ; one for equal eigenvalues, zero for one direction.
+    rank : eigenvalues above rounding.
+    """
+
+    lambda_max: float
+    log_spectral: float
+    log_frobenius: float
+    stable_rank: float
+    log_stable_rank: float
+    entropy: float
+    rank: int
+
+
+def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> Norms:
+    """The :class:`~capcore.spectra.metrics.Norms` of a spectrum.
+
+    eigenvalues : (M,), non-negative, in any order. threshold : see :func:`~capcore.spectra.scan.usable`. Raises
+    ``ValueError`` where none is positive.
+
+    >>> found = spectrum_norms([100.0, 100.0, 0.0])
+    >>> found.stable_rank, found.rank, round(found.log_stable_rank, 2), round(found.entropy, 6)
+    (2.0, 2, 1.15, 1.0)
+    """
+    part = usable(eigenvalues, threshold)
+    if not len(part.values):
+        raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
+    largest, rank = float(part.values[-1]), len(part.values)
+    log_spectral = float(part.logs[-1] / np.log(10))
+    log_frobenius = float(logsumexp(part.logs) / np.log(10))
+    share = np.exp(part.logs - logsumexp(part.logs))
+    entropy = float(-(share * np.log(share)).sum() / np.log(rank)) if rank > 1 else 0.0
+    ratio = log_frobenius / log_spectral if log_spectral else np.nan
+    return Norms(
+        largest,
+        log_spectral,
+        log_frobenius,
+        float(np.exp(part.logs - part.logs[-1]).sum()),
+        float(ratio),
+        entropy,
+        rank,
+    )
+
+
+def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None = None) -> float:
+    """log₁₀ Σ λ^α, the logarithm of the α-norm; NaN for an exponent that is NaN, as of a failed fit.
+
+    >>> round(log_alpha_norm([10.0, 10.0], 3.0), 3)
+    3.301
+    """
+    if np.isnan(alpha):
+        return float("nan")
+    part = usable(eigenvalues, threshold)
+    if not len(part.values):
+        raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
+    return float(logsumexp(finite_number(alpha, "alpha") * part.logs) / np.log(10))
+
 
 NAN = float("nan")
 
@@ -36,10 +110,10 @@ class SpectrumMetrics:
     alpha, sigma, x_min, distance, n_tail : of the :class:`~capcore.spectra.power_law.PowerLawFit`.
     alpha_low, alpha_high : ends of the bootstrap interval. p_value : of the goodness of fit.
     alpha_hat : α log₁₀ λ_max, the term of Eq. 3. log_alpha_norm : log₁₀ Σ λ^α.
-    lambda_max, log_spectral, log_frobenius : see :class:`~capcore.spectra.norms.Norms`.
+    lambda_max, log_spectral, log_frobenius : see :class:`~capcore.spectra.metrics.Norms`.
     stable_rank, log_stable_rank : the same.
     entropy, rank : the same.
-    bulk_edge, soft_rank, n_spikes : of the :class:`~capcore.spectra.bulk.BulkFit`.
+    bulk_edge, soft_rank, n_spikes : of the :class:`~capcore.spectra.noise.BulkFit`.
     bulk_distance : the same. bulk_note : why there is none.
     best_alternative : of the other laws, the likeliest. likelihood_ratio : the power law's log-likelihood minus its.
         ratio_p_value : of the test between the two. favoured : ``power law``, the other, or ``neither``.

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.spectra.exponents import fit_tail, truncated_error
+from capcore.spectra.exponents import Usable, fit_tail, truncated_error, usable
 from capcore.spectra.scan import best_tails, pack, starts
-from capcore.spectra.usable import Usable, usable
 from capcore.validation import finite_number, positive_integer
 
 FAILED = float("nan")
@@ -33,7 +32,7 @@ class PowerLawFit:
     xmin, ks_distance, stderr : ``x_min``, ``distance`` and ``sigma`` under their earlier names, for reading.
     """
 
-    from capcore.spectra.earlier_names import ks_distance, stderr, xmin
+    from capcore.spectra.exponents import ks_distance, stderr, xmin
 
     alpha: float
     x_min: float
@@ -74,7 +73,7 @@ def fit_power_law(
     x_max : upper end of the law. Larger eigenvalues are left out, and the likelihood is that of a law that ends
         there, which the reference tools' is not: they keep the formula above.
     min_tail : fewest eigenvalues in a tail; the method as published takes 2.
-    threshold : eigenvalues up to it are zero; see :func:`~capcore.spectra.usable.usable`.
+    threshold : eigenvalues up to it are zero; see :func:`~capcore.spectra.scan.usable`.
 
     Too few eigenvalues are no error: ``status`` and ``reason`` say so, and the numbers are NaN. ``ValueError`` for
     negative eigenvalues, values that are not finite, and options that make no sense.

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.densities import Density
 from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import ModelMetrics
+from capcore.spectra.options import SpectraOptions
 
 if TYPE_CHECKING:
     import pandas

@@ -17,9 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.spectra.archives import Guarded, open_archive
-from capcore.spectra.arrays import of_torch
-from capcore.spectra.files import map_file, sha256
+from capcore.spectra.archives import Guarded, map_file, open_archive, sha256
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor, brief, checked_name, checked_shape
 
 KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
@@ -118,3 +116,9 @@ def _tensor(torch: Any, where: str, name: str, value: Any) -> Tensor:
             f"{where}: found the shape {brief(shape)} on {held} bytes, expected a number for each entry."
         )
     return Tensor(name, dtype, shape, lambda: of_torch(value))
+
+
+def of_torch(value: Any) -> np.ndarray:
+    """A PyTorch tensor as an array; float32 for bfloat16."""
+    value = value.detach().cpu()
+    return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
+from capcore.large.allocation import octave_edges
 from capcore.plotting import MARKERS
-from capcore.scale.allocation import octave_edges
 
 
 def plot_octave_capacities(

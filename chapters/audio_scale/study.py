@@ -19,13 +19,13 @@ from tqdm import tqdm
 from capcore.allocation import CapacityWarning, allocate
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.constraints import gram_eigenvalues
-from capcore.octaves.fit import fit_octaves
-from capcore.octaves.quadrature import exponential_sequence
-from capcore.octaves.sequence import ExponentialSequence
+from capcore.large.allocation import allocate_large
+from capcore.large.exponentials import exponential_sequence
+from capcore.large.fit import fit_large
+from capcore.large.octave_fit import fit_octaves
+from capcore.large.octave_predictor import ExponentialSequence
 from capcore.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
-from capcore.riemannian.fit import fit_large
-from capcore.scale.allocation import allocate_large
 from capcore.validation import positive_integer
 
 REGULAR = ("PowerLaw", "FractionalGaussianNoise", "RationalQuadratic")

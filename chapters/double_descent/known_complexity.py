@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from capcore.complexity import ModelComplexity, model_complexity
-from capcore.complexity.samples import least_squares, noise
+from capcore.complexity.effective import least_squares, noise
 from chapters.double_descent.separability import not_separable, random_dichotomies, separable_probability
 from chapters.double_descent.study import feature_sample, wrong_digits
 

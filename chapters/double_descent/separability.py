@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.stats import binom
 
-from capcore.complexity.samples import Sample
+from capcore.complexity.effective import Sample
 from capcore.validation import finite_array, finite_number, positive_integer
 
 

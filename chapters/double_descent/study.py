@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.complexity.samples import Procedure, Sample
+from capcore.complexity.effective import Procedure, Sample
 from capcore.validation import positive_integer
 from chapters.double_descent.noisy_digits import digits, one_hot, relabelled, split, squared_error, wrong_share
 from chapters.shared.geometric_intervals import geometric_interval

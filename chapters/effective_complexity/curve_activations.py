@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.complexity.activations import Activation
-from capcore.complexity.magnitudes import out_of_range
-from capcore.complexity.network import Network, as_network
+from capcore.complexity.network import Network, as_network, out_of_range
 from capcore.validation import finite_array, finite_number
 from chapters.effective_complexity.region_bounds import curve_complexity
 from chapters.effective_complexity.tangents import COARSEST, CURVES, restricted, tangent_activation

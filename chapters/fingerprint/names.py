@@ -1,8 +1,8 @@
 """What a name in a source file stands for: parsed modules, and names followed to the module that defines them.
 
 Nothing is imported and nothing is executed. Names are followed through imports of every form (relative ones, ones
-inside functions, aliases of modules), through packages that hand on what their modules define, and through the table of
-lazy names in ``capcore/__init__.py``.
+inside functions, aliases of modules) and through packages that hand on what their modules define, in ``__init__.py`` or
+in the stub file that a lazy package reads.
 """
 
 from __future__ import annotations
@@ -38,19 +38,18 @@ class Module:
     Attributes
     ----------
     definitions : name → the statements that bind it, in order; whole ``if`` and ``try`` blocks that bind it inside.
-    imports : of the module's own names. home : of a package with lazy names, name → module.
+    imports : of the module's own names.
     """
 
     name: str
     path: Path
     definitions: dict[str, list[ast.stmt]] = field(default_factory=dict)
     imports: Imports = field(default_factory=dict)
-    home: dict[str, str] = field(default_factory=dict)
 
     @property
     def package(self) -> str:
         """The package that relative imports start from."""
-        return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
+        return self.name if self.path.stem == "__init__" else self.name.rpartition(".")[0]
 
 
 class Sources:
@@ -80,7 +79,8 @@ class Sources:
         if name.split(".")[0] not in self.tops or name.startswith(MACHINERY):
             return None
         stem = self.root.joinpath(*name.split("."))
-        return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
+        places = (stem.with_suffix(".py"), stem / "__init__.pyi", stem / "__init__.py")
+        return next((path for path in places if path.is_file()), None)
 
     def _imported(self, base: str, attribute: str | None) -> list[Target]:
         if self.module(base) is None:
@@ -101,8 +101,6 @@ class Sources:
                 found += self._in_module(base, inner, seen)
             else:
                 found += self._imported(base, inner)
-        if attribute in module.home:
-            found += self._in_module(f"{module.package}.{module.home[attribute]}", attribute, seen)
         if not found and module.package == name and self.module(f"{name}.{attribute}"):
             found.append(Target("module", f"{name}.{attribute}"))
         return list(dict.fromkeys(found))
@@ -115,8 +113,6 @@ def _parsed(name: str, path: Path, _modified: int, _size: int) -> Module:
         if not _is_docstring(node) and not _is_main(node):
             for bound in _bound_by(node, module):
                 module.definitions.setdefault(bound, []).append(node)
-    for table in module.definitions.get("_HOME", ()):
-        module.home |= ast.literal_eval(getattr(table, "value"))  # noqa: B009
     return module
 
 

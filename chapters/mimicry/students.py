@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from capcore.complexity.adam import Adam, check_rates, check_runs, stacked, unstacked
 from capcore.complexity.gradients import check_targets, loss_gradients
 from capcore.complexity.network import Network
+from capcore.complexity.training import Adam, check_rates, check_runs, stacked, unstacked
 from capcore.validation import positive_integer
 
 

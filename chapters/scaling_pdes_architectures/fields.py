@@ -20,9 +20,8 @@ import numpy as np
 
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
-from capcore.propagation.generator import residual
-from capcore.propagation.moments import displacement
-from capcore.propagation.power import propagate_equal
+from capcore.propagation.fourier import propagate_equal
+from capcore.propagation.generator import displacement, residual
 from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.scaling_pdes_architectures.dilated import checked_jump
 from chapters.shared.scaling import fit_power

@@ -18,9 +18,9 @@ import numpy as np
 
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.evolution import Segment, evolve
+from capcore.propagation.fourier import propagate_equal
 from capcore.propagation.generator import LimitCoefficients, lumped, residual
 from capcore.propagation.laws import heat_kernel
-from capcore.propagation.power import propagate_equal
 from capcore.validation import finite_number, one_of, positive_integer
 from chapters.scaling_pdes.study import total_variation
 

@@ -6,10 +6,9 @@ import numpy as np
 
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.evolution import Segment, evolve
-from capcore.propagation.generator import LimitCoefficients, jumps, normalised_rates, residual
+from capcore.propagation.fourier import propagate_equal
+from capcore.propagation.generator import LimitCoefficients, displacement, jumps, normalised_rates, residual
 from capcore.propagation.laws import heat_kernel
-from capcore.propagation.moments import displacement
-from capcore.propagation.power import propagate_equal
 from capcore.propagation.scaling import unit_layer
 from capcore.validation import positive_integer
 

@@ -23,9 +23,8 @@ from capcore.propagation import (
     source_kernel,
 )
 from capcore.propagation import residual as residual_layer
-from capcore.propagation.grid import Grid
+from capcore.propagation.fourier import Grid, scalar_power
 from capcore.propagation.matrix import nonnegative
-from capcore.propagation.power import scalar_power
 from capcore.validation import positive_integer
 from chapters.scaling_pdes.paths import smooth_source
 from chapters.scaling_pdes.study import axis, neighbours, one_output, total_variation

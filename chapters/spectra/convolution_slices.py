@@ -14,7 +14,7 @@ import pandas as pd
 from capcore.spectra.checkpoints import read_checkpoint
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.layers import Layer, find_layers
-from capcore.spectra.norms import spectrum_norms
+from capcore.spectra.metrics import spectrum_norms
 from capcore.spectra.operator import operator_spectra
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import fit_power_law

@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 
 from capcore.spectra.analysis import analyse_spectra
-from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.eigenvalues import gram_spectra
+from capcore.spectra.exponents import usable
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import RANGE
-from capcore.spectra.options import DensityOptions
+from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.usable import usable
 from capcore.validation import positive_integer
 from chapters.spectra.trained_networks import Snapshot, Training
 

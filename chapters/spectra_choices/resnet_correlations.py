@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from capcore.spectra.analysis_options import SpectraOptions
-from capcore.spectra.options import DensityOptions
+from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.validation import finite_array
 from chapters.shared.permutations import rank_statistics
 from chapters.spectra_resnets.resnet_exponents import percent

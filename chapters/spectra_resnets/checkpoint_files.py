@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from capcore.spectra.checkpoints import read_checkpoint
-from capcore.spectra.files import map_file, sha256
-from capcore.spectra.formats import TORCH, stem
+from capcore.spectra.archives import map_file, sha256
+from capcore.spectra.checkpoints import TORCH, read_checkpoint, stem
 from capcore.spectra.tensors import Checkpoint, CheckpointError
 from chapters.spectra_resnets.resnet_sources import HOST, PLACEHOLDERS, NetworkSource
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
 from capcore.spectra.eigenvalues import gram_spectra
+from capcore.spectra.exponents import usable
 from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
-from capcore.spectra.usable import usable
 
 
 def with_law_tail(eigenvalues: object, fit: PowerLawFit, rng: np.random.Generator) -> np.ndarray:

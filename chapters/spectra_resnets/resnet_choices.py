@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.metrics import fit_tails
 from capcore.spectra.models import RANGE
-from capcore.spectra.options import DensityOptions
+from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.weightwatcher.tail import fits_as_weightwatcher
 from chapters.spectra_resnets.stored_network import StoredNetwork
 

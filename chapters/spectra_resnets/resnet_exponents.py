@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import RANGE
-from capcore.spectra.options import DensityOptions
+from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.validation import positive_integer
 from chapters.spectra_resnets.stored_network import StoredNetwork

@@ -14,11 +14,10 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from capcore.spectra.alternatives import ALTERNATIVES
-from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.densities import Density
 from capcore.spectra.metrics import SpectrumMetrics
-from capcore.spectra.nulls import layer_generator
-from capcore.spectra.options import DensityOptions
+from capcore.spectra.noise import layer_generator
+from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_law
 from chapters import stored as results
 from chapters.spectra_resnets.fit_controls import gaussian_spectrum, outcomes, signs, with_law_tail

@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra.analysis_options import SpectraOptions
+from capcore.spectra.archives import map_file, sha256
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import GramSpectra, gram_spectra
-from capcore.spectra.files import map_file, sha256
-from capcore.spectra.layers import Layer, find_layers
-from capcore.spectra.matrices import slices, unfolded
+from capcore.spectra.layers import Layer, find_layers, slices, unfolded
 from capcore.spectra.metrics import layer_metrics
-from capcore.spectra.options import DensityOptions
+from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.tensors import Checkpoint, Tensor
 from chapters.spectra_resnets.checkpoint_files import bare

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 
 from capcore.spectra.analysis import PACKAGES
-from capcore.spectra.analysis_options import SpectraOptions
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, unfit_reason
 from capcore.spectra.eigenvalues import GramSpectra
-from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
-from capcore.spectra.matrices import taps
+from capcore.spectra.layers import Layer, Layers, Skipped, find_layers, taps
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
-from capcore.spectra.options import DensityOptions
+from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
 from capcore.spectra.tensors import Checkpoint, Tensor
 from capcore.validation import one_of

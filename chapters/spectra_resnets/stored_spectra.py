@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from capcore.spectra.archives import map_file, sha256
 from capcore.spectra.eigenvalues import EPSILON, GramSpectra
-from capcore.spectra.files import map_file, sha256
 from capcore.spectra.layers import Layer, find_layers
 from capcore.spectra.tensors import Checkpoint, Tensor
 from chapters import stored as results

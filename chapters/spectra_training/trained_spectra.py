@@ -15,8 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.spectra.analysis import analyse_spectra
-from capcore.spectra.analysis_options import SpectraOptions
-from capcore.spectra.options import DensityOptions
+from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import SpectraReport
 from chapters.spectra.trained_networks import Training, train_network
 

@@ -5,8 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity.effective import complexity_of_errors, model_complexity
-from capcore.complexity.samples import least_squares, noise, subsets, training_error
+from capcore.complexity.effective import (
+    complexity_of_errors,
+    least_squares,
+    model_complexity,
+    noise,
+    subsets,
+    training_error,
+)
 from tests.strategies import seeds
 
 

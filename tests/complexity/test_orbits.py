@@ -8,13 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.complexity import SetNetwork, random_network
-from capcore.complexity.orbits import (
-    canonical_order,
-    closed_under_exchange,
-    orbit_ceiling,
-    orbit_indices,
-    with_places,
-)
+from capcore.complexity.sets import canonical_order, closed_under_exchange, orbit_ceiling, orbit_indices, with_places
 from tests.strategies import seeds
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.complexity import SetNetwork, parameter_jacobian, parameter_rank, random_network, rank_bound
-from capcore.complexity.orbits import closed_under_exchange
+from capcore.complexity.sets import closed_under_exchange
 from tests.strategies import seeds
 
 WIDTHS = st.lists(st.integers(1, 5), min_size=2, max_size=4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import capcore.complexity as cx
-from capcore.complexity.magnitudes import any_out_of_range, out_of_range
+from capcore.complexity.network import any_out_of_range, out_of_range
 from chapters.double_descent.separability import separable
 from chapters.effective_complexity.curve_activations import segment_pieces, tangent_network, uniform_tangents
 from chapters.mimicry.mimicry import mimic

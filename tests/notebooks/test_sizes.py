@@ -5,8 +5,9 @@ import ast
 import nbformat
 import pytest
 
-from chapters import start as notebook, sizes as notebook_sizes
 from capcore.memory import TooLargeError
+from chapters import sizes as notebook_sizes
+from chapters import start as notebook
 from tests.notebooks.conftest import NOTEBOOKS
 
 NO_SIZE = frozenset(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.linalg import qr, toeplitz
 
 import capcore as cc
-from capcore.octaves.capacity import octave_capacities
-from capcore.octaves.quadrature import exponential_sequence
-from capcore.octaves.sequence import ExponentialSequence
+from capcore.large.exponentials import exponential_sequence
+from capcore.large.octave_capacity import octave_capacities
+from capcore.large.octave_predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
 from capcore.toeplitz import toeplitz_product
 

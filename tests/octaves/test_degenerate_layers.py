@@ -7,10 +7,10 @@ import pytest
 
 from capcore.allocation import CapacityWarning, allocate
 from capcore.architectures import Hierarchical
-from capcore.octaves.capacity import octave_capacities
-from capcore.octaves.quadrature import exponential_sequence
+from capcore.large.allocation import allocate_large
+from capcore.large.exponentials import exponential_sequence
+from capcore.large.octave_capacity import octave_capacities
 from capcore.processes import PowerLaw
-from capcore.scale.allocation import allocate_large
 from capcore.tangent_space import TangentSpace
 
 TASK = PowerLaw()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.octaves.capacity import octave_capacities
-from capcore.octaves.fit import fit_octaves, own_coordinates
-from capcore.octaves.quadrature import exponential_sequence
+from capcore.large.exponentials import exponential_sequence
+from capcore.large.octave_capacity import octave_capacities
+from capcore.large.octave_fit import fit_octaves, own_coordinates
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
 from capcore.toeplitz import toeplitz_product

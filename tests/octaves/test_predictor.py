@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy.linalg import toeplitz
 
 import capcore as cc
-from capcore.octaves.predictor import optimal_predictor
-from capcore.octaves.quadrature import exponential_sequence
-from capcore.octaves.sequence import ExponentialSequence
+from capcore.large.exponentials import exponential_sequence
+from capcore.large.octave_predictor import ExponentialSequence, optimal_predictor
 from capcore.tensor_train import contract
 
 PROCESSES = [

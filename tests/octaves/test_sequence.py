@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.linalg import toeplitz
 
 import capcore as cc
-from capcore.octaves.quadrature import exponential_sequence
-from capcore.octaves.sequence import ExponentialSequence
+from capcore.large.exponentials import exponential_sequence
+from capcore.large.octave_predictor import ExponentialSequence
 
 
 @given(st.integers(1, 6), st.integers(0, 5), st.integers(0, 3), st.integers(0, 5), st.integers(0, 3))

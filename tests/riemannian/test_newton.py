@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.generic import attainable_ranks
-from capcore.riemannian.hessian import tangent_hessian
-from capcore.riemannian.newton import Point, minimise_newton, trust_region_step
-from capcore.riemannian.problem import ToeplitzProblem
-from capcore.riemannian.retraction import bond_matrices, lift, retract, round_train, shift
+from capcore.large.newton import Point, minimise_newton, trust_region_step
+from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
+from capcore.large.retraction import bond_matrices, lift, retract, round_train, shift
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.linalg import toeplitz
 
 import capcore as cc
-from capcore.riemannian.problem import ToeplitzProblem, circulant_symbol, nearest_circulant, solve_toeplitz_cg
+from capcore.large.quadratic import ToeplitzProblem, circulant_symbol, nearest_circulant, solve_toeplitz_cg
 
 PROCESSES = [
     cc.PowerLaw(0.5),

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore.scale.allocation import LargeAllocation, allocate_large, octave_edges
-from capcore.scale.leverage import leverage_scores
-from capcore.scale.streamed import StreamedProduct
+from capcore.large.allocation import LargeAllocation, allocate_large, octave_edges
+from capcore.large.leverage import leverage_scores
+from capcore.large.streamed import StreamedProduct
 from capcore.tangent_space import TangentSpace
 from tests.strategies import all_of
 
@@ -219,7 +219,7 @@ def test_what_cannot_be_done_is_refused() -> None:
 
 
 def test_a_process_without_exponentials_falls_back_to_transforms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("capcore.scale.allocation.SMALL", 0.0)
+    monkeypatch.setattr("capcore.large.allocation.SMALL", 0.0)
     arch = cc.Hierarchical(channels=1, n_layers=12)
     params = arch.init(np.random.default_rng(0))
     rough = cc.PowerLaw(0.5).autocovariance(arch.n_inputs)

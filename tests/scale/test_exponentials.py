@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore.scale.exponentials import NoExponentialsError, fit_exponentials, known_poles
+from capcore.large.exponentials import NoExponentialsError, fit_exponentials, known_poles
 
 FAMILIES = st.one_of(
     st.floats(0.02, 4).map(cc.PowerLaw),

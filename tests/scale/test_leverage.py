@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import svd
 
-from capcore.scale.leverage import default_threads, in_threads, leverage_scores
+from capcore.large.leverage import default_threads, in_threads, leverage_scores
 
 
 class Listed:

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from strategies import hierarchical_models
 
 import capcore as cc
-from capcore.scale import fast_product, streamed
-from capcore.scale.chunks import Chunks
-from capcore.scale.fast_product import FastProduct, store_product
-from capcore.scale.leverage import RowBlocks
-from capcore.scale.streamed import StreamedProduct
+from capcore.large import fft as fast_product
+from capcore.large import streamed
+from capcore.large.fft import FastProduct, store_product
+from capcore.large.leverage import RowBlocks
+from capcore.large.streamed import Chunks, StreamedProduct
 from capcore.tangent_space import TangentSpace
 
 

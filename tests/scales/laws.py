@@ -13,7 +13,7 @@ from capcore import (
     tangent_space,
     tensor_train,
 )
-from capcore.octaves.sequence import ExponentialSequence
+from capcore.large.octave_predictor import ExponentialSequence
 
 ROUNDING = 1e-10  # condition numbers up to 1e3, some hundred operations, eps 2e-16: with room to spare
 RNG = np.random.default_rng(8)
@@ -100,7 +100,7 @@ def times(sequence, s):
 def estimate_capacity(s):
     for first, before, second, after in pairs(s):
         yield cc.estimate_capacity(second, after, TASK).per_input, cc.allocate(first, before, TASK).per_input, ROUNDING
-    products = cc.sketch.JacobianProducts.dense
+    products = cc.large.jacobian_products.JacobianProducts.dense
     expected = cc.estimate_capacity(products(MATRIX), None, TASK).per_input
     yield cc.estimate_capacity(products(MATRIX * s), None, TASK).per_input, expected, ROUNDING
 

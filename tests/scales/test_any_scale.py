@@ -3,7 +3,6 @@
 Every public name of the core is in one of the two tables below: a new one without a law fails the first test.
 """
 
-import importlib
 import inspect
 import re
 import warnings
@@ -35,12 +34,12 @@ LAWS = {
     **dict.fromkeys(("finite_field.residue", "finite_field.residues", "finite_field.Dual"), laws.residue),
     "finite_field.jacobian_of_function": laws.residue,
     "allocation.allocate": (laws.allocate, laws.in_other_units(lambda *a: cc.allocate(*a).per_input)),
-    "scale.allocation.allocate_large": (
+    "large.allocation.allocate_large": (
         laws.allocate_large,
         laws.in_other_units(lambda *a: cc.allocate_large(*a).per_input),
     ),
-    "octaves.capacity.octave_capacities": laws.octave_capacities,
-    "sketch.estimate.estimate_capacity": (
+    "large.octave_capacity.octave_capacities": laws.octave_capacities,
+    "large.sketch.estimate_capacity": (
         laws.estimate_capacity,
         laws.in_other_units(lambda *a: cc.estimate_capacity(*a).per_input),
     ),
@@ -48,9 +47,9 @@ LAWS = {
     "own_model.allocate_function": (laws.allocate_function, laws.no_polynomial),
     "optimum.fit": (laws.fit, laws.start("gauss-newton"), laws.start("l-bfgs-b")),
     "optimum.Problem": laws.problem,
-    "riemannian.fit.fit_large": (laws.fit_large, laws.large_start),
-    "octaves.fit.fit_octaves": laws.fit_octaves,
-    "octaves.quadrature.exponential_sequence": laws.exponential_sequence,
+    "large.fit.fit_large": (laws.fit_large, laws.large_start),
+    "large.octave_fit.fit_octaves": laws.fit_octaves,
+    "large.exponentials.exponential_sequence": laws.exponential_sequence,
     "architectures.hierarchical.Hierarchical": (
         laws.architecture(laws.TRAIN, None, 4),
         laws.architecture(laws.OVERLAPPING, None, 4),
@@ -111,7 +110,7 @@ NO_SCALE = {
     ),
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
-        "scale.allocation.LargeAllocation riemannian.fit.LargeFit sketch.result.CapacityEstimate "
+        "large.allocation.LargeAllocation large.fit.LargeFit large.sketch.CapacityEstimate "
         "toeplitz.LevinsonResult feature_process.SampledMoments own_model.Linearisation "
         "architectures.base.Architecture"
     ),
@@ -127,9 +126,10 @@ NO_SCALE = {
 
 def public_names():
     """Every public function and class of the core, by the module that defines it."""
-    found = {getattr(cc, name) for name in cc.__all__ if cc._HOME[name].split(".")[0] not in OTHERS}
-    for submodule in cc._SUBMODULES - OTHERS:
-        module = importlib.import_module(f"capcore.{submodule}")
+    public = [getattr(cc, name) for name in cc.__all__]
+    modules = [value for value in public if inspect.ismodule(value) and value.__name__.split(".")[1] not in OTHERS]
+    found = {value for value in public if not inspect.ismodule(value) and value.__module__.split(".")[1] not in OTHERS}
+    for module in modules:
         own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         for name in getattr(module, "__all__", own):
             value = getattr(module, name)

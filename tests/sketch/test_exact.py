@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from tqdm import tqdm
 
 import capcore as cc
+from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
+from capcore.large.sketch import estimate_capacity, leverage_by_range
 from capcore.memory import TooLargeError
-from capcore.sketch import JacobianProducts, estimate_capacity
-from capcore.sketch.exact import leverage_by_range
-from capcore.sketch.operators import ConstraintOperator
 from tests.strategies import hierarchical_models, seeds
 
 DILATED = {

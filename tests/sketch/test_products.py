@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.architectures import Linear
-from capcore.sketch import JacobianProducts, products
-from capcore.sketch.covariance import covariance_product
+from capcore.large import jacobian_products as products
+from capcore.large.fft import covariance_product
+from capcore.large.jacobian_products import JacobianProducts
 from tests.strategies import hierarchical_models, seeds
 
 

@@ -12,11 +12,17 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import log_ndtr, ndtri
 
-from capcore.spectra import exponential_integral
+from capcore.spectra import tail_models as exponential_integral
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
-from capcore.spectra.exponential_integral import fit_cutoff, log_normalisation
 from capcore.spectra.power_law import fit_power_law
-from capcore.spectra.tail_models import cutoff_model, exponential_model, lognormal_model, power_law_model
+from capcore.spectra.tail_models import (
+    cutoff_model,
+    exponential_model,
+    fit_cutoff,
+    log_normalisation,
+    lognormal_model,
+    power_law_model,
+)
 from tests.spectra.goldens.samples import samples
 from tests.strategies import all_of
 

@@ -14,8 +14,7 @@ from capcore.spectra import (
     read_checkpoint,
     spectral_densities,
 )
-from capcore.spectra.curves import LEFT_OUT, density_curves, null_eigenvalues
-from capcore.spectra.figure import report_figure
+from capcore.spectra.figure import LEFT_OUT, density_curves, null_eigenvalues, report_figure
 
 
 def density_of(weights, **options):

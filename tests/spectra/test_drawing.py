@@ -7,7 +7,7 @@ import pytest
 
 from capcore.spectra import SpectraOptions, analyse_spectra, hill_table
 from capcore.spectra import drawing as spectra
-from capcore.spectra.curves import density_curves
+from capcore.spectra.figure import density_curves
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit
+from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit, refit
 from capcore.spectra.power_law import fit_power_law
-from capcore.spectra.refit import refit
 from tests.strategies import all_of
 
 

@@ -6,7 +6,7 @@ from scipy.integrate import simpson
 from scipy.optimize import brentq
 from scipy.special import airy
 
-from capcore.spectra.tracy_widom import QUANTILES, edge
+from capcore.spectra.noise import QUANTILES, edge
 
 
 def distribution(s, n=80, length=16.0):

@@ -6,13 +6,17 @@ is on the page on WeightWatcher. The code is our own, written to the tool's form
 in the tests.
 
 - :mod:`capcore.spectra.weightwatcher.tail` : the power-law fit of one layer's eigenvalues;
-- :mod:`capcore.spectra.weightwatcher.matrices` : which tensors are layers, and their eigenvalues;
+- :mod:`capcore.spectra.weightwatcher.details` : which tensors are layers, and their eigenvalues;
 - :mod:`capcore.spectra.weightwatcher.noise` : the Marchenko–Pastur fit (``mp_fit=True``);
 - :mod:`capcore.spectra.weightwatcher.details` : the table of all layers and its averages.
 """
 
-from capcore.spectra.weightwatcher.details import weightwatcher_details, weightwatcher_summary
-from capcore.spectra.weightwatcher.matrices import LayerMatrices, layer_matrices
+from capcore.spectra.weightwatcher.details import (
+    LayerMatrices,
+    layer_matrices,
+    weightwatcher_details,
+    weightwatcher_summary,
+)
 from capcore.spectra.weightwatcher.noise import NoiseFit, fit_noise
 from capcore.spectra.weightwatcher.tail import WeightWatcherFit, fit_as_weightwatcher, fits_as_weightwatcher
 

@@ -2,7 +2,7 @@
 
 The tool fits σ to a kernel density of the eigenvalues, on a grid and then by a simplex; for square matrices, to the
 density of singular values and a quarter circle whose radius does not follow σ. It rebuilds the density at every step;
-here it is built once. For a fit that can be relied on see :mod:`capcore.spectra.bulk`.
+here it is built once. For a fit that can be relied on see :mod:`capcore.spectra.noise`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.complexity import model_complexity
-from capcore.complexity.samples import least_squares
+from capcore.complexity.effective import least_squares
 from chapters.double_descent import noisy_digits as data
 from chapters.double_descent import study
 from tests.strategies import seeds

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions
-from capcore.spectra.formats import stem
+from capcore.spectra.checkpoints import stem
 from chapters.spectra_resnets import resnet_choices as study
 from chapters.spectra_resnets.resnet_sources import SOURCES
 from chapters.spectra_resnets.stored_spectra import stored_networks

@@ -1,0 +1,196 @@
+"""Sets, their reorderings, and networks that cannot see the order.
+
+Sets, their reorderings, and the accuracy that no permutation-invariant model can exceed.
+
+A set is given as its items in some order: inputs are (n, items, d). Two inputs lie in one *orbit* if one is a
+reordering of the other. A function that does not see the order is constant on every orbit.
+
+Deep Sets: networks on sets, which cannot see the order of the items (Zaheer et al., 2017; the note's example).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from capcore.complexity.gradients import point_gradients
+from capcore.complexity.network import Network
+from capcore.validation import finite_array
+
+
+def canonical_order(inputs: object) -> np.ndarray:
+    """(n, items, d) the same sets, each with its items in lexicographic order: equal exactly for equal sets.
+
+    >>> canonical_order([[[2.0], [1.0]], [[1.0], [2.0]]])[:, :, 0].tolist()
+    [[1.0, 2.0], [1.0, 2.0]]
+    """
+    items = finite_array(inputs, "inputs", 3) + 0.0  # −0 and 0 are one value
+    for k in range(items.shape[2] - 1, -1, -1):
+        order = np.argsort(items[:, :, k], axis=1, kind="stable")
+        items = np.take_along_axis(items, order[:, :, None], axis=1)
+    return items
+
+
+def orbit_indices(inputs: object) -> np.ndarray:
+    """(n,) the number of the orbit that each of the inputs (n, items, d) lies in, counted from 0.
+
+    >>> orbit_indices([[[2.0], [1.0]], [[3.0], [1.0]], [[1.0], [2.0]]]).tolist()
+    [0, 1, 0]
+    """
+    sets = canonical_order(inputs)
+    return np.unique(sets.reshape(len(sets), -1), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def orbit_ceiling(inputs: object, labels: object) -> float:
+    """The largest share of ``labels`` (n,) that any permutation-invariant model gets right on inputs (n, items, d).
+
+    Such a model gives one answer per orbit, so that the commonest label of the orbit is the best it can do; and a model
+    that gives that answer everywhere exists. Where every orbit holds two labels equally often the ceiling is one half,
+    and with two labels in all *every* invariant model is at exactly one half: of each pair it gets one right.
+
+    Raises ``ValueError`` for another number of labels than of inputs.
+
+    >>> orbit_ceiling([[[2.0], [1.0]], [[1.0], [2.0]]], [1, -1])
+    0.5
+    """
+    orbits = orbit_indices(inputs)
+    values = labels_of(labels, len(orbits))
+    kinds = np.unique(values, return_inverse=True)[1].reshape(-1)
+    counts = np.zeros((orbits.max() + 1, kinds.max() + 1), dtype=int)
+    np.add.at(counts, (orbits, kinds), 1)
+    return float(counts.max(axis=1).sum() / len(orbits))
+
+
+def closed_under_exchange(
+    inputs: object, labels: object, places: Sequence[int] = (0, 1)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (2n, items, d) and labels (2n,): the given ones, then each with two items exchanged and the label negated.
+
+    Parameters
+    ----------
+    inputs : (n, items, d). labels : (n,) of ±1. places : which two items are exchanged.
+
+    >>> [part.ravel().tolist() for part in closed_under_exchange([[[2.0], [1.0]]], [1])]
+    [[2.0, 1.0, 1.0, 2.0], [1.0, -1.0]]
+    """
+    items = finite_array(inputs, "inputs", 3)
+    values = labels_of(labels, len(items))
+    if len(set(places)) != 2 or not all(0 <= place < items.shape[1] for place in places):
+        raise ValueError(f"places: found {tuple(places)}, expected two different ones of 0 … {items.shape[1] - 1}.")
+    order = np.arange(items.shape[1])
+    order[list(places)] = order[list(places)[::-1]]
+    return np.concatenate([items, items[:, order]]), np.concatenate([values, -values])
+
+
+def with_places(inputs: object) -> np.ndarray:
+    """(n, items, d + items) inputs whose items carry the number of their place, as a 1 among zeros.
+
+    A model of sets that reads these sees the order.
+
+    >>> with_places([[[5.0], [7.0]]]).tolist()
+    [[[5.0, 1.0, 0.0], [7.0, 0.0, 1.0]]]
+    """
+    items = finite_array(inputs, "inputs", 3)
+    places = np.broadcast_to(np.eye(items.shape[1]), (len(items), items.shape[1], items.shape[1]))
+    return np.concatenate([items, places], axis=2)
+
+
+def labels_of(labels: object, count: int) -> np.ndarray:
+    """``labels`` as floats (count,), or an error that says how many are missing."""
+    values = finite_array(labels, "labels", 1)
+    if len(values) != count:
+        raise ValueError(f"labels: found {len(values)}, expected {count}, one for each input.")
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class SetNetwork:
+    """A network {x_1, …, x_m} → ρ(Σ_i f(φ(x_i))), with f the activation of φ, applied to its outputs too.
+
+    Without f an affine layer would follow another, and some parameters would do nothing. The sum is taken in an order
+    that depends on the set alone, so that a reordered input gives the same number to the last digit.
+
+    Attributes
+    ----------
+    items : φ, reads one item (d inputs). rest : ρ, reads the sum (as many inputs as φ has outputs).
+
+    Raises ``ValueError`` where ρ does not read what φ puts out.
+
+    >>> from capcore.complexity import random_network
+    >>> rng = np.random.default_rng(0)
+    >>> net = SetNetwork(random_network([1, 4], rng), random_network([4, 1], rng))
+    >>> bool((net([[[1.0], [2.0]]]) == net([[[2.0], [1.0]]])).all())
+    True
+    """
+
+    items: Network
+    rest: Network
+
+    def __post_init__(self) -> None:
+        given, read = self.items.widths[-1], self.rest.widths[0]
+        if given != read:
+            raise ValueError(
+                f"rest: found a network of {read} inputs, expected {given}, the outputs of the item network."
+            )
+
+    @property
+    def n_params(self) -> int:
+        """The number of weights and biases of both networks."""
+        return self.items.n_params + self.rest.n_params
+
+    @property
+    def n_hidden(self) -> int:
+        """The number of units with an activation; those of the items are counted once, not per item."""
+        return self.items.n_hidden + self.items.widths[-1] + self.rest.n_hidden
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of logits."""
+        return self.rest.widths[-1]
+
+    def __call__(self, inputs: object) -> np.ndarray:
+        """(n, n_outputs) logits at inputs (n, items, d)."""
+        sets, back = self._sets(inputs)
+        return self.rest(self._pooled(sets))[back]
+
+    def parameter_jacobian(self, inputs: object) -> np.ndarray:
+        """(n · n_outputs, n_params) derivatives of the logits, input by input, by φ's parameters, then ρ's.
+
+        Each network's come layer by layer, weights row by row, then biases.
+        """
+        sets, back = self._sets(inputs)
+        count, m = sets.shape[:2]
+        pooled = self._pooled(sets)
+        slopes = self.items.phi.derivative(self.items(_rows(sets)))
+        by_sum = self.rest.jacobian(pooled)  # (count, n_outputs, k)
+        parts = []
+        for output in range(self.n_outputs):
+            errors = np.repeat(by_sum[:, output], m, axis=0) * slopes
+            below = point_gradients(self.items, _rows(sets), errors).reshape(count, m, -1).sum(axis=1)
+            one = np.zeros((count, self.n_outputs))
+            one[:, output] = 1.0
+            parts.append(np.concatenate([below, point_gradients(self.rest, pooled, one)], axis=1))
+        return np.stack(parts, axis=1)[back].reshape(-1, self.n_params)
+
+    def _pooled(self, sets: np.ndarray) -> np.ndarray:
+        """(count, k) sums over the items, which come in canonical order."""
+        values = self.items.phi.value(self.items(_rows(sets)))
+        return values.reshape(*sets.shape[:2], -1).sum(axis=1)
+
+    def _sets(self, inputs: object) -> tuple[np.ndarray, np.ndarray]:
+        """The different sets among the inputs (count, items, d), and which of them each input is (n,)."""
+        points = finite_array(inputs, "inputs", 3)
+        if points.shape[2] != self.items.widths[0]:
+            raise ValueError(
+                f"inputs: found shape {points.shape}, expected (n, items, {self.items.widths[0]}), one item a row, as "
+                "the item network reads."
+            )
+        sets = canonical_order(points)
+        flat, back = np.unique(sets.reshape(len(sets), -1), axis=0, return_inverse=True)
+        return flat.reshape(-1, *points.shape[1:]), back.reshape(-1)
+
+
+def _rows(sets: np.ndarray) -> np.ndarray:
+    return sets.reshape(-1, sets.shape[-1])

@@ -1,0 +1,183 @@
+"""Where a hierarchical model spends its capacity, at any length: κ and the capacity of every input, without Σ.
+
+The constraint space 𝒦 = col(ΣJ) is that of ΣT, where T is the orthonormal basis of the tangent space in factored form
+(:mod:`capcore.tangent_space`). Its dimension is read off the ranks of small matrices; the capacity of an input is the
+leverage score of its row of ΣT.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from capcore.allocation import CapacityWarning
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.large.exponentials import NoExponentialsError
+from capcore.large.fft import FastProduct, StoredProduct, store_product
+from capcore.large.leverage import default_threads, leverage_scores
+from capcore.large.streamed import StreamedProduct
+from capcore.processes import Process, check_positive_definite
+from capcore.tangent_space import TangentSpace
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
+
+SMALL = 5e7  # bytes of ΣT below which "auto" keeps it in memory
+WORKSPACE = 16  # vectors that a thread of the transforms works on
+CHECKED_LAGS = 512  # leading lags whose covariance must be positive definite and not numerically singular
+
+
+@dataclass(frozen=True, eq=False)
+class LargeAllocation:
+    """The capacity of a model at given parameters, by input and by octave of lag.
+
+    Attributes
+    ----------
+    total : κ, the dimension of the constraint space; ``per_input`` sums to it.
+    generic_total : exact rank of the Jacobian at almost all parameters.
+    per_input : (n_inputs,) capacity of each input position, lag 0 first.
+    method : "fft" or "streamed". lag_error : largest error at any lag of the covariance used, relative to c_0.
+    condition : condition number of ΣT with columns of unit length. n_steps : Cholesky steps taken.
+    departure : ‖QᵀQ − 1‖ of the orthonormal basis behind ``per_input``, measured or bounded: its relative error.
+    """
+
+    total: int
+    generic_total: int
+    per_input: np.ndarray = field(repr=False)
+    method: str
+    lag_error: float
+    condition: float
+    n_steps: int
+    departure: float
+
+    @property
+    def octaves(self) -> np.ndarray:
+        """(k + 1,) edges 0, 1, 2, 4, 8, … n_inputs: octave i holds the lags octaves[i] … octaves[i + 1] − 1."""
+        return octave_edges(self.per_input.size)
+
+    @property
+    def per_octave(self) -> np.ndarray:
+        """(k,) capacity of every octave of lag; sums to ``total``."""
+        return np.add.reduceat(self.per_input, self.octaves[:-1])
+
+
+def octave_edges(n_inputs: int) -> np.ndarray:
+    """Edges of the octaves of lag: 0, 1, 2, 4, 8, … and ``n_inputs``.
+
+    >>> octave_edges(6).tolist()
+    [0, 1, 2, 4, 6]
+    """
+    n = positive_integer(n_inputs, "n_inputs")
+    return np.array([0, *(2**k for k in range((n - 1).bit_length())), n])
+
+
+def allocate_large(
+    arch: Hierarchical,
+    params: object,
+    process: Process,
+    *,
+    method: str = "auto",
+    memory: float = 4e9,
+    threads: int | None = None,
+    progress: bool = False,
+) -> LargeAllocation:
+    """Capacity allocation of a hierarchical model with disjoint supports, at audio length.
+
+    Parameters
+    ----------
+    arch : disjoint supports (the default dilations). params : (n_params,). process : a stationary process with as many
+        components as the architecture; only its autocovariance enters.
+    method : "fft" holds ΣT (n · d, κ) in memory, and takes any process; "streamed" never does, and is faster, but asks
+        for far lags that are a sum of decaying exponentials (all families here, alone, independent or mixed); "auto":
+        streamed where it pays and works, the other elsewhere.
+    memory : bytes that "fft" may use, about. threads : Python threads; by default as many as BLAS would use.
+    progress : show a progress bar.
+
+    Equals :func:`~capcore.allocation.allocate` where both run. Warns with
+    :class:`~capcore.allocation.CapacityWarning` where the total differs from the generic one. Raises ``TypeError`` for
+    another architecture or no process, ``ValueError`` for overlapping supports, parameters that are not finite, a
+    process that is not positive definite or numerically singular, and for too little memory.
+
+    >>> from capcore.processes import PowerLaw
+    >>> arch = Hierarchical(channels=4, n_layers=12)
+    >>> alloc = allocate_large(arch, arch.init(np.random.default_rng(0)), PowerLaw())
+    >>> alloc.total, alloc.generic_total, round(float(alloc.per_octave.sum()), 6)
+    (144, 144, 144.0)
+    """
+    one_of(method, "method", ("auto", "fft", "streamed"))
+    threads = default_threads() if threads is None else positive_integer(threads, "threads")
+    memory = finite_number(memory, "memory", "a number of bytes")
+    with threadpool_limits(1, user_api="blas"):  # the threads are ours: those of BLAS wait by spinning
+        _check(arch, process)
+        space = TangentSpace.of_kernels(arch.kernels(params))
+        generic_total = arch.generic_capacity()
+        if space.dimension != generic_total:
+            warnings.warn(
+                f"capacity {space.dimension} at these parameters differs from the exact generic capacity "
+                f"{generic_total}: they are singular or nearly so (an exactly low-rank target, a layer of zeros).",
+                CapacityWarning,
+                stacklevel=2,
+            )
+        if space.dimension == 0:
+            return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0, 0.0)
+        matrix = _matrix(space, process, method, memory, threads, progress)
+        found = leverage_scores(matrix, threads, progress)
+        per_input = found.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
+        streamed = isinstance(matrix, StreamedProduct)
+        return LargeAllocation(
+            total=space.dimension,
+            generic_total=generic_total,
+            per_input=per_input,
+            method="streamed" if streamed else "fft",
+            lag_error=matrix.max_error if isinstance(matrix, StreamedProduct) else 0.0,
+            condition=found.condition,
+            n_steps=found.n_steps,
+            departure=found.departure,
+        )
+
+
+def _matrix(
+    space: TangentSpace, process: Process, method: str, memory: float, threads: int, progress: bool
+) -> StreamedProduct | StoredProduct:
+    """ΣT, by the method asked for or the best one: streamed when large, unless the process does not allow it."""
+    stored = 8.0 * space.n_inputs * space.input_dim * (space.dimension + WORKSPACE * threads)
+    if method == "streamed" or (method == "auto" and stored > min(SMALL, memory)):
+        try:
+            return StreamedProduct(space, process)
+        except NoExponentialsError:
+            if method == "streamed" or stored > memory:
+                raise
+    if stored > memory:
+        raise ValueError(
+            f"memory: found a bound of {memory / 1e9:.3g} GB, expected at least {stored / 1e9:.3g} GB for method='fft' "
+            f"at {space.n_inputs:,} inputs and {space.dimension} columns. Use method='streamed', or allow more."
+        )
+    autocovariance = finite_array(process.autocovariance(space.n_inputs), "autocovariance", (1, 3))
+    return store_product(FastProduct(space, autocovariance), threads, progress)
+
+
+def _check(arch: object, process: object) -> None:
+    if not isinstance(arch, Hierarchical):
+        raise TypeError(f"arch: found {type(arch).__name__}, expected Hierarchical. Use capcore.allocate for others.")
+    if not arch.has_disjoint_supports:
+        raise ValueError(
+            f"dilations: found overlapping supports {arch.dilations}, expected the default ones (dilations=None): only "
+            "then is the model a tensor train. Use capcore.allocate."
+        )
+    if not isinstance(process, Process):
+        raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
+    if process.input_dim != arch.input_dim:
+        raise ValueError(
+            f"process: found {process.input_dim} component(s) per position, expected {arch.input_dim} as in {arch!r}."
+        )
+    if not 1e-100 <= np.abs(process.autocovariance(1)).max() <= 1e100:
+        raise ValueError(
+            f"process: found c_0 of about {np.abs(process.autocovariance(1)).max():.1e}, expected a variance between "
+            "1e-100 and 1e100: its squares leave double precision. Measure the process in other units."
+        )
+    lags = min(arch.n_inputs, CHECKED_LAGS)
+    if process.input_dim == 1:
+        check_positive_definite(process.autocovariance(lags))
+    else:
+        process.covariance(max(1, lags // process.input_dim))

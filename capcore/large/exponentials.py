@@ -1,0 +1,231 @@
+"""The far lags of an autocovariance as a sum of decaying exponentials, c_τ ≈ Σ_k w_k exp(−r_k (τ − first)).
+
+A sum of M exponentials makes the far part of Σ semiseparable: what the lags beyond a point contribute is carried along
+the inputs in M numbers. Where the poles are known (autoregressions, damped cosines) they are taken. Any other sequence
+that decays smoothly is fitted on a logarithmic grid of real rates, from which a pivoted QR picks those that are
+independent in double precision; the weights, of either sign, are those of least squares. Completely monotone sequences
+such as the power law are integrals over such rates, and need about five for every factor of two in lag.
+
+For processes of long memory the sum follows at any length by quadrature of their Laplace integrals. With x = e^t, the
+trapezoidal rule of step h is exact to about exp(−π²/h) for both integrals below (Trefethen & Weideman 2014).
+Exponentials slower than 1/n differ from one another by polynomials of low degree only: Gaussian quadrature merges them.
+One more exponential, gone after a single lag, stands for all those that are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from scipy.linalg import eigh_tridiagonal, lstsq, qr
+from scipy.special import rgamma
+
+from capcore.large.octave_predictor import ExponentialSequence
+from capcore.processes import AR1, AutoRegressive, DampedCosine, FractionalGaussianNoise, PowerLaw, Process, WithNugget
+from capcore.validation import positive_integer
+
+TOLERANCE = 1e-13  # largest error at any lag, relative to c_0
+SAMPLES_PER_OCTAVE = 48
+RATES_PER_OCTAVE = 8
+EPS = float(np.finfo(float).eps)
+
+
+class NoExponentialsError(ValueError):
+    """The far lags of a sequence are no sum of a few decaying exponentials."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialSum:
+    """Σ_k Re(weights_k exp(−rates_k (τ − first))) for the lags τ ≥ first.
+
+    Attributes
+    ----------
+    rates : (M,) real or complex, with positive real part; M may be 0. weights : (M,).
+    first : the first lag it stands for.
+    max_error : largest error over the lags it was fitted to, relative to c_0.
+    """
+
+    rates: np.ndarray
+    weights: np.ndarray
+    first: int
+    max_error: float
+
+    def __call__(self, lags: np.ndarray) -> np.ndarray:
+        """(m,) values at the given lags (m,)."""
+        return (np.exp(-np.outer(np.asarray(lags) - self.first, self.rates)) @ self.weights).real
+
+
+def fit_exponentials(
+    autocovariance: np.ndarray, first: int, *, poles: np.ndarray | None = None, tolerance: float = TOLERANCE
+) -> ExponentialSum:
+    """Exponentials that reproduce c_first … c_{n−1}, to ``tolerance`` relative to c_0 at every single lag.
+
+    Parameters
+    ----------
+    autocovariance : (n,) c_0 … c_{n−1}. first : at least 1. poles : rates (M,) where they are known.
+
+    Raises :class:`NoExponentialsError` where the error is larger: the sequence does not decay smoothly enough.
+
+    >>> from capcore.processes import PowerLaw
+    >>> found = fit_exponentials(PowerLaw().autocovariance(100_000), 256)
+    >>> found.rates.size < 80, found.max_error < 1e-14
+    (True, True)
+    """
+    c = np.asarray(autocovariance, dtype=float)
+    tail = c[first:]
+    if tail.size == 0 or np.abs(tail).max() <= EPS / 8 * c[0]:
+        return ExponentialSum(np.zeros(0), np.zeros(0), first, 0.0)
+    offsets = _samples(tail.size, first)
+    candidates = _independent_rates(offsets, first, tail.size) if poles is None else np.asarray(poles)
+    counts = [*range(16, candidates.size, 6), candidates.size] if poles is None else [candidates.size]
+    for count in counts:
+        rates = candidates[:count]
+        weights = _best_weights(offsets, rates, tail[offsets])
+        residual = np.abs(ExponentialSum(rates, weights, 0, 0.0)(offsets) - tail[offsets]).max()
+        if residual <= EPS * c[0]:
+            break
+    error = _largest_error(tail, rates, weights) / c[0]
+    if not error <= tolerance:
+        raise NoExponentialsError(
+            f"autocovariance: the lags from {first} on are no sum of {rates.size} decaying exponentials. Found an "
+            f"error of {error:.1e} of c_0, expected at most {tolerance:.1e}. Use method='fft', which takes any."
+        )
+    return ExponentialSum(rates, weights, first, float(error))
+
+
+def known_poles(process: Process) -> np.ndarray | None:
+    """Rates (M,) of a process whose autocovariance is an exact sum of exponentials beyond lag 0, or None.
+
+    >>> from capcore.processes import DampedCosine
+    >>> known_poles(DampedCosine(decay=10.0, period=4.0)).round(4).tolist()
+    [(0.1-1.5708j)]
+    """
+    if isinstance(process, WithNugget):
+        return known_poles(process.process)
+    if isinstance(process, DampedCosine):
+        return np.array([1 / process.decay - 2j * np.pi / process.period])
+    if isinstance(process, AR1):
+        roots = np.array([process.phi])
+    elif isinstance(process, AutoRegressive):
+        roots = np.roots([1.0, *-process.coefficients])
+    else:
+        return None
+    roots = roots[(roots.imag >= 0) & (np.abs(roots) > 0)].astype(complex)
+    rates = -np.log(roots)
+    return rates.real if not rates.imag.any() else rates
+
+
+def _samples(size: int, first: int) -> np.ndarray:
+    """Offsets from the first lag at which the fit is made: all of a short tail, else evenly spread in log(lag)."""
+    count = int(SAMPLES_PER_OCTAVE * (2 + np.log2((size + first) / first)))
+    if size <= 2 * count:
+        return np.arange(size)
+    spread = np.geomspace(first, first + size - 1, count) - first
+    return np.unique(np.concatenate([np.arange(32), spread.round().astype(int)]))
+
+
+def _independent_rates(offsets: np.ndarray, first: int, size: int) -> np.ndarray:
+    """Rates from far below 1/n to far above 1/first whose exponentials are independent in double precision.
+
+    The first m of them span the exponentials about as well as any m do.
+    """
+    lowest, highest = 0.01 / (first + size), 40.0 / first
+    rates = np.geomspace(lowest, highest, int(RATES_PER_OCTAVE * np.log2(highest / lowest)))
+    columns = np.exp(-np.outer(offsets, rates))
+    triangle, order = qr(columns, mode="r", pivoting=True)
+    size_of = np.abs(np.diag(triangle))
+    return rates[order[: np.count_nonzero(size_of > 2 * EPS * size_of[0])]]
+
+
+def _best_weights(offsets: np.ndarray, rates: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """(M,) least-squares weights, complex where the rates are."""
+    columns = np.exp(-np.outer(offsets, rates))
+    if not np.iscomplexobj(rates):
+        return lstsq(columns, values, cond=EPS / 8)[0]
+    found = lstsq(np.hstack([columns.real, -columns.imag]), values, cond=EPS / 8)[0]
+    return found[: rates.size] + 1j * found[rates.size :]
+
+
+def _largest_error(tail: np.ndarray, rates: np.ndarray, weights: np.ndarray) -> float:
+    """Largest |error| over all lags: exponents split in two digits, so that this is one matrix product a stretch."""
+    step = 1024
+    within = np.exp(-np.outer(rates, np.arange(step)))
+    worst = 0.0
+    for stretch in range(0, tail.size, step * step):
+        starts = np.arange(stretch, min(stretch + step * step, tail.size), step)
+        values = ((np.exp(-np.outer(starts, rates)) * weights) @ within).real.reshape(-1)
+        part = tail[stretch : stretch + values.size]
+        worst = max(worst, float(np.abs(values[: part.size] - part).max()))
+    return worst
+
+
+STEP = 0.26  # exp(−π²/STEP) ≈ 3e-17
+SLOW_ORDER = 8  # exponentials into which those slower than 1/n are merged: exact for polynomials of degree 15
+FAST = 45.0  # rate from which an exponential is below rounding one lag later
+
+
+def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
+    """The autocovariance of a process at lags 0 … n as near lags and real exponentials, to about 1e-14 of each value.
+
+    Raises ``ValueError`` for processes other than power laws, fractional Gaussian noise and AR(1) with phi ≥ 0, with or
+    without a nugget: give the :class:`~capcore.large.octave_predictor.ExponentialSequence` of those yourself.
+
+    >>> sequence = exponential_sequence(PowerLaw(0.5), 2**40)
+    >>> sequence.n_states, bool(abs(sequence.autocovariance(np.array([2**40]))[0] * 2**20 - 1) < 1e-12)
+    (129, True)
+    """
+    length = log(positive_integer(n, "n") + 1)
+    if isinstance(process, WithNugget):
+        plain = exponential_sequence(process.process, n)
+        return ExponentialSequence(plain.variance + process.nugget, plain.weights, plain.rates, plain.near)
+    if isinstance(process, AR1) and process.phi >= 0:
+        return ExponentialSequence(1.0, [process.phi], [-log(process.phi) if process.phi > 0 else FAST])
+    if isinstance(process, PowerLaw):  # Γ(a) (1 + τ)^(−a) = ∫ x^(a−1) e^(−(1+τ) x) dx
+        a = process.exponent
+        x = _nodes(length, a)
+        return _merged(x, STEP * rgamma(a) * x**a * np.exp(-2 * x), length)
+    if isinstance(process, FractionalGaussianNoise):  # Γ(−2H) c_τ = ∫ x^(−2H−1) e^(−τx) 2 sinh²(x/2) dx for τ ≥ 1
+        power = 2 * process.hurst
+        x = _nodes(length, 2 - power)
+        weights = STEP * rgamma(-power) * x ** (2 - power) * (np.expm1(-x) / x) ** 2 / 2
+        return _merged(x, weights, length, process.autocovariance(2)[1])
+    raise ValueError(
+        f"process: found {process!r}, expected a power law, fractional Gaussian noise or AR(1) with phi ≥ 0, with or "
+        "without a nugget. Give an ExponentialSequence instead."
+    )
+
+
+def _nodes(length: float, lower: float) -> np.ndarray:
+    """Rates e^t on the grid of the trapezoidal rule, for an integrand that falls like e^(lower · t) towards −∞."""
+    return np.exp(STEP * np.arange(np.floor((-length - 40 / lower) / STEP), np.ceil(np.log(FAST) / STEP)))
+
+
+def _merged(rates: np.ndarray, weights: np.ndarray, length: float, first: float | None = None) -> ExponentialSequence:
+    """The sequence with c_0 = 1, and c_1 = ``first``, which takes up the exponentials that are faster than any here."""
+    slow = rates < np.exp(-length)
+    few = _gauss(rates[slow], weights[slow], SLOW_ORDER)
+    rates, weights = np.append(few[0], rates[~slow]), np.append(few[1], weights[~slow])
+    if first is not None:
+        rates, weights = np.append(rates, 2 * FAST), np.append(weights, first - weights.sum())
+    return ExponentialSequence(1.0, weights, rates)
+
+
+def _gauss(nodes: np.ndarray, weights: np.ndarray, order: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of the Gaussian quadrature of a discrete measure of one sign (Golub & Welsch 1969).
+
+    The nodes are the eigenvalues of the tridiagonal matrix of Lanczos on diag(nodes), started at √(weights / total).
+    """
+    basis = np.zeros((order, nodes.size))
+    diagonal, beside = np.zeros(order), np.zeros(order)
+    total = weights.sum()
+    vector = np.sqrt(weights / total) if total else np.ones(nodes.size)
+    for k in range(order):
+        basis[k] = vector / np.linalg.norm(vector)
+        vector = nodes * basis[k]
+        diagonal[k] = basis[k] @ vector
+        for _ in range(2):  # twice is enough for orthogonality to working precision
+            vector = vector - basis[: k + 1].T @ (basis[: k + 1] @ vector)
+        beside[k] = np.linalg.norm(vector)
+    values, vectors = eigh_tridiagonal(diagonal, beside[:-1])
+    return np.maximum(values, 0.0), total * vectors[0] ** 2

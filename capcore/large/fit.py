@@ -1,0 +1,202 @@
+"""Fit a hierarchical model to a process at any length: a stationary optimum without any n × n matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.generic import attainable_ranks
+from capcore.large.newton import Descent, Point, minimise_newton
+from capcore.large.quadratic import ToeplitzProblem
+from capcore.large.retraction import decompose, lift, pad, round_train
+from capcore.processes import Process
+from capcore.tangent_space import TangentSpace
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
+
+NOISE = 4.0  # times the accuracy of A*: relative to the largest, a singular value that is no more than noise
+
+
+@dataclass(frozen=True, eq=False)
+class LargeFit:
+    """An optimum of a hierarchical model, and how much of one it is.
+
+    Attributes
+    ----------
+    params : (n_params,) the parameters found. coefficients : (n,) the model Â they give. target : (n,) A*.
+    loss : excess variance (A − A*)ᵀΣ(A − A*). variance : v* + loss, the variance of the prediction error.
+    stationarity : at ``params``, ‖TᵀΣX‖/‖ΣX‖ with X = A − A* and T an orthonormal basis of the tangent space.
+    resolution : the stationarity that rounding of Â alone can cause (an estimate); 0 if no step was tried.
+    converged, message : whether the stationarity is below its tolerance, or below ``resolution`` where it no longer
+        falls, or the loss at its floor; and why it stopped.
+    n_iterations : steps tried. history, stationarities : loss and stationarity at the start and after each of them.
+    ranks : r_0 … r_L of the train that was fitted.
+    bond_singular_values : at bond l = 1 … L − 1, (r_l,) singular values of the unfolding of Â, descending.
+    is_singular : whether Â has a lower rank at some bond than the architecture can attain, to four times the
+        accuracy of A*. The tangent space at ``params`` then depends on what the spare channels hold, and a
+        capacity allocated there means nothing.
+    target_residual : ‖ΣA* − (c_1, …, c_n)‖/‖(c_1, …, c_n)‖.
+    """
+
+    params: np.ndarray = field(repr=False)
+    coefficients: np.ndarray = field(repr=False)
+    target: np.ndarray = field(repr=False)
+    loss: float
+    variance: float
+    stationarity: float
+    resolution: float
+    converged: bool
+    message: str
+    n_iterations: int
+    history: np.ndarray = field(repr=False)
+    stationarities: np.ndarray = field(repr=False)
+    ranks: list[int]
+    bond_singular_values: list[np.ndarray] = field(repr=False)
+    is_singular: bool
+    target_residual: float
+
+
+def fit_large(
+    arch: Hierarchical,
+    process: Process | ToeplitzProblem,
+    *,
+    rng: np.random.Generator | int | None = None,
+    start: str | np.ndarray = "tensor-train",
+    max_iterations: int = 300,
+    tolerance: float = 1e-8,
+    floor: float = 1e-26,
+    progress: bool = False,
+) -> LargeFit:
+    """Parameters at which a hierarchical model with disjoint supports predicts the process best.
+
+    Parameters
+    ----------
+    arch : the architecture, of one component per input. process : the process, or a problem already posed.
+    rng : a ``numpy.random.Generator`` or a seed, for random starts and spare channels. Default: seed 0.
+    start : "tensor-train" (the TT-SVD of A*), "random", or an array (n_params,).
+    max_iterations : steps tried, taken or not. tolerance : of the stationarity.
+    floor : of the loss, in units of c_0: below it the target counts as attained. The default is the rounding of the
+        coefficients; a larger floor saves steps, and returns a point that is not stationary.
+    progress : show a progress bar.
+
+    A target that has lower ranks than the architecture can attain is represented exactly by these (to four times its
+    own accuracy): it is returned at once, from whatever start, with ``is_singular`` set.
+    Raises ``ValueError`` for overlapping dilations, several components per input, a numerically singular process
+    or arguments that cannot be used, and ``FloatingPointError`` for a start that overflows.
+
+    >>> from capcore.processes import PowerLaw
+    >>> result = fit_large(Hierarchical(channels=2, n_layers=10), PowerLaw())
+    >>> result.converged, result.stationarity < 1e-8, result.is_singular
+    (True, True, False)
+    """
+    widths, ranks = _attainable(arch)
+    positive_integer(max_iterations, "max_iterations", 0)
+    for name, value in (("tolerance", tolerance), ("floor", floor)):
+        if finite_number(value, name, "a number of at least 0") < 0:
+            raise ValueError(f"{name}: found {value!r}, expected a number of at least 0.")
+    if isinstance(start, str):
+        one_of(start, "start", ("tensor-train", "random"))
+    rng = np.random.default_rng(0 if rng is None else rng)
+    problem = process if isinstance(process, ToeplitzProblem) else ToeplitzProblem.of(process, arch.n_inputs)
+    if problem.n_inputs != arch.n_inputs:
+        raise ValueError(
+            f"process: found a problem of {problem.n_inputs} inputs, expected {arch.n_inputs} as in {arch!r}."
+        )
+    tolerance_of_rank = NOISE * problem.accuracy
+    best = Point(problem, decompose(problem.target, arch.kernel_sizes, ranks, tolerance_of_rank))
+    least = floor * float(problem.autocovariance[0])
+    exact = np.sqrt(arch.n_layers) * tolerance_of_rank * np.linalg.norm(problem.target)
+    attained = best.loss <= least or np.linalg.norm(best.error) <= exact
+    if attained and [core.shape[0] for core in best.cores] != ranks[:-1]:
+        message = "target attained at lower ranks than the channels allow: a singular optimum"
+        descent = Descent(best, [best.loss], [best.stationarity], 0.0, True, message)
+    else:
+        cores = best.cores if isinstance(start, str) and start == "tensor-train" else _start(arch, ranks, start, rng)
+        point = _in_general_position(Point(problem, cores), ranks, rng)
+        with tqdm(desc="Newton", unit="it", disable=not progress) as bar:
+
+            def tick(loss: float, stationarity: float) -> None:
+                bar.set_postfix(loss=f"{loss:.2e}", stationarity=f"{stationarity:.0e}", refresh=False)
+                bar.update()
+
+            # Half the tolerance is left for the rounding of the parameters.
+            descent = minimise_newton(point, max_iterations, tolerance / 2, least, callback=tick if progress else None)
+    return _summary(arch, descent, widths, ranks, tolerance_of_rank, rng)
+
+
+def _attainable(arch: Hierarchical) -> tuple[list[int], list[int]]:
+    """Channels c_0 … c_L and attainable ranks r_0 … r_L, or a refusal of what is no tensor train of scalars."""
+    if not isinstance(arch, Hierarchical):
+        raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use capcore.fit.")
+    if not arch.has_disjoint_supports:
+        raise ValueError(
+            f"arch: found overlapping dilations {arch.dilations}, expected disjoint supports (dilations=None), "
+            "where the model is a tensor train. Use capcore.fit."
+        )
+    if arch.input_dim != 1:
+        raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use capcore.fit.")
+    widths = [1, *arch.channels, 1]
+    return widths, list(attainable_ranks(widths, arch.kernel_sizes))
+
+
+def _start(arch: Hierarchical, ranks: list[int], start: str | np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    """Cores of the ranks given, from random or given parameters."""
+    params = arch.init(rng) if isinstance(start, str) else finite_array(start, "start", 1)
+    if params.size != arch.n_params:
+        raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(np.linalg.norm(arch.coefficients(params)))
+    if not finite:
+        raise FloatingPointError(
+            "start: found that the coefficients overflow, expected parameters of moderate size. Scale them down."
+        )
+    return round_train(arch.kernels(params), ranks)
+
+
+def _in_general_position(point: Point, ranks: list[int], rng: np.random.Generator) -> Point:
+    """The point itself where it has the ranks wanted, or one near it that does: lower ranks are no smooth point."""
+    space = TangentSpace.of_kernels(point.cores)
+    if [*space.ranks_below, 1] == ranks and space.ranks_above == ranks[1:]:
+        return point
+    return Point(point.problem, lift(point.cores, ranks, 0.1 * float(np.linalg.norm(point.error)), rng))
+
+
+def _summary(
+    arch: Hierarchical,
+    descent: Descent,
+    widths: list[int],
+    attainable: list[int],
+    tolerance: float,
+    rng: np.random.Generator,
+) -> LargeFit:
+    point, problem = descent.point, descent.point.problem
+    singular_values = [np.linalg.svd(bond, compute_uv=False) for bond in point.bonds]
+    deficient = any(
+        np.count_nonzero(s > tolerance * s[0]) < rank if s.size else rank > 0
+        for s, rank in zip(singular_values, attainable[1:-1], strict=True)
+    )
+    params = np.concatenate([kernel.ravel() for kernel in pad(point.cores, widths, rng)])
+    coefficients = arch.coefficients(params)
+    pull = problem.apply(coefficients - problem.target)
+    loss = max(0.0, float(pull @ (coefficients - problem.target)))
+    size = float(np.linalg.norm(pull))
+    return LargeFit(
+        params=params,
+        coefficients=coefficients,
+        target=problem.target,
+        loss=loss,
+        variance=problem.variance + loss,
+        stationarity=float(np.linalg.norm(point.space.project(pull))) / size if size > 0 else 0.0,
+        resolution=descent.resolution,
+        converged=descent.converged,
+        message=descent.message,
+        n_iterations=len(descent.losses) - 1,
+        history=np.array(descent.losses),
+        stationarities=np.array(descent.stationarities),
+        ranks=[core.shape[0] for core in point.cores] + [1],
+        bond_singular_values=singular_values,
+        is_singular=deficient,
+        target_residual=problem.residual,
+    )

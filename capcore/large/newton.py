@@ -1,0 +1,219 @@
+"""Newton's method with a trust region on the manifold of tensor trains of fixed ranks.
+
+Each iteration lists the κ × κ Riemannian Hessian (:mod:`capcore.large.quadratic`), takes the exact minimiser of the
+quadratic model within a ball, and returns to the manifold by rounding. Where the model is right the steps are
+Newton's, with quadratic convergence; plain Gauss–Newton, which leaves the curvature out, is linear here. Source: Absil,
+Mahony & Sepulchre (2008), *Optimization Algorithms on Matrix Manifolds*, chapter 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import brentq
+
+from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
+from capcore.large.retraction import bond_matrices, retract, shift
+from capcore.tangent_space import TangentSpace
+from capcore.tensor_train import contract
+
+SHRINK, GROW = 0.25, 0.75  # gains below and above which the radius is changed
+ACCEPT = 1e-4  # the least gain of a step that is taken
+BLIND = 1e3  # times the rounding of the loss: what a step must promise for the loss to judge it
+TRIES = 4  # of the last, tiny steps, each with rounding of its own, before the best is kept
+SMALLEST_RADIUS = 1e-15  # of ‖A‖: a step this short no longer changes the coefficients
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A tensor train on the manifold, with the loss's gradient there.
+
+    Attributes
+    ----------
+    problem : the quadratic problem. cores : (r_{l−1}, n_l, r_l).
+    """
+
+    problem: ToeplitzProblem
+    cores: Sequence[np.ndarray]
+
+    @cached_property
+    def coefficients(self) -> np.ndarray:
+        """(n,) A."""
+        return contract(self.cores)
+
+    @cached_property
+    def error(self) -> np.ndarray:
+        """(n,) X = A − A*."""
+        return self.coefficients - self.problem.target
+
+    @cached_property
+    def pull(self) -> np.ndarray:
+        """(n,) ΣX, half the gradient in the space of coefficients."""
+        return self.problem.apply(self.error)
+
+    @property
+    def loss(self) -> float:
+        """XᵀΣX."""
+        return max(0.0, float(self.error @ self.pull))
+
+    @cached_property
+    def space(self) -> TangentSpace:
+        """T at this point."""
+        return TangentSpace.of_kernels(self.cores)
+
+    @cached_property
+    def gradient(self) -> np.ndarray:
+        """(κ,) TᵀΣX, half the Riemannian gradient."""
+        return self.space.project(self.pull)
+
+    @property
+    def stationarity(self) -> float:
+        """‖TᵀΣX‖ / ‖ΣX‖: 0 at a stationary point, and where there is no error at all."""
+        size = float(np.linalg.norm(self.pull))
+        return float(np.linalg.norm(self.gradient)) / size if size > 0 else 0.0
+
+    @cached_property
+    def bonds(self) -> list[np.ndarray]:
+        """M_1 … M_{L−1} of :func:`~capcore.large.retraction.bond_matrices`."""
+        return bond_matrices(self.space, self.cores)
+
+    def hessian(self, curvature: bool = True) -> np.ndarray:
+        """(κ, κ) half the Riemannian Hessian, or its Gauss–Newton part TᵀΣT alone."""
+        if not curvature:
+            return tangent_hessian(self.space, self.problem.autocovariance)
+        normal = self.pull - self.space.expand(self.gradient)
+        return tangent_hessian(self.space, self.problem.autocovariance, normal, self.bonds)
+
+    def decrease(self, other: Point) -> float:
+        """Loss here less that at ``other``, free of the cancellation between two nearly equal losses."""
+        return float((self.coefficients - other.coefficients) @ (self.pull + other.pull))
+
+
+class Descent(NamedTuple):
+    """Where the iteration ended.
+
+    Attributes
+    ----------
+    point : the last point. losses, stationarities : at the start and after every step.
+    resolution : the stationarity that a relative change of A by one rounding, along a random tangent, would cause.
+    converged, message : whether the point is one to trust, and why it stopped.
+    """
+
+    point: Point
+    losses: list[float]
+    stationarities: list[float]
+    resolution: float
+    converged: bool
+    message: str
+
+
+def minimise_newton(
+    point: Point,
+    max_iterations: int = 200,
+    tolerance: float = 1e-8,
+    floor: float = 1e-26,
+    curvature: bool = True,
+    callback: Callable[[float, float], None] | None = None,
+) -> Descent:
+    """A stationary point of the loss, from a point whose ranks are those of its tangent space.
+
+    Parameters
+    ----------
+    max_iterations : steps tried, taken or not.
+    tolerance : stop where the stationarity ‖TᵀΣX‖/‖ΣX‖ is at most this and no direction of negative curvature is left.
+    floor : stop where the loss is at most this: below it the error is too small for its direction to mean anything.
+    curvature : False leaves the manifold's curvature out (Gauss–Newton), for comparison.
+
+    Where the promised decrease is lost in the rounding of the loss, steps are judged by the stationarity instead, and
+    taken core by core, until it no longer falls.
+    """
+    size = float(np.linalg.norm(point.coefficients)) or 1.0
+    radius = 0.1 * size
+    losses, stationarities = [point.loss], [point.stationarity]
+    eigen: tuple[np.ndarray, np.ndarray] | None = None
+    resolution, failures = 0.0, 0
+
+    def end(converged: bool, message: str) -> Descent:
+        return Descent(point, losses, stationarities, resolution, converged, message)
+
+    def end_blind() -> Descent:
+        if point.stationarity <= max(tolerance, resolution):
+            return end(True, "stationary: to the rounding of the coefficients")
+        return end(False, "stalled: no step lowers the loss or the gradient any more")
+
+    for _ in range(max_iterations + 1):
+        if point.loss <= floor:
+            return end(True, "target attained: the loss is at its floor")
+        if eigen is None:
+            eigen = eigh(point.hessian(curvature), check_finite=False)
+            values, vectors = eigen
+            spread = float(np.sqrt(np.mean(np.square(values))))
+            resolution = EPS * size * spread / float(np.linalg.norm(point.pull))
+        convex = values[0] > -len(values) * EPS * values[-1]
+        if point.stationarity <= tolerance and convex:
+            return end(True, "stationary: the gradient on the manifold is below its tolerance")
+        if len(losses) > max_iterations:
+            break
+        step, predicted = trust_region_step(values, vectors, point.gradient, radius)
+        blind = convex and predicted < BLIND * EPS * size * float(np.linalg.norm(point.pull))
+        trial = Point(point.problem, (shift if blind else retract)(point.space, point.cores, step))
+        if trial.space.dimension != point.space.dimension:
+            gain = -1.0
+        elif blind:
+            gain = 1.0 if trial.stationarity < point.stationarity else -1.0
+        else:
+            gain = point.decrease(trial) / predicted if predicted > 0 else -1.0
+        length = float(np.linalg.norm(step))
+        if blind:
+            failures += gain < 0
+        elif not gain > SHRINK:
+            radius = 0.25 * length
+        elif gain > GROW and length > 0.99 * radius:
+            radius *= 2.0
+        if gain > ACCEPT:
+            point, eigen = trial, None
+        losses.append(point.loss)
+        stationarities.append(point.stationarity)
+        if callback:
+            callback(losses[-1], stationarities[-1])
+        if failures == TRIES or radius < SMALLEST_RADIUS * size:
+            return end_blind()
+    return end(False, f"stopped after {max_iterations} iterations")
+
+
+def trust_region_step(
+    values: np.ndarray, vectors: np.ndarray, gradient: np.ndarray, radius: float
+) -> tuple[np.ndarray, float]:
+    """The minimiser (κ,) of 2 gᵀx + xᵀHx over ‖x‖ ≤ radius, and by how much it lowers that, H by its eigenpairs.
+
+    Source: Conn, Gould & Toint (2000), *Trust-Region Methods*, section 7.3; in the hard case the step is
+    completed along the direction of most negative curvature.
+
+    >>> trust_region_step(np.array([1.0, 2.0]), np.eye(2), np.array([-1.0, 0.0]), 10.0)[1]
+    1.0
+    """
+    g = vectors.T @ gradient
+    lowest = float(values[0])
+
+    def at(shift: float) -> np.ndarray:
+        return -g / (values + shift)
+
+    def excess(shift: float) -> float:
+        return 1 / radius - 1 / float(np.linalg.norm(at(shift)))
+
+    least = max(0.0, -lowest) + 10 * EPS * max(abs(lowest), float(values[-1]))
+    if lowest > 0 and np.linalg.norm(g / values) <= radius:
+        x = at(0.0)
+    elif np.linalg.norm(at(least)) <= radius:
+        x = at(least)
+        if lowest < 0:
+            x[0] = np.copysign(np.sqrt(max(0.0, radius**2 - float(x[1:] @ x[1:]))), -g[0])
+    else:
+        x = at(brentq(excess, least, least + float(np.linalg.norm(g)) / radius, rtol=1e-10))
+    return vectors @ x, -float(2 * g @ x + values @ np.square(x))

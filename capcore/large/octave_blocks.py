@@ -1,0 +1,220 @@
+"""Nested orthonormal bases of the blocks of a receptive field, and the tangent space in their coordinates.
+
+A block of level l holds N_l = n_1 ⋯ n_l consecutive positions. Whatever lies outside, ΣT restricted to a block is
+spanned by the functions that its edges let in (Φ from the left, Ψ from the right), by the block's own product S_l U_l
+for the columns of higher layers, and by S_l Z for those of the layers up to l. With Q_l an orthonormal basis of [Φ,
+Ψ, S_l U_l], the range of Q_{l+1} lies in that of the children's Q_l side by side: a QR decomposition of two hundred
+rows or so replaces one of N_l. What the columns Z have beyond Q_l, their *detail*, is untouched by anything outside
+the block, and is complete at that level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+
+from capcore.large.octave_predictor import ExponentialSequence
+from capcore.tangent_space import TangentSpace
+
+
+class Corner(NamedTuple):
+    """T on the first n_{l+1} blocks of level l, whose higher digits are all zero.
+
+    Attributes
+    ----------
+    upper : (n_{l+1}, s_l) rows of V_l: what multiplies the columns of layers 1 … l. Without columns for l = 0.
+    frame : (n_{l+1}, p_l, κ_{>l}) coefficients in U_l of the columns of layers l + 1 … L.
+    """
+
+    upper: np.ndarray
+    frame: np.ndarray
+
+
+def corners(space: TangentSpace) -> list[Corner]:
+    """Corners of levels 0 … L−1, from the highest digit downwards."""
+    row, frame = np.ones(1), np.zeros((1, 0))
+    result: list[Corner] = []
+    for l in range(space.n_layers - 1, -1, -1):
+        taps = range(space.kernel_sizes[l])
+        own = [np.kron(row, space.complements[l][:, t]) for t in taps]
+        higher = [space.below[l][:, t] @ frame for t in taps] if result else [frame[:0]] * len(taps)
+        frames = np.stack([np.hstack(pair) if result else pair[0] for pair in zip(own, higher, strict=True)])
+        upper = np.stack([space.above[l - 1][:, t] @ row for t in taps]) if l else np.zeros((len(taps), 0))
+        result.append(Corner(upper, frames))
+        row, frame = upper[0], frames[0]
+    return result[::-1]
+
+
+class Share(NamedTuple):
+    """The blocks of one level l in each of the bands l … L−1, through the rows V of V_l that belong to them.
+
+    Attributes
+    ----------
+    factor : (f, s_l) triangular, factorᵀ factor = Σ vᵀv over the blocks of all those bands.
+    parts : for each band, (·, f): partᵀ part sums to the identity, and part @ factor stands for the band's own rows.
+    """
+
+    factor: np.ndarray
+    parts: list[np.ndarray]
+
+
+def shares(space: TangentSpace, corner: list[Corner]) -> list[Share]:
+    """Shares of levels 1 … L−1. Only triangular factors are added up, so that small shares keep their digits."""
+    result: list[Share] = []
+    rows: list[np.ndarray] = []
+    for l in range(space.n_layers - 1, 0, -1):
+        if rows:
+            core = space.above[l - 1]
+            rows = [np.vstack([r @ core[:, t].T for t in range(core.shape[1])]) for r in rows]
+            rows = [qr(r, mode="economic")[1] for r in rows]
+        rows = [corner[l].upper[1:], *rows]
+        orthogonal, factor = qr(np.vstack(rows), mode="economic")
+        ends = np.cumsum([0, *map(len, rows)])
+        result.append(Share(factor, [orthogonal[i:j] for i, j in pairwise(ends)]))
+    return result[::-1]
+
+
+RESOLUTION = 4 * np.finfo(float).eps  # part of a function's own norm below which a basis need not represent it
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Functions X on a block, seen through Σ: own (r, m) = QᵀSX; to_right = ΨᵀX and to_left = ΦᵀX (n_states, m)."""
+
+    own: np.ndarray
+    to_right: np.ndarray
+    to_left: np.ndarray
+
+    def __matmul__(self, matrix: np.ndarray) -> Family:
+        """Linear combinations: the columns of X @ matrix."""
+        return Family(self.own @ matrix, self.to_right @ matrix, self.to_left @ matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """What is known of any block of one level.
+
+    Attributes
+    ----------
+    extent : N_l positions. sequence : the covariance.
+    left, right : (r, n_states) Φ and Ψ in the basis Q_l.
+    frame : the columns U_l, (r, p_l): the part of the tangent space that belongs to higher layers.
+    inner : the columns of layers 1 … l, κ_l · s_l of them: the index of the bond above is the faster one.
+    details : (ρ, κ_l · s_l) coordinates of S_l Z beyond Q_l, in the basis that completes it within the children's.
+    """
+
+    extent: int
+    sequence: ExponentialSequence
+    left: np.ndarray
+    right: np.ndarray
+    frame: Family
+    inner: Family
+    details: np.ndarray
+
+    @property
+    def rank(self) -> int:
+        """Dimension r of the basis Q_l."""
+        return self.left.shape[0]
+
+    def side_by_side(self, children: list[Family]) -> Family:
+        """Functions given on every child block, first position first, as functions on the parent; own (n · r, m)."""
+        c, n = self.sequence, len(children)
+        own = [child.own.copy() for child in children]
+        into_left, into_right = self.left @ c.coupling, self.right @ c.coupling
+        right_going = children[0].to_right
+        for t in range(1, n):
+            own[t] += into_left @ right_going
+            right_going = c.advance(right_going, self.extent) + children[t].to_right
+        left_going = children[-1].to_left
+        for t in range(n - 2, -1, -1):
+            own[t] += into_right @ left_going
+            left_going = c.advance(left_going, self.extent) + children[t].to_left
+        return Family(np.concatenate(own), right_going, left_going)
+
+
+def levels(space: TangentSpace, sequence: ExponentialSequence) -> Iterator[Level]:
+    """Levels 0 … L−1, from single positions upwards; a level costs O((r + κ) r² + κ r s) and never lists positions."""
+    level = _position(sequence)
+    yield level
+    for l, core in enumerate(space.below):
+        level = _parent(level, core, space.complements[l], space.above[l], space.above[l - 1] if l else None)
+        yield level
+
+
+def image_norm(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> float:
+    """‖ΣX‖ of a tensor train X with cores (r_{l−1}, n_l, r_l).
+
+    >>> round(image_norm([np.array([[[1.0], [1.0]]])], ExponentialSequence(1.0, [0.5], [1.0])) ** 2, 12)
+    4.5
+    """
+    level, above = _position(sequence), np.zeros((1, 0, 1))
+    for core in cores:
+        level = _parent(level, core, core[:, :, :0], above, None)
+    return float(np.linalg.norm(level.frame.own))
+
+
+def _position(sequence: ExponentialSequence) -> Level:
+    """A block of one position."""
+    single = sequence.single[None, :]
+    nothing = Family(np.zeros((1, 0)), *(np.zeros((sequence.n_states, 0)) for _ in range(2)))
+    variance = np.full((1, 1), sequence.variance)
+    return Level(1, sequence, single, single, Family(variance, single.T, single.T), nothing, np.zeros((0, 0)))
+
+
+def _parent(
+    child: Level, below: np.ndarray, complement: np.ndarray, above: np.ndarray, bond: np.ndarray | None
+) -> Level:
+    """The next level; ``above`` is the core of the layer over it and ``bond`` that of the layer itself."""
+    taps, wider, c = below.shape[1], above.shape[0], child.sequence
+    frame = child.side_by_side([child.frame @ below[:, t] for t in range(taps)])
+    own_layer = child.side_by_side([child.frame @ complement[:, t] for t in range(taps)])
+    # The layer's own columns V_l ⊗ F_l: one copy for each index of the bond above (the slower one in T).
+    parts = [own_layer @ _spread(complement.shape[2], wider)]
+    if bond is not None:
+        s = bond.shape[0]
+        mixed = [Family(*(_mix(x, bond[:, t], s) for x in arrays(child.inner))) for t in range(taps)]
+        parts.insert(0, child.side_by_side(mixed))
+    inner = Family(*(np.hstack(arrays) for arrays in zip(*map(arrays, parts), strict=True)))
+    left = np.vstack([c.advance(child.left.T, t * child.extent).T for t in range(taps)])
+    right = np.vstack([c.advance(child.right.T, (taps - 1 - t) * child.extent).T for t in range(taps)])
+    basis, rank = _basis(np.hstack([left, right, frame.own]))
+    coordinates = basis.T @ inner.own
+    q = basis[:, :rank].T
+    return Level(
+        taps * child.extent,
+        c,
+        q @ left,
+        q @ right,
+        Family(q @ frame.own, frame.to_right, frame.to_left),
+        Family(coordinates[:rank], inner.to_right, inner.to_left),
+        coordinates[rank:],
+    )
+
+
+def _basis(functions: np.ndarray) -> tuple[np.ndarray, int]:
+    """Orthogonal matrix whose first columns span the given ones, each to within rounding of its own norm."""
+    norms = np.linalg.norm(functions, axis=0)
+    q, r, _ = qr(functions[:, norms > 0] / norms[norms > 0], pivoting=True)
+    return q, int(np.count_nonzero(np.abs(np.diag(r)) > RESOLUTION))
+
+
+def _spread(n_columns: int, wider: int) -> np.ndarray:
+    """(q, s · q · s) every column once for each index of the bond, ordered (index, column, bond)."""
+    return np.einsum("ij,st->isjt", np.eye(n_columns), np.eye(wider)).reshape(n_columns, wider * n_columns * wider)
+
+
+def _mix(values: np.ndarray, core: np.ndarray, s: int) -> np.ndarray:
+    """Contract the bond index, the fastest of the columns, with the core of the layer over it."""
+    rows, columns = values.shape
+    count = columns // s if s else 0  # a layer of zeros above: no column of the layers below it is left
+    return (values.reshape(rows, count, s) @ core).reshape(rows, count * core.shape[1])
+
+
+def arrays(family: Family) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The three arrays of a family."""
+    return family.own, family.to_right, family.to_left

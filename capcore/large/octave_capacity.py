@@ -1,0 +1,156 @@
+"""Capacity of every octave of lags, from the nested bases of the blocks: O(log n) levels, no list of inputs.
+
+The band [N_l, N_{l+1}) of lags (an octave for two taps) is made of blocks of level l. In orthonormal coordinates ΣT
+on the band is the stack of (i) its coordinates in Q_l, block by block, and (ii) for every level k ≤ l the details of
+level k, once for each block of that level in the band. The blocks enter (ii) only through the rows of the upper
+frames V_k, so that a factor of at most s_k rows stands for all of them. One QR decomposition of the stack of all
+bands replaces that of the n rows of ΣT, and squared norms of its rows are the capacities, as in
+:func:`~capcore.allocation.allocate`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import mul
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.linalg.lapack import dtrcon
+
+from capcore.allocation import CapacityWarning
+from capcore.architectures.scales import to_even_scale
+from capcore.generic import tensor_train_dimension
+from capcore.large.octave_blocks import Corner, Family, Level, arrays, corners, levels, shares
+from capcore.large.octave_predictor import ExponentialSequence
+from capcore.tangent_space import TangentSpace
+
+
+@dataclass(frozen=True, eq=False)
+class OctaveAllocation:
+    """Capacity along a geometric scale of lags.
+
+    Attributes
+    ----------
+    total : κ, dimension of the constraint space.
+    edges : L + 2 whole numbers 0, 1, n_1, n_1 n_2, …, n: band i holds the lags edges[i] ≤ τ < edges[i + 1].
+    per_octave : (L + 1,) capacity of each band; they sum to ``total``.
+    condition : condition number (1-norm, estimated) of ΣT with columns of unit length; rounding turns the constraint
+        space by about ``condition`` · 1e-15.
+    """
+
+    total: int
+    edges: tuple[int, ...]
+    per_octave: np.ndarray
+    condition: float
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of input positions."""
+        return self.edges[-1]
+
+
+def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: ExponentialSequence) -> OctaveAllocation:
+    """Capacity of every octave of lags, for a stack with disjoint supports of any length.
+
+    Parameters
+    ----------
+    model : kernels (c_{l−1}, n_l, c_l), layer 1 first, or their :class:`~capcore.tangent_space.TangentSpace`.
+    sequence : the autocovariance, accurate up to lag n − 1.
+
+    Equals :func:`~capcore.allocation.allocate` where both run. Warns with
+    :class:`~capcore.allocation.CapacityWarning` where the total differs from the generic one of the kernels' shapes.
+    Raises ``ValueError`` for kernels that do not fit together, or with more than one component per position.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.large.exponentials import exponential_sequence
+    >>> from capcore.processes import PowerLaw
+    >>> arch = Hierarchical(channels=1, n_layers=30)
+    >>> kernels = arch.kernels(arch.init(np.random.default_rng(0)))
+    >>> result = octave_capacities(kernels, exponential_sequence(PowerLaw(), 2**30))
+    >>> result.total, result.n_inputs == 2**30, len(result.per_octave)
+    (31, True, 31)
+    """
+    kernels = [] if isinstance(model, TangentSpace) else [np.asarray(kernel) for kernel in model]
+    space = model if isinstance(model, TangentSpace) else TangentSpace.of_kernels(kernels)
+    if space.input_dim != 1:
+        raise ValueError(f"model: found {space.input_dim} components per position, expected 1. Use allocate instead.")
+    if kernels:
+        _warn_below_generic(space.dimension, kernels)
+    edges = (0, *accumulate(space.kernel_sizes, mul, initial=1))
+    if space.dimension == 0:
+        return OctaveAllocation(0, edges, np.zeros(len(edges) - 1), 1.0)
+    corner = corners(space)
+    tree = list(levels(space, _of_unit_size(sequence)))
+    share = shares(space, corner)
+    bands = _bands(space, tree, corner)
+    details = [_detail_rows(level, part.factor) for level, part in zip(tree[1:], share, strict=True)]
+    kappa = space.dimension
+    stack = np.vstack([*bands, *(np.pad(rows, ((0, 0), (0, kappa - rows.shape[1]))) for rows in details)])
+    orthogonal, r = qr(stack / np.linalg.norm(stack, axis=0), mode="economic")
+    pieces = np.split(orthogonal, np.cumsum([*map(len, bands), *map(len, details)])[:-1])
+    per_octave = np.array([np.sum(piece**2) for piece in pieces[: len(bands)]])
+    for l, (piece, part) in enumerate(zip(pieces[len(bands) :], share, strict=True), 1):
+        f = part.factor.shape[0]
+        if not len(piece):  # kernels of one tap above: no block but the first, or no detail
+            continue
+        rows = piece.reshape(len(piece) // f, f, kappa)
+        gram = np.einsum("rfc,rgc->fg", rows, rows, optimize=True)
+        per_octave[l + 1 :] += [np.einsum("xf,fg,xg->", x, gram, x, optimize=True) for x in part.parts]
+    return OctaveAllocation(kappa, edges, per_octave, float(1 / dtrcon(r)[0]))
+
+
+def _of_unit_size(sequence: ExponentialSequence) -> ExponentialSequence:
+    """The sequence times a power of two: capacity does not depend on the scale of the covariance."""
+    parts = to_even_scale(np.concatenate([[sequence.variance], sequence.weights, sequence.near]))
+    last = 1 + sequence.weights.size
+    return ExponentialSequence(float(parts[0]), parts[1:last], sequence.rates, parts[last:])
+
+
+def _warn_below_generic(total: int, kernels: list[np.ndarray]) -> None:
+    shapes = [kernel.shape for kernel in kernels]
+    generic_total = tensor_train_dimension([shapes[0][0], *(s[2] for s in shapes)], [s[1] for s in shapes])
+    if total != generic_total:
+        warnings.warn(
+            f"capacity {total} at these kernels differs from the exact generic capacity {generic_total}: they are "
+            "singular or nearly so (an exactly low-rank target, a layer of zeros).",
+            CapacityWarning,
+            stacklevel=3,
+        )
+
+
+def _detail_rows(level: Level, factor: np.ndarray) -> np.ndarray:
+    """(ρ · f, κ_l) details of all blocks of a level, compressed by the factor of their upper rows."""
+    rho, columns = level.details.shape
+    f, s = factor.shape
+    count = columns // s if s else 0  # nothing passes through a layer of zeros above
+    values = level.details.reshape(rho, count, s)
+    return (values @ factor.T).transpose(0, 2, 1).reshape(rho * f, count)
+
+
+def _bands(space: TangentSpace, tree: list[Level], corner: list[Corner]) -> list[np.ndarray]:
+    """For lag 0 and for every band, the coordinates (·, κ) of ΣT on its blocks, one after another."""
+    order = [(0, 0), *((l, t) for l, taps in enumerate(space.kernel_sizes) for t in range(1, taps))]  # by lag
+    families = [_family(tree[l], corner[l], t) for l, t in order]
+    own = [family.own for family in families]
+    sequence = tree[0].sequence
+    state = np.zeros((sequence.n_states, space.dimension))
+    for i, (l, _) in enumerate(order):
+        own[i] = own[i] + tree[l].left @ (sequence.coupling @ state)
+        state = sequence.advance(state, tree[l].extent) + families[i].to_right
+    state = np.zeros_like(state)
+    for i, (l, _) in reversed(list(enumerate(order))):
+        own[i] = own[i] + tree[l].right @ (sequence.coupling @ state)
+        state = sequence.advance(state, tree[l].extent) + families[i].to_left
+    ends = np.cumsum([1, *(taps - 1 for taps in space.kernel_sizes)]).tolist()
+    return [np.vstack(own[i:j] or [own[0][:0]]) for i, j in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _family(level: Level, corner: Corner, tap: int) -> Family:
+    """All columns of T on block ``tap`` of a level, the higher digits of its lags being zero."""
+    row = corner.upper[tap]
+    frame = level.frame @ corner.frame[tap]
+    inner = [x.reshape(len(x), x.shape[1] // row.size, row.size) @ row if row.size else x for x in arrays(level.inner)]
+    return Family(*(np.hstack(pair) for pair in zip(inner, arrays(frame), strict=True)))

@@ -1,0 +1,147 @@
+"""Optima of stacks of any length: Gauss–Newton on the manifold of tensor trains, all of it by digits of the lag.
+
+The tangent space at A holds A itself, and the loss (A − A*)ᵀΣ(A − A*) is least in it at T x with TᵀΣT x = Tᵀ(c_1, …,
+c_n), see :mod:`~capcore.large.octave_forms`. Rounding T x to the ranks at hand gives the next A. The start is A* in
+closed form (:mod:`~capcore.large.octave_predictor`), rounded; convergence is linear, as the manifold's curvature is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from capcore.generic import attainable_ranks
+from capcore.large.octave_blocks import image_norm
+from capcore.large.octave_forms import energy, tangent_forms
+from capcore.large.octave_predictor import ExponentialSequence, optimal_predictor
+from capcore.large.retraction import carried_below, retract, round_train
+from capcore.tangent_space import TangentSpace
+
+ERROR_RANK = 48  # bond ranks kept of A − A*; the part cut off is far below the rounding of A
+STATIONARY = 1e-8  # ‖TᵀΣX‖ / ‖ΣX‖ up to which an optimum is trusted
+OFFSET = 1e-9  # √(promised decrease / loss) below which the iteration stops
+ROUNDING = 1e-13  # relative length of a step that changes the last digits of the coefficients only
+FLOOR = 1e-25  # loss, in units of c_0, below which the error is the rounding of A
+
+
+@dataclass(frozen=True, eq=False)
+class OctaveFit:
+    """An optimum, as kernels, with X = A − A*.
+
+    Attributes
+    ----------
+    kernels : (r_{l−1}, n_l, r_l), the attainable ranks standing for more channels than can be used.
+    loss : XᵀΣX. stationarity : ‖TᵀΣX‖ / ‖ΣX‖.
+    decreases : (k,) what each step promised to take off the loss, (TᵀΣX)ᵀ (TᵀΣT)⁻¹ (TᵀΣX).
+    steps : (k,) length of each step, relative to ‖A‖.
+    converged, message : whether the optimum is to be trusted, and why the iteration stopped. Beyond 10^6 inputs the
+        rounding of A alone lifts the stationarity above 1e-8; steps as short as that rounding are then as good as any.
+    """
+
+    kernels: list[np.ndarray] = field(repr=False)
+    loss: float
+    stationarity: float
+    decreases: np.ndarray = field(repr=False)
+    steps: np.ndarray = field(repr=False)
+    converged: bool
+    message: str
+
+
+def fit_octaves(
+    channels: Sequence[int],
+    kernel_sizes: Sequence[int],
+    sequence: ExponentialSequence,
+    *,
+    max_iterations: int = 100,
+) -> OctaveFit:
+    """A stationary optimum of a stack with disjoint supports, at any length.
+
+    Parameters
+    ----------
+    channels : of the L − 1 hidden layers. kernel_sizes : L numbers. sequence : exponentials with positive weights,
+        accurate up to lag n.
+
+    Stops when the steps reach rounding, or at once where the loss does: the target is then attained, and the tangent
+    space need not be of full dimension. Raises ``ValueError`` as
+    :func:`~capcore.large.octave_predictor.optimal_predictor` does, and for lists that do not fit together.
+
+    >>> from capcore.large.exponentials import exponential_sequence
+    >>> from capcore.processes import PowerLaw
+    >>> found = fit_octaves([2] * 11, [2] * 12, exponential_sequence(PowerLaw(), 2**12))
+    >>> found.converged, found.stationarity < 1e-8
+    (True, True)
+    """
+    if len(channels) != len(kernel_sizes) - 1:
+        raise ValueError(
+            f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}: one between layers."
+        )
+    if not 1e-100 <= sequence.variance <= 1e100:
+        raise ValueError(
+            f"sequence: found c_0 = {sequence.variance:.1e}, expected a variance between 1e-100 and 1e100: its squares "
+            "leave double precision. Measure the process in other units."
+        )
+    ranks = attainable_ranks([1, *channels, 1], kernel_sizes)
+    predictor = optimal_predictor(sequence, int(np.prod(kernel_sizes, dtype=object)))
+    target = round_train(predictor.train(kernel_sizes), [4 * ERROR_RANK] * len(kernel_sizes))
+    cores = round_train(target, ranks[:-1])
+    loss = energy(_difference(cores, target), sequence)
+    if loss <= FLOOR * sequence.variance:
+        message = "target attained: the loss is at its floor, and the optimum may be a singular point"
+        return OctaveFit(cores, loss, 0.0, np.zeros(0), np.zeros(0), True, message)
+    decreases, steps = [], []
+    message = f"stopped after {max_iterations} steps"
+    for _ in range(max_iterations):
+        space, gradient, gram = _gradient(cores, sequence)
+        step = -_solve(gram, gradient)
+        decreases.append(float(-step @ gradient))
+        steps.append(float(np.linalg.norm(step) / np.linalg.norm(own_coordinates(space, cores))))
+        cores = retract(space, cores, step)
+        if abs(decreases[-1]) < OFFSET**2 * loss:
+            message = "the promised decrease is no part of the loss any more"
+            break
+        if steps[-1] < ROUNDING and decreases[-1] > 0.5 * decreases[-2]:
+            message = "the steps are as short as the rounding of the coefficients"
+            break
+    error = _difference(cores, target)
+    stationarity = float(np.linalg.norm(_gradient(cores, sequence)[1])) / image_norm(error, sequence)
+    converged = stationarity <= STATIONARY or steps[-1] < ROUNDING
+    loss = energy(error, sequence)
+    return OctaveFit(cores, loss, stationarity, np.array(decreases), np.array(steps), converged, message)
+
+
+def own_coordinates(space: TangentSpace, cores: Sequence[np.ndarray]) -> np.ndarray:
+    """(κ,) x with A = T x for the train at which the space is tangent: all of it is in the block of the last layer."""
+    x = np.zeros(space.dimension)
+    x[space.blocks[-1]] = np.tensordot(carried_below(space, cores)[-1], cores[-1], 1).ravel()
+    return x
+
+
+def _gradient(cores: list[np.ndarray], sequence: ExponentialSequence) -> tuple[TangentSpace, np.ndarray, np.ndarray]:
+    space = TangentSpace.of_kernels(cores)
+    forms = tangent_forms(space, sequence)
+    return space, forms.gram @ own_coordinates(space, cores) - forms.right, forms.gram
+
+
+def _solve(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
+    scale = 1 / np.sqrt(np.diag(gram))
+    solution: np.ndarray = scale * cho_solve(cho_factor(gram * np.outer(scale, scale)), scale * right)
+    return solution
+
+
+def _difference(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The train A − B, rounded."""
+    total = []
+    for l, (a, b) in enumerate(zip(first, second, strict=True)):
+        if l == 0:
+            core = np.concatenate([a, b], axis=2)
+        elif l == len(first) - 1:
+            core = np.concatenate([a, -b], axis=0)
+        else:
+            above = np.concatenate([a, np.zeros((*a.shape[:2], b.shape[2]))], axis=2)
+            core = np.concatenate([above, np.concatenate([np.zeros((*b.shape[:2], a.shape[2])), b], axis=2)])
+        total.append(core)
+    return round_train(total, [ERROR_RANK] * len(total)) if len(total) > 1 else [first[0] - second[0]]

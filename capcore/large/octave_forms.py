@@ -1,0 +1,175 @@
+"""TᵀΣT and Tᵀ(c_1, …, c_n) by contraction over the digits of the lag: no list of inputs.
+
+Within a block the frames U_l see Σ through small matrices that grow out of those of its children; between blocks an
+exponential factorises into a moment of each block and a sum over pairs of blocks,
+
+    Θ_l[m] = Σ_{j > j'} e^(−λ_m N_l (j − j' − 1)) v_j v_j'ᵀ,    v_j the rows of the upper frame V_l,
+
+which is had from that of the level above. A level costs O(M κ s²).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from capcore.large.octave_predictor import ExponentialSequence
+from capcore.tangent_space import TangentSpace
+
+
+@dataclass(frozen=True, eq=False)
+class TangentForms:
+    """The quadratic problem on a tangent space.
+
+    Attributes
+    ----------
+    gram : (κ, κ) TᵀΣT. right : (κ,) Tᵀb, b = (c_1, …, c_n) = ΣA*.
+    """
+
+    gram: np.ndarray
+    right: np.ndarray
+
+
+class Columns(NamedTuple):
+    """Functions X on a block: own (p, m) = UᵀSX against the frame U, to_right = ΨᵀX and to_left = ΦᵀX (M, m)."""
+
+    own: np.ndarray
+    to_right: np.ndarray
+    to_left: np.ndarray
+
+    def __matmul__(self, matrix: np.ndarray) -> Columns:
+        """Linear combinations: the columns of X @ matrix."""
+        return Columns(self.own @ matrix, self.to_right @ matrix, self.to_left @ matrix)
+
+    def over(self, bond: np.ndarray) -> Columns:
+        """The bond index, the fastest of the columns, contracted with (s, s') of the layer over it."""
+        s, wider = bond.shape
+        count = self.own.shape[1] // s
+        return Columns(*((x.reshape(len(x), count, s) @ bond).reshape(len(x), count * wider) for x in self))
+
+
+def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> TangentForms:
+    """TᵀΣT and TᵀΣA* for a sequence without near lags.
+
+    Raises ``ValueError`` for a sequence with near lags: write lag 1 as one more exponential, of a rate of 90.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> arch = Hierarchical(channels=2, n_layers=40)
+    >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
+    >>> white = tangent_forms(space, ExponentialSequence(1.0, [0.0], [1.0]))
+    >>> bool(np.allclose(white.gram, np.eye(156))), float(np.abs(white.right).max())
+    (True, 0.0)
+    """
+    if sequence.near.size:
+        raise ValueError(f"sequence: found {sequence.near.size} near lag(s), expected exponentials only.")
+    if space.input_dim != 1:
+        raise ValueError(f"space: found {space.input_dim} components per position, expected 1.")
+    gram, right = np.zeros((space.dimension, space.dimension)), np.zeros(space.dimension)
+    pairs, sums = _upper(space, sequence)
+    weights, m, extent = sequence.weights[:, None], sequence.rates.size, 1
+    frame, inner = _position(sequence), Columns(np.zeros((1, 0)), np.zeros((m, 0)), np.zeros((m, 0)))
+    for l, complement in enumerate(space.complements):
+        p, taps, q = complement.shape
+        s, last = space.ranks_above[l], l == space.n_layers - 1
+        decay = _decay(sequence, extent, taps)
+        below = complement[:, :, :0] if last else space.below[l]
+        joint = np.concatenate([below, complement], axis=2)
+        cores, split = joint.transpose(1, 0, 2).reshape(taps * p, -1), below.shape[2]
+        layer = [frame @ joint[:, t] for t in range(taps)]
+        own = Columns(cores.T @ _across(layer, frame, weights, decay), *_moments(layer, decay))
+        old = [inner.over(space.above[l - 1][:, t]) for t in range(taps)] if l else [inner] * taps
+        raised = Columns(cores.T @ _across(old, frame, weights, decay), *_moments(old, decay))
+        # The layer's own columns, one for each index of the bond above and open in that bond (the faster index).
+        spread = np.einsum("ij,st->isjt", np.eye(q), np.eye(s)).reshape(q, s * q * s)
+        free = Columns(*(x[:, split:] @ spread for x in own))
+        inner = Columns(*(np.hstack(pair) for pair in zip(raised, free, strict=True)))
+        columns, n_columns = space.blocks[l], space.blocks[l].stop
+        block = inner.own[split:].reshape(q, n_columns, s).transpose(2, 0, 1)  # pairs within a block of positions
+        for moments, theta, others in (
+            (own.to_left, pairs[l], inner.to_right),
+            (own.to_right, pairs[l].transpose(0, 2, 1), inner.to_left),
+        ):
+            block = block + _between(weights * moments[:, split:], theta, others.reshape(m, n_columns, s))
+        gram[columns, :n_columns] = block.reshape(s * q, n_columns)
+        right[columns] = (sums[l].T @ (weights * own.to_left[:, split:])).ravel()
+        frame = Columns(own.own[:split, :split], own.to_right[:, :split], own.to_left[:, :split])
+        inner = inner._replace(own=inner.own[:split])
+        extent *= taps
+    return TangentForms(np.tril(gram) + np.tril(gram, -1).T, right)
+
+
+def _position(sequence: ExponentialSequence) -> Columns:
+    """A block of one position that holds 1."""
+    ones = np.ones((sequence.rates.size, 1))
+    return Columns(np.full((1, 1), sequence.variance), ones, ones)
+
+
+def energy(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> float:
+    """XᵀΣX of a tensor train X with cores (r_{l−1}, n_l, r_l), to rounding of its own size.
+
+    >>> energy([np.array([[[1.0], [1.0]]])], ExponentialSequence(1.0, [0.5], [1.0]))
+    3.0
+    """
+    x, extent = _position(sequence), 1
+    for core in cores:
+        p, taps, _ = core.shape
+        decay = _decay(sequence, extent, taps)
+        children = [x @ core[:, t] for t in range(taps)]
+        rows = _across(children, x, sequence.weights[:, None], decay)
+        x = Columns(core.transpose(1, 0, 2).reshape(taps * p, -1).T @ rows, *_moments(children, decay))
+        extent *= taps
+    return max(0.0, float(x.own.item()))
+
+
+def _across(children: list[Columns], frame: Columns, weights: np.ndarray, decay: np.ndarray) -> np.ndarray:
+    """(taps · p, m) WᵀSX on the parent, W the frame on each child in turn, for X given on every child."""
+    rows = []
+    for t, child in enumerate(children):
+        total = child.own
+        for before, other in enumerate(children[:t]):
+            total = total + frame.to_left.T @ (weights * decay[t - before - 1] * other.to_right)
+        for beyond, other in enumerate(children[t + 1 :]):
+            total = total + frame.to_right.T @ (weights * decay[beyond] * other.to_left)
+        rows.append(total)
+    return np.vstack(rows)
+
+
+def _moments(children: list[Columns], decay: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """ΨᵀX and ΦᵀX (M, m) on the parent."""
+    to_right = np.sum([decay[len(children) - 1 - t] * x.to_right for t, x in enumerate(children)], axis=0)
+    return to_right, np.sum([decay[t] * x.to_left for t, x in enumerate(children)], axis=0)
+
+
+def _decay(sequence: ExponentialSequence, extent: int, taps: int) -> np.ndarray:
+    """(taps, M, 1) what is left of every exponential after 0, 1, … blocks."""
+    return np.exp(-np.multiply.outer(np.arange(taps), sequence.rates) * float(extent))[:, :, None]
+
+
+def _between(moments: np.ndarray, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(s, q, κ) Σ_m moments[m, q] pairs[m, s, s'] others[m, κ, s']."""
+    return np.einsum("mq,mst,mkt->sqk", moments, pairs, others, optimize=True)
+
+
+def _upper(space: TangentSpace, sequence: ExponentialSequence) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """For layers 1 … L: Θ_l (M, s_l, s_l), and Σ_j e^(−λ N_l j) v_j (M, s_l)."""
+    m = sequence.rates.size
+    pairs, sums = [np.zeros((m, 1, 1))], [np.ones((m, 1))]
+    for l in range(space.n_layers - 1, 0, -1):
+        core = space.above[l - 1]
+        s, taps, _ = core.shape
+        rates = sequence.rates * float(space.extents[l])
+        decay = np.exp(-np.multiply.outer(np.arange(2 * taps - 1), rates))
+        above = pairs[-1]
+        theta, total = np.zeros((m, s, s)), np.zeros((m, s))
+        for t in range(taps):
+            total += decay[t][:, None] * (sums[-1] @ core[:, t].T)
+            for u in range(taps):
+                theta += decay[taps - 1 - u + t][:, None, None] * (core[:, t] @ above @ core[:, u].T)
+                if t > u:
+                    theta += decay[t - u - 1][:, None, None] * (core[:, t] @ core[:, u].T)
+        pairs.append(theta)
+        sums.append(total)
+    return pairs[::-1], sums[::-1]

@@ -1,0 +1,221 @@
+"""The optimal predictor of any order in closed form, for near lags plus decaying exponentials.
+
+Position i of a block and position j of the block before it are i + j + 1 apart, where j counts backwards from the
+common edge. With c_τ = near_τ + Σ_m w_m e^(−λ_m (τ − 1)) for τ ≥ 1, everything that the earlier block does to the later
+one passes through a *state* at the edge: one number per exponential, and one per position within reach of near lags.
+
+**The predictor** is a sum of exponentials from both ends of the receptive field. Where c_τ = Σ_m w_m ρ_m^(τ−1) for τ ≥
+1, with positive weights, the spectral density f(z) = Σ_τ c_τ z^τ is a rational function of z + 1/z with real poles ρ_m
+and real zeros z_k that interlace with them. Σ turns z_k^i into multiples of ρ_m^i and ρ_m^(n−1−i) alone, so that A*_i =
+Σ_k α_k z_k^i + β_k z_k^(n−1−i) solves ΣA* = (c_1, …, c_n) exactly, with 2M unknowns for 2M powers to match, whatever n
+is. Such a sum is a tensor train of rank 2M, to be rounded to the channels at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import block_diag, hankel
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from capcore.validation import finite_array, finite_number
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialSequence:
+    """The sequence c_0 = variance, c_τ = near_τ + Σ_m weights_m exp(−rates_m (τ − 1)) for τ ≥ 1.
+
+    Attributes
+    ----------
+    variance : c_0. weights, rates : (M,) each, real, rates not negative. near : (B,) corrections at lags 1 … B.
+
+    >>> ExponentialSequence(1.5, [0.5], [np.log(2)]).autocovariance(3).round(12).tolist()
+    [1.5, 0.5, 0.25]
+    """
+
+    variance: float
+    weights: np.ndarray
+    rates: np.ndarray
+    near: np.ndarray
+
+    def __init__(self, variance: float, weights: object, rates: object, near: object = ()) -> None:
+        object.__setattr__(self, "variance", finite_number(variance, "variance"))
+        for name, value in {"weights": weights, "rates": rates, "near": near}.items():
+            array = finite_array(value, name, 1) if np.size(value) else np.zeros(0)  # type: ignore[arg-type]
+            object.__setattr__(self, name, array)
+        if self.weights.shape != self.rates.shape or not (self.rates >= 0).all():
+            raise ValueError(
+                f"rates: found {self.rates.size}, the least of them {self.rates.min(initial=np.inf):g}, expected "
+                f"{self.weights.size} numbers of at least 0, one for each weight."
+            )
+
+    def autocovariance(self, lags: int | np.ndarray) -> np.ndarray:
+        """c at the given lags, or at 0 … lags − 1 for a whole number."""
+        tau = np.arange(lags) if isinstance(lags, int) else np.asarray(lags)
+        values = np.exp(-np.multiply.outer(tau - 1.0, self.rates).clip(0)) @ self.weights
+        inside = (tau > 0) & (tau <= self.near.size)
+        values[inside] += self.near[tau[inside] - 1]
+        values[tau == 0] = self.variance
+        return values
+
+    @property
+    def n_states(self) -> int:
+        """Numbers in the state at an edge: M + B."""
+        return self.rates.size + self.near.size
+
+    @cached_property
+    def coupling(self) -> np.ndarray:
+        """(n_states, n_states) symmetric: from the state at the end of one block to the beginning of the next."""
+        return block_diag(np.diag(self.weights), hankel(self.near))
+
+    @property
+    def single(self) -> np.ndarray:
+        """(n_states,) state at the edge of a block of one position that holds 1."""
+        return np.concatenate([np.ones(self.rates.size), np.arange(self.near.size) == 0])
+
+    def advance(self, states: np.ndarray, distance: int) -> np.ndarray:
+        """States (n_states, …) as seen from an edge that lies ``distance`` positions further on."""
+        moved = np.zeros_like(states)
+        decay = np.exp(-self.rates * float(distance))
+        moved[: decay.size] = states[: decay.size] * decay.reshape(-1, *[1] * (states.ndim - 1))
+        if distance < self.near.size:
+            moved[decay.size + distance :] = states[decay.size : states.shape[0] - distance]
+        return moved
+
+
+ABSENT = 1e-300  # a zero of the spectral density as good as z = 0: its power is 1 at lag 0 and nothing beyond
+
+
+@dataclass(frozen=True, eq=False)
+class PredictorSum:
+    """A*_i = Σ_k forward_k s_k^i e^(−rates_k i) + backward_k (the same at n − 1 − i), s_k = ±1.
+
+    Attributes
+    ----------
+    n_inputs : n. rates, signs, forward, backward : (M,) each.
+    """
+
+    n_inputs: int
+    rates: np.ndarray
+    signs: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray
+
+    def coefficients(self, lags: np.ndarray) -> np.ndarray:
+        """(m,) A* at the given lags (m,)."""
+        lags = np.asarray(lags)
+        return self._powers(lags) @ self.forward + self._powers(self.n_inputs - 1 - lags) @ self.backward
+
+    def train(self, kernel_sizes: Sequence[int]) -> list[np.ndarray]:
+        """Cores (r_{l−1}, n_l, r_l) of A*, all inner ranks 2M."""
+        cores, extent = [], 1
+        for taps in kernel_sizes:
+            powers = self._powers(extent * np.arange(taps))
+            both = np.concatenate([powers, powers[::-1]], axis=1)  # (taps, 2M)
+            cores.append(np.einsum("tk,kj->ktj", both, np.eye(both.shape[1])))
+            extent *= taps
+        if extent != self.n_inputs:
+            raise ValueError(f"kernel_sizes: found a product of {extent}, expected n_inputs = {self.n_inputs}.")
+        cores[0] = np.tensordot(np.concatenate([self.forward, self.backward])[None], cores[0], 1)
+        cores[-1] = cores[-1].sum(axis=2, keepdims=True)
+        return cores
+
+    def _powers(self, lags: np.ndarray) -> np.ndarray:
+        signs = np.where(lags[:, None] % 2, self.signs, 1.0)
+        return signs * np.exp(-np.multiply.outer(lags.astype(float), self.rates))
+
+
+def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
+    """A* of order n for a sequence of exponentials with positive weights, in O(M³) whatever n.
+
+    Raises ``ValueError`` for near lags, for weights that are not all positive, and for a covariance that is not
+    positive definite.
+
+    >>> from capcore.large.exponentials import exponential_sequence
+    >>> from capcore.processes import PowerLaw
+    >>> optimal_predictor(exponential_sequence(PowerLaw(0.5), 2), 2).coefficients(np.arange(2)).round(4).tolist()
+    [0.5977, 0.1547]
+    """
+    if sequence.near.size or not (sequence.weights > 0).all() or not sequence.weights.size:
+        raise ValueError(
+            f"sequence: found {sequence.near.size} near lag(s) and {sequence.weights.size} exponentials, of which "
+            f"{np.count_nonzero(sequence.weights > 0)} have positive weights, expected positive weights only."
+        )
+    order = np.argsort(sequence.rates)
+    poles, weights = sequence.rates[order], sequence.weights[order]
+    rates, gaps = _interlacing(poles, weights, sequence.variance)
+    lowest, apart = _last_zero(poles, weights, sequence.variance)
+    rho = np.exp(-poles)
+    # ρ_m − z_k and 1 − ρ_m z_k, the former from differences of rates that were never subtracted
+    apart = np.column_stack([-rho[:, None] * np.expm1(gaps), apart])
+    product = np.column_stack([-np.expm1(-np.add.outer(poles, rates)), 1 - rho * lowest])
+    signs = np.append(np.ones(rates.size), np.sign(lowest))
+    rates = np.append(rates, -np.log(abs(lowest)))
+    last = signs ** (n % 2) * np.exp(-rates * float(n))
+    forward, backward = _solve(1 / apart, last / product)
+    return PredictorSum(n, rates, signs, forward, backward)
+
+
+def _solve(direct: np.ndarray, around: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """forward, backward with direct·forward − around·backward = 1 and direct·backward − around·forward = 0."""
+    result = []
+    for sign in (-1.0, 1.0):  # for the sum and the difference of the two
+        matrix = direct + sign * around
+        rows = 1 / np.abs(matrix).max(axis=1)
+        scaled = matrix * rows[:, None]
+        columns = 1 / np.abs(scaled).max(axis=0)
+        result.append(columns * np.linalg.solve(scaled * columns, rows))
+    return (result[0] + result[1]) / 2, (result[0] - result[1]) / 2
+
+
+def _interlacing(poles: np.ndarray, weights: np.ndarray, variance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Rates μ_k (M − 1,) of the zeros between the poles, and the differences λ_m − μ_k (M, M − 1)."""
+    rates, gaps = np.empty(poles.size - 1), np.empty((poles.size, poles.size - 1))
+    for k, width in enumerate(np.diff(poles)):
+
+        def differences(u: float, k: int = k, width: float = width) -> np.ndarray:
+            below = poles[: k + 1] - poles[k] - width * expit(u)
+            return np.concatenate([below, poles[k + 1 :] - poles[k + 1] + width * expit(-u)])
+
+        def density(u: float) -> float:
+            gap = differences(u)
+            mu = poles - gap
+            return variance + float(np.sum(weights * (np.exp(-mu) / -np.expm1(-poles - mu) + _ahead(mu, gap))))
+
+        u = brentq(density, -600.0, 600.0, xtol=1e-14, rtol=1e-15, maxiter=300)
+        gaps[:, k] = differences(u)
+        rates[k] = poles[k] + width * expit(u)
+    return rates, gaps
+
+
+def _ahead(mu: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """e^μ / (1 − e^(μ − λ)), also where e^μ is large: λ − μ = gap."""
+    return np.exp(mu) / -np.expm1(-gap)
+
+
+def _last_zero(poles: np.ndarray, weights: np.ndarray, variance: float) -> tuple[float, np.ndarray]:
+    """The zero z that is not between two poles, negative or below the least ρ_m, and the differences ρ_m − z."""
+    rho = np.exp(-poles)
+
+    def density(z: float, apart: np.ndarray) -> float:
+        return variance + float(np.sum(weights * (z / (1 - rho * z) - 1 / apart)))
+
+    if not density(-1.0, rho + 1) > 0:
+        raise ValueError("sequence: not positive definite: found no positive spectral density at frequency ½.")
+    at_zero = density(0.0, rho)
+    if abs(at_zero) < 1e-14 * variance:  # the sequence is as long as it is smooth: c_0 = Σ_m w_m / ρ_m
+        return -ABSENT, rho + ABSENT
+    if at_zero < 0:
+        z = float(brentq(lambda z: density(z, rho - z), -1.0, -ABSENT, xtol=ABSENT, rtol=1e-15, maxiter=5000))
+        return z, rho - z
+    others, last = rho[:-1] - rho[-1], rho[-1]
+
+    def differences(u: float) -> np.ndarray:
+        return np.append(others, 0.0) + last * expit(-u)
+
+    u = float(brentq(lambda u: density(last * expit(u), differences(u)), -600.0, 600.0, xtol=1e-14, rtol=1e-15))
+    return float(last * expit(u)), differences(u)

@@ -1,0 +1,269 @@
+"""The loss of a stationary process on the manifold of tensor trains, with its Hessian: no n × n matrix.
+
+The covariance Σ of n successive samples is Toeplitz. Embedded in a circulant of at least twice the size, whose
+transform is kept, it is applied in O(n log n); the optimal predictor, Σ A* = (c_1, …, c_n), follows from conjugate
+gradients, preconditioned by the circulant nearest to Σ.
+
+**The Riemannian Hessian.** With A(x) any second-order retraction of the tangent vector T x, and G = Σ(A − A*),
+
+    loss = loss₀ + 2 xᵀ TᵀG + xᵀ (TᵀΣT + C) x + O(x³),
+
+where C holds the manifold's curvature: a pair of layers l < m that move together adds the product of both
+changes, and C is its contraction with the part of G that is normal to the manifold. Change of layer l: x_l M_l⁻¹, where
+A = U_l M_l V_lᵀ at the bond above it, so that small singular values of a bond mean strong curvature.
+
+**Σ by levels.** Below layer l a Toeplitz matrix is seen through the frames U_{l−1} on both sides only. What is
+left is block Toeplitz, n / Π_{k<l} n_k blocks of p_{l−1} × p_{l−1} with offsets k:
+
+    K_l(k) = Σ_{t,t'} U_l[t]ᵀ K_{l−1}(n_l k + t − t') U_l[t'],      K_0(k) = c_k.
+
+Every level halves the number of offsets (for n_l = 2), so that TᵀΣT takes O(n c²) transforms' work in place of the κ
+transforms of full length that a product ΣT needs. Sources: the second fundamental form follows Holtz, Rohwedder &
+Schneider (2012), section 3, and Kressner, Steinlechner & Vandereycken (2016), section 3; the levels are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+from scipy.sparse.linalg import LinearOperator, cg
+
+from capcore.processes import Process
+from capcore.tangent_space import TangentSpace
+from capcore.validation import finite_array, positive_integer
+
+TRUSTED_RESIDUAL = 1e-10  # of ‖(c_1, …, c_n)‖: beyond it the predictor is refused
+ROUNDS = 4  # restarts of conjugate gradients from the true residual
+
+
+@dataclass(frozen=True, eq=False)
+class ToeplitzProblem:
+    """Minimise (A − A*)ᵀ Σ (A − A*), with Σ and A* of a stationary process.
+
+    Attributes
+    ----------
+    autocovariance : (n,) c_0 … c_{n−1}, the first column of Σ.
+    target : (n,) A*. variance : v* = c_0 − A*·(c_1, …, c_n), the least possible prediction variance.
+    residual : ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖, what conjugate gradients left.
+    accuracy : estimated relative error of A* from rounding of the autocovariances, eps times the condition number
+        of the nearest circulant; not less than the residual over its least eigenvalue.
+
+    >>> from capcore.processes import AR1
+    >>> bool(np.allclose(ToeplitzProblem.of(AR1(0.5), 4).target, [0.5, 0, 0, 0]))
+    True
+    """
+
+    autocovariance: np.ndarray = field(repr=False)
+    target: np.ndarray = field(repr=False)
+    variance: float
+    residual: float
+    accuracy: float
+    _symbol: np.ndarray = field(repr=False)
+
+    @classmethod
+    def of(cls, process: Process, n: int) -> ToeplitzProblem:
+        """The problem of predicting ``process`` from its last ``n`` values.
+
+        Raises ``ValueError`` where the covariance is numerically singular or not positive definite, as far as
+        conjugate gradients can tell, of a variance beyond 1e±100, and for a process with several components per
+        position.
+        """
+        if not isinstance(process, Process):
+            raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
+        if process.input_dim != 1:
+            raise ValueError(
+                f"process: found {process.input_dim} components per position, expected 1: fast products are made for "
+                "Toeplitz matrices of one component. Use capcore.fit."
+            )
+        c = process.autocovariance(positive_integer(n, "n") + 1)
+        if c[0] > 0 and not 1e-100 <= c[0] <= 1e100:
+            raise ValueError(
+                f"process: found c_0 = {c[0]:.1e}, expected a variance between 1e-100 and 1e100: its squares leave "
+                "double precision. Measure the process in other units."
+            )
+        symbol, nearest = circulant_symbol(c[:n]), nearest_circulant(c[:n])
+        target, residual = solve_toeplitz_cg(symbol, nearest, c[1:])
+        error = residual * float(np.linalg.norm(c[1:])) / float(nearest.min())
+        rounding = float(np.finfo(float).eps * nearest.max() / nearest.min())
+        accuracy = max(error / (float(np.linalg.norm(target)) or 1.0), rounding)
+        return cls(c[:n], target, float(c[0] - target @ c[1:]), residual, accuracy, symbol)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number n of inputs."""
+        return self.target.size
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """(n,) or (n, m): Σ v, for ``values`` (n,) or (n, m), in O(n log n) each."""
+        return _apply(self._symbol, values)
+
+    def loss(self, coefficients: np.ndarray) -> float:
+        """The excess variance of the predictor with these coefficients (n,) (paper 1, Eq. 14)."""
+        error = finite_array(coefficients, "coefficients", 1) - self.target
+        return max(0.0, float(error @ self.apply(error)))
+
+
+def circulant_symbol(column: np.ndarray) -> np.ndarray:
+    """Transform (M/2 + 1,), real, of the circulant of a fast length M ≥ 2n that embeds the Toeplitz ``column`` (n,)."""
+    n = column.size
+    length = 2 * next_fast_len(n, real=True)
+    embedded = np.zeros(length)
+    embedded[:n] = column
+    embedded[length - n + 1 :] = column[:0:-1]
+    return np.ascontiguousarray(rfft(embedded).real)
+
+
+def nearest_circulant(column: np.ndarray) -> np.ndarray:
+    """Eigenvalues (n/2 + 1,) of the circulant nearest to the Toeplitz ``column`` (n,) in the Frobenius norm.
+
+    Positive whenever the Toeplitz matrix is positive definite: raises ``ValueError`` otherwise. Source: T. Chan (1988).
+    """
+    n = column.size
+    weights = np.arange(n) / n
+    eigenvalues = rfft((1 - weights) * column + weights * np.concatenate([[0.0], column[:0:-1]])).real
+    if not eigenvalues.min() > 0:
+        raise ValueError(_refusal(f"found {eigenvalues.min():.1e} among the values of its averaged spectrum"))
+    return eigenvalues
+
+
+def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
+    """Solution (n,) of Σ v = ``right``, and its relative residual.
+
+    Parameters
+    ----------
+    symbol : of :func:`circulant_symbol`, to apply Σ. nearest : of :func:`nearest_circulant`, the preconditioner.
+
+    Conjugate gradients start again from the true residual until it no longer falls. Raises ``ValueError``
+    where that leaves more than ``TRUSTED_RESIDUAL``.
+    """
+    n = right.size
+    scale = float(np.linalg.norm(right))
+    if not scale > 0:
+        return np.zeros(n), 0.0
+    covariance = LinearOperator((n, n), matvec=lambda v: _apply(symbol, v.ravel()))
+    preconditioner = LinearOperator((n, n), matvec=lambda v: irfft(rfft(v.ravel()) / nearest, n))
+    solution, rest = np.zeros(n), right
+    for _ in range(ROUNDS):
+        step, _ = cg(covariance, rest, rtol=1e-14, atol=1e-17 * scale, maxiter=200, M=preconditioner)
+        trial = solution + step
+        new = right - _apply(symbol, trial)
+        if not np.linalg.norm(new) < np.linalg.norm(rest):
+            break
+        solution, rest = trial, new
+    residual = float(np.linalg.norm(rest)) / scale
+    if not residual < TRUSTED_RESIDUAL:
+        raise ValueError(_refusal(f"found a relative residual of {residual:.1e} for the optimal predictor"))
+    return solution, residual
+
+
+def _apply(symbol: np.ndarray, values: np.ndarray) -> np.ndarray:
+    length = 2 * (len(symbol) - 1)
+    spectrum = rfft(values, length, axis=0)
+    spectrum *= symbol if np.ndim(values) == 1 else symbol[:, None]
+    return irfft(spectrum, length, axis=0)[: len(values)]
+
+
+def _refusal(found: str) -> str:
+    return (
+        f"autocovariance: numerically singular or not positive definite: {found}. Add white noise with "
+        "process.with_nugget(variance), use fewer lags, or choose a rougher process."
+    )
+
+
+def tangent_hessian(
+    space: TangentSpace,
+    autocovariance: np.ndarray,
+    normal: np.ndarray | None = None,
+    bonds: Sequence[np.ndarray] = (),
+) -> np.ndarray:
+    """(κ, κ) matrix TᵀΣT, plus the curvature C where ``normal`` is given.
+
+    Parameters
+    ----------
+    space : the tangent space T, input_dim 1. autocovariance : (n,) first column of Σ.
+    normal : (n,) half the loss's gradient Σ(A − A*) less its tangent part.
+    bonds : the matrices M_l (p_l, s_l) of :func:`~capcore.large.retraction.bond_matrices`, invertible.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> arch = Hierarchical(channels=2, n_layers=4)
+    >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))
+    >>> bool(np.allclose(tangent_hessian(space, np.eye(16)[0]), np.eye(space.dimension)))
+    True
+    """
+    result = np.zeros((space.dimension, space.dimension))
+    blocks = space.blocks
+    kernel = np.concatenate([autocovariance[:0:-1], autocovariance])[:, None, None]
+    rest = None if normal is None else normal.reshape(-1, 1)
+    for l, complement in enumerate(space.complements):
+        width, taps, q = complement.shape
+        upper = space.upper[l]
+        s, last = upper.shape[1], l == space.n_layers - 1
+        kernel = _interleave(kernel, taps)  # (offsets, taps · width, taps · width)
+        free = complement.transpose(1, 0, 2).reshape(taps * width, q)
+        frame = free[:, :0] if last else space.below[l].transpose(1, 0, 2).reshape(taps * width, -1)
+        if q and s:
+            moved = _toeplitz_by_blocks(np.hstack([free, frame]).T @ (kernel @ free), upper)  # (upper, q + p, s·q)
+            own = np.tensordot(upper, moved[:, :q], (0, 0)).reshape(s * q, s * q)
+            result[blocks[l], blocks[l]] = 0.5 * (own + own.T)
+            if not last:
+                coarse = moved[:, q:]
+                if rest is not None:
+                    pulled = rest.reshape(len(upper), taps * width) @ free  # (upper, q)
+                    inverse = np.linalg.inv(bonds[l])  # (s, p)
+                    coarse = coarse + np.einsum("uq,sp->upsq", pulled, inverse).reshape(coarse.shape)
+                below = _project_above(space, l + 1, coarse)
+                result[blocks[l + 1].start :, blocks[l]] = below
+                result[blocks[l], blocks[l + 1].start :] = below.T
+        if not last:
+            kernel = frame.T @ (kernel @ frame)
+            if rest is not None:
+                rest = rest.reshape(len(upper), taps * width) @ frame
+    return result
+
+
+def _interleave(kernel: np.ndarray, taps: int) -> np.ndarray:
+    """Offsets −(N−1) … N−1 of blocks (p, p) → offsets −(N/taps − 1) … of blocks (taps · p, taps · p)."""
+    p = kernel.shape[1]
+    offsets = (len(kernel) + 1) // taps - 1  # 2 N/taps − 1
+    raw = np.empty((offsets, taps, p, taps, p))
+    for a in range(taps):
+        for b in range(taps):
+            start = taps - 1 + a - b
+            raw[:, a, :, b] = kernel[start : start + taps * (offsets - 1) + 1 : taps]
+    return raw.reshape(offsets, taps * p, taps * p)
+
+
+def _toeplitz_by_blocks(kernel: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    """(N, w, s · q): the block Toeplitz matrix with ``kernel`` (2N − 1, w, q) times ``frame`` (N, s), for all q."""
+    n, s = frame.shape
+    _, w, q = kernel.shape
+    length = next_fast_len(2 * n - 1, real=True)
+    turned = np.zeros((length, w, q))
+    turned[:n] = kernel[n - 1 :]
+    turned[length - n + 1 :] = kernel[: n - 1]
+    spectrum = rfft(turned, axis=0)
+    result = np.empty((n, w, s, q))
+    for column, values in enumerate(rfft(frame, length, axis=0).T):  # one at a time: the transforms are the memory
+        result[:, :, column] = irfft(spectrum * values[:, None, None], length, axis=0)[:n]
+    return result.reshape(n, w, s * q)
+
+
+def _project_above(space: TangentSpace, first: int, rest: np.ndarray) -> np.ndarray:
+    """Coordinates (…, m) in the blocks of the layers after ``first`` (counted from 0) of U_first ⊗ I times ``rest``.
+
+    ``rest`` : (positions above, p_first, m). For ``first`` = 0 this is ``space.project``.
+    """
+    many, parts = rest.shape[2], []
+    for l in range(first, space.n_layers):
+        core = space.complements[l]
+        p, taps, q = core.shape
+        rest = rest.reshape(-1, taps * p, many)
+        inner = core.transpose(1, 0, 2).reshape(taps * p, q).T @ rest  # (upper, q, m)
+        block = space.upper[l].T @ inner.reshape(len(inner), q * many)
+        parts.append(block.reshape(-1, many))
+        if l < space.n_layers - 1:
+            rest = space.below[l].transpose(1, 0, 2).reshape(taps * p, -1).T @ rest
+    return np.concatenate(parts)

@@ -1,0 +1,191 @@
+"""Capacity of a model whose Jacobian is known by its products only.
+
+The leverage scores are exact up to rounding: nothing random is left in the answer.
+
+κ + 10 random combinations of the columns of J span its whole column space with probability one (Halko, Martinsson &
+Tropp 2011, section 4, at the exact rank). An orthonormal basis U of it, taken through Σ and orthonormalised again, is a
+basis of 𝒦: n × κ numbers, κ + 10 forward products, and a rank decision on J alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular, svd
+from tqdm import tqdm
+
+from capcore.allocation import CapacityWarning
+from capcore.architectures.base import Architecture
+from capcore.architectures.frozen import Frozen
+from capcore.architectures.function import Function
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.recurrent import Recurrent
+from capcore.architectures.scales import with_even_layers
+from capcore.constraints import rank_tolerance
+from capcore.large.allocation import octave_edges
+from capcore.large.fft import covariance_product
+from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
+from capcore.memory import arrays, fits, too_large
+from capcore.optimum import Problem
+from capcore.processes import Process
+
+
+@dataclass(frozen=True, eq=False)
+class CapacityEstimate:
+    """Capacity of a model at given parameters, by input and by octave of lag.
+
+    Attributes
+    ----------
+    total : κ, the numerical dimension of the constraint space; ``per_input`` sums to it, up to ``error``.
+    generic_total : exact generic capacity, None where it is not known.
+    per_input : (n_inputs,) capacity of each position, lag 0 first.
+    error : bound, to first order, on what rounding does to the capacity of any group of inputs.
+    singular_values : of the sketch, descending; those above the tolerance were kept.
+    """
+
+    total: int
+    generic_total: int | None
+    per_input: np.ndarray = field(repr=False)
+    error: float
+    singular_values: np.ndarray = field(repr=False)
+
+    @property
+    def edges(self) -> np.ndarray:
+        """(k + 1,) edges 0, 1, 2, 4, 8, … n_inputs: octave i holds the lags edges[i] … edges[i + 1] − 1."""
+        return octave_edges(self.per_input.size)
+
+    @property
+    def per_octave(self) -> np.ndarray:
+        """(k,) capacity of every octave of lag, the last one perhaps cut short; sums to ``total``."""
+        return np.add.reduceat(self.per_input, self.edges[:-1])
+
+
+OVERSAMPLING = 10
+FIRST_SKETCH = 64  # columns tried first where no bound on the rank is known
+
+
+class Leverage(NamedTuple):
+    """Leverage scores of the rows of K̃, and what decided them.
+
+    Attributes
+    ----------
+    scores : (n,). rank : kept. singular_values : of the sketch. rounding : first-order bound on the error of any sum.
+    """
+
+    scores: np.ndarray
+    rank: int
+    singular_values: np.ndarray
+    rounding: float
+
+
+def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.random.Generator, bar: tqdm) -> Leverage:
+    """Leverage scores through a basis of the column space; ``bound`` is an upper bound on the rank, if one is known.
+
+    Without one the sketch grows until its rank stays ten below its number of columns. Raises
+    :class:`~capcore.memory.TooLargeError` before a sketch that would not fit into memory.
+    """
+    n, p = operator.products.n_rows, operator.products.n_params
+    most = min(n, p)
+    count = (most if bound is None else min(bound, most)) + OVERSAMPLING
+    first = count if bound is not None else min(count, FIRST_SKETCH)
+    _check_size(n, min(first, p))
+    sketch = operator.range_sketch(first, rng, bar)
+    while True:
+        q, r = qr(sketch, mode="economic", check_finite=False, overwrite_a=bound is not None)
+        left, values, _ = svd(r, check_finite=False)
+        tolerance = rank_tolerance((n, p), float(values[0]))
+        rank = int(np.count_nonzero(values > tolerance))
+        columns = sketch.shape[1]
+        if columns >= min(count, p) or rank <= columns - OVERSAMPLING:
+            break
+        del q
+        doubled = min(2 * columns, count)
+        _check_size(n, min(doubled, p))
+        grown = operator.range_sketch(doubled, rng, bar) if doubled >= p else _more(operator, sketch, doubled, rng, bar)
+        sketch = grown
+    rank = rank if bound is None else min(rank, bound)
+    if rank == 0:
+        return Leverage(np.zeros(n), 0, values, 0.0)
+    del sketch
+    basis = np.empty((n, rank), order="F")
+    for part in operator.products.blocks(rank):
+        basis[:, part] = operator.covariance(q @ left[:, part])
+    del q
+    basis, r = qr(basis, mode="economic", check_finite=False, overwrite_a=True)
+    stretch = svd(r, compute_uv=False)
+    if not stretch[-1] > rank_tolerance((n, rank), float(stretch[0])):
+        raise ValueError(
+            "covariance: numerically singular on the tangent space. Found the smallest relative stretch "
+            f"{stretch[-1] / stretch[0]:.1e}. Add white noise with process.with_nugget(variance)."
+        )
+    # U_j is off by at most tolerance / s_j; Σ, and the division by what it leaves of U, carry that to 𝒦.
+    carried = svd(solve_triangular(r, np.diag(1 / values[:rank]), trans="T"), compute_uv=False)
+    rounding = 2 * tolerance * float(stretch[0]) * float(carried.sum())
+    return Leverage(np.square(basis).sum(axis=1), rank, values, rounding)
+
+
+def _more(
+    operator: ConstraintOperator, sketch: np.ndarray, count: int, rng: np.random.Generator, bar: tqdm
+) -> np.ndarray:
+    """The sketch with further columns, ``count`` in all."""
+    further = operator.range_sketch(count - sketch.shape[1], rng, bar)
+    return np.hstack([sketch, further])
+
+
+def _check_size(n: int, columns: int) -> None:
+    n_bytes = arrays(n, columns, copies=3)
+    if not fits(n_bytes):
+        advice = "Use fewer inputs or channels, or capcore.allocate_large where supports are disjoint."
+        raise too_large(f"sketch: found {n:,} inputs of {columns:,} columns", n_bytes, advice)
+
+
+def estimate_capacity(
+    model: Architecture | JacobianProducts,
+    params: object,
+    process: Process | Problem,
+    *,
+    rng: np.random.Generator | int | None = None,
+    progress: bool = False,
+) -> CapacityEstimate:
+    """Capacity per input and per octave of lags, exact but for rounding, from products with J, Jᵀ and Σ.
+
+    Parameters
+    ----------
+    model : an architecture, or :class:`~capcore.large.jacobian_products.JacobianProducts`.
+    params : (n_params,), or None beside products. process : whose covariance enters, or the problem it poses.
+    rng : a ``numpy.random.Generator`` or a seed for the sketch. Default: seed 0.
+    progress : show a progress bar.
+
+    Warns with :class:`~capcore.allocation.CapacityWarning` where the numerical rank is below the generic one. Layers of
+    any scale are evened first. Raises :class:`~capcore.memory.TooLargeError` where 3 n κ numbers would not fit into
+    memory, ``ValueError`` for arguments that cannot be used and for products that are not finite.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import PowerLaw
+    >>> arch = Hierarchical(channels=2, dilations=[1, 2, 4, 1, 2, 4])
+    >>> estimate = estimate_capacity(arch, arch.init(np.random.default_rng(0)), PowerLaw())
+    >>> estimate.total, estimate.per_octave.round(6).sum()
+    (15, np.float64(15.0))
+    """
+    rng = np.random.default_rng(0 if rng is None else rng)
+    if isinstance(model, Frozen | Function | Hierarchical | Recurrent) and params is not None:
+        model, params = with_even_layers(model, params)
+    products = JacobianProducts.of(model, params)
+    covariance = covariance_product(process, products.n_inputs, products.input_dim)
+    operator = ConstraintOperator.balanced(products, covariance, rng)
+    bound = products.generic_total
+    with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
+        found = leverage_by_range(operator, bound, rng, bar)
+    if bound is not None and found.rank < min(bound, products.n_rows, products.n_params):
+        warnings.warn(
+            f"numerical capacity {found.rank} is below the exact generic capacity {bound}: the parameters are singular "
+            "or nearly so. Look at singular_values.",
+            CapacityWarning,
+            stacklevel=2,
+        )
+    per_input = found.scores.reshape(products.n_inputs, products.input_dim).sum(axis=1)
+    per_input = np.minimum(per_input, products.input_dim)
+    return CapacityEstimate(found.rank, bound, per_input, found.rounding, found.singular_values)

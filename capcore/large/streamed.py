@@ -1,0 +1,273 @@
+"""ΣT in chunks of inputs, never as a whole: exact near lags, and decaying exponentials for the far ones.
+
+A chunk is one setting of the upper layers' digits: B = n_1 ⋯ n_b successive positions. Layers up to b differ from chunk
+to chunk only through V_b: T = Σ_r V_b[I, r] F_r. Layers above b see a chunk only through U_b: T = U_b C_I.
+
+T is thus made of the same few columns in every chunk, and so are its products with the covariance inside a chunk and
+between neighbours. What chunks farther away contribute, at lags above B, is
+Σ_k w_k z_k^lag: it is carried from chunk to chunk, from either end, in one number for each exponential and column. A
+chunk sees those states through smooth functions of the position in it, of which some 26 are independent in double
+precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import matmul_toeplitz, svd
+
+from capcore.large.exponentials import ExponentialSum, NoExponentialsError, fit_exponentials, known_poles
+from capcore.multivariate import Independent, Mixed
+from capcore.processes import Process
+from capcore.tangent_space import TangentSpace
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """T in chunks of ``size`` positions.
+
+    Attributes
+    ----------
+    size : B. count : N = n / B. rows : B · d.
+    fixed : (s, κ_low, B · d) the F_r, transposed: columns of the layers within a chunk.
+    weights : (N, s) V_b. frame : (p, B · d) U_b, transposed. coarse : (N, p, κ_high) the C_I.
+    """
+
+    size: int
+    count: int
+    rows: int
+    fixed: np.ndarray
+    weights: np.ndarray
+    frame: np.ndarray
+    coarse: np.ndarray
+
+    @classmethod
+    def of(cls, space: TangentSpace, size: int) -> Chunks:
+        """Chunks of as nearly as possible ``size`` positions."""
+        extents = np.array([*space.extents[1:], space.n_inputs], dtype=float)
+        depth = int(np.argmin(np.abs(np.log(extents / size)))) + 1  # b
+        n, d, last = space.n_inputs, space.input_dim, depth == space.n_layers
+        chunk = int(extents[depth - 1])
+        rank = space.ranks_above[depth - 1]
+        lower = [np.eye(d)]
+        for core in space.below[:depth]:
+            lower.append(_raised(lower[-1], core))
+        upper = np.eye(rank)[:, None, :]  # (r, positions, s_l): V_l in terms of V_b
+        fixed: list[np.ndarray] = []
+        for l in range(depth, 0, -1):
+            raised = _raised(lower[l - 1], space.complements[l - 1])
+            block = np.einsum("rus,mq->rsqum", upper, raised)
+            fixed.insert(0, block.reshape(rank, upper.shape[2] * raised.shape[1], chunk * d))
+            if l > 1:
+                upper = _lowered(upper, space.above[l - 2])
+        weights = np.ones((1, 1, 1))
+        for core in space.above[depth - 1 :][::-1]:
+            weights = _lowered(weights, core)
+        if not last:
+            train = TangentSpace(space.below[depth:], space.complements[depth:], space.above[depth:])
+            coarse = train.basis().reshape(n // chunk, lower[depth].shape[1], train.dimension)
+        else:
+            coarse = np.zeros((1, 0, 0))
+        frame = np.zeros((0, chunk * d)) if last else lower[depth].T
+        return cls(chunk, n // chunk, chunk * d, np.concatenate(fixed, axis=1), weights[0], frame, coarse)
+
+
+def _raised(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
+    """(extent, p) composed with a core (p, taps, q) → (taps · extent, q)."""
+    return np.tensordot(frame, core, 1).transpose(1, 0, 2).reshape(len(frame) * core.shape[1], core.shape[2])
+
+
+def _lowered(upper: np.ndarray, core: np.ndarray) -> np.ndarray:
+    """(r, positions, s_l) composed with the core (s_{l−1}, taps, s_l) → (r, positions · taps, s_{l−1})."""
+    product = np.tensordot(upper, core, (2, 2)).transpose(0, 1, 3, 2)  # (r, positions, taps, s_{l−1})
+    return product.reshape(len(upper), upper.shape[1] * core.shape[1], core.shape[0])
+
+
+CHUNK = 512  # positions in a chunk, about
+GROUP = 8  # chunks that are worked on at a time
+CHECKPOINTS = 1.5e8  # bytes of states kept, so that chunks can be visited in any order and several times
+EPS = float(np.finfo(float).eps)
+
+
+class StreamedProduct:
+    """ΣT (n · d, κ), computed block by block on demand: see :class:`~capcore.large.leverage.RowBlocks`.
+
+    Parameters
+    ----------
+    space : the tangent basis. process : with as many components: one-dimensional, independent or mixed.
+    chunk : B, about.
+
+    Attributes
+    ----------
+    max_error : largest error of the exponentials at any lag, relative to c_0. n_exponentials : their number.
+
+    Raises :class:`~capcore.large.exponentials.NoExponentialsError` where the far lags are no sum of exponentials, or
+    the components neither independent nor mixtures of independent ones.
+    """
+
+    def __init__(self, space: TangentSpace, process: Process, chunk: int = CHUNK) -> None:
+        self._chunks = chunks = Chunks.of(space, chunk)
+        self.n_rows, self.n_columns = space.n_inputs * space.input_dim, space.dimension
+        sources, mixing = _sources(process)
+        sums = [_far_lags(source, space.n_inputs, chunks.size + 1) for source in sources]
+        self.max_error = max(part.max_error for part in sums)
+        self.n_exponentials = sum(part.rates.size for part in sums)
+        self._scale = min(float(source.autocovariance(1)[0]) for source in sources)
+        self._near(process.autocovariance(min(2 * chunks.size, space.n_inputs)))
+        self._far(sums, mixing)
+        states = 2 * chunks.count * self._decay.size * chunks.coarse.shape[2] * self._decay.itemsize
+        self._stride = min(chunks.count, GROUP * max(2, int(states / CHECKPOINTS / GROUP) + 1))
+        self.n_blocks = -(-chunks.count // self._stride)
+        self._checkpoint()
+
+    def _near(self, autocovariance: np.ndarray) -> None:
+        """Products of the fixed columns with the covariance of a chunk and its neighbours."""
+        chunks = self._chunks
+        d = chunks.rows // chunks.size
+        lags = np.zeros((3 * chunks.size, d, d))
+        lags[: len(autocovariance)] = autocovariance.reshape(-1, d, d)
+        rank, low, _ = chunks.fixed.shape
+        inputs = np.concatenate([chunks.fixed.reshape(rank * low, chunks.rows), chunks.frame])
+        padded = np.zeros((3 * chunks.size, d, len(inputs)))
+        padded[chunks.size : 2 * chunks.size] = inputs.T.reshape(chunks.size, d, len(inputs))
+        output = np.zeros_like(padded)
+        for a, b in np.ndindex(d, d):
+            if lags[:, a, b].any():
+                output[:, a] += matmul_toeplitz(lags[:, a, b], padded[:, b])
+        # The first third is what the chunk before receives from this one, the last what the chunk after receives: in
+        # reverse, what a chunk receives from the one before, from itself, and from the one after.
+        near = output.reshape(3, chunks.rows, len(inputs))[::-1].transpose(0, 2, 1)
+        self._near_fixed = near[:, : rank * low].reshape(3 * rank, low * chunks.rows)
+        self._near_frame = near[:, rank * low :].reshape(3 * len(chunks.frame), chunks.rows)
+
+    def _far(self, sums: list[ExponentialSum], mixing: np.ndarray) -> None:
+        """What goes into the states, how they decay, and what comes out of them."""
+        chunks = self._chunks
+        rates = np.concatenate([part.rates for part in sums])
+        owner = np.repeat(np.arange(len(sums)), [part.rates.size for part in sums])
+        weights = np.concatenate([part.weights for part in sums])
+        falling = np.exp(-np.outer(rates, np.arange(chunks.size)))  # z^i
+        spread = mixing[:, owner].T[:, None, :]  # (M, 1, d)
+        ahead = (falling[:, :, None] * spread).reshape(rates.size, chunks.rows)
+        behind = (falling[:, ::-1, None] * spread).reshape(rates.size, chunks.rows)
+        self._decay = np.exp(-rates * chunks.size)[:, None]
+        # States from the left take in T by ``behind`` and give it out by ``ahead``; those from the right the reverse.
+        self._inputs = [self._taken_in(part) for part in (behind, ahead)]
+        outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
+        u, s, vt = svd(outputs, full_matrices=False)
+        kept = s > EPS / 2 * self._scale  # what is dropped changes no lag by more than ε of c_0
+        self._spread_out, self._given_out = vt[kept], (u[:, kept] * s[kept]).T
+        self._spread_frame = np.concatenate([self._near_frame, self._spread_out])
+
+    def _taken_in(self, exponentials: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the fixed columns (M, s, κ_low) and the frame (M, p) add to the states."""
+        fixed = np.einsum("mx,rcx->mrc", exponentials, self._chunks.fixed, optimize=True)
+        return fixed, exponentials @ self._chunks.frame.T
+
+    def _checkpoint(self) -> None:
+        """States of the fixed columns at every chunk, those of the coarse ones at the edges of the blocks.
+
+        The fixed columns differ from chunk to chunk in V_b only, so that (M, s) numbers carry all of them.
+        """
+        chunks, m = self._chunks, self._decay.size
+        kind = self._decay.dtype
+        self._carried = np.zeros((2, chunks.count, m, chunks.weights.shape[1]), dtype=kind)
+        for side, order in enumerate((range(chunks.count), range(chunks.count - 1, -1, -1))):
+            previous = None
+            for i in order:
+                if previous is not None:
+                    source = 2 * previous - i  # two chunks away from i
+                    found = self._decay * self._carried[side, previous]
+                    if 0 <= source < chunks.count:
+                        found = found + chunks.weights[source]
+                    self._carried[side, i] = found
+                previous = i
+        self._edges = np.zeros((2, self.n_blocks, m, chunks.coarse.shape[2]), dtype=kind)
+        for side in (0, 1):
+            blocks = range(self.n_blocks) if side == 0 else range(self.n_blocks - 1, -1, -1)
+            state = np.zeros(self._edges.shape[2:], dtype=kind)
+            for block in blocks:
+                self._edges[side, block] = state
+                *_, state = self._walk(side, block, state)
+
+    def _range(self, block: int) -> range:
+        return range(block * self._stride, min((block + 1) * self._stride, self._chunks.count))
+
+    def _walk(self, side: int, block: int, state: np.ndarray) -> Iterator[np.ndarray]:
+        """States of the coarse columns at the chunks of a block in the order of ``side``, and the one after them."""
+        yield state
+        order = self._range(block)[:: -1 if side else 1]
+        step = -1 if side else 1
+        for i in order:
+            state = self._decay * state
+            if 0 <= i - step < self._chunks.count:
+                state = state + self._inputs[side][1] @ self._chunks.coarse[i - step]
+            yield state
+
+    def parts(self, block: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Rows of a block chunk by chunk, and their transposes (κ, B · d)."""
+        chunks, order = self._chunks, self._range(block)
+        sides = [np.array(list(self._walk(side, block, self._edges[side, block]))[:-1]) for side in (0, 1)]
+        sides[1] = sides[1][::-1]
+        for start in range(0, len(order), GROUP):
+            group = order[start : start + GROUP]
+            values = np.empty((len(group), self.n_columns, chunks.rows))
+            states = []
+            for side in (0, 1):
+                fixed = self._carried[side, group.start : group.stop].transpose(1, 0, 2) @ self._inputs[side][0]
+                coarse = sides[side][start : start + len(group)]
+                states.append(_real_columns(np.concatenate([fixed.transpose(1, 0, 2), coarse], axis=2)))
+            self._add_values(group, self._given_out @ np.concatenate(states, axis=1), values)
+            for i, found in zip(group, values, strict=True):
+                yield slice(i * chunks.rows, (i + 1) * chunks.rows), found
+
+    def _add_values(self, group: range, far: np.ndarray, values: np.ndarray) -> None:
+        """Fill ``values`` (group, κ, B · d): far lags from their coefficients (group, k, κ), and near ones."""
+        chunks, count = self._chunks, len(group)
+        low = chunks.fixed.shape[1]
+        weights = _window(chunks.weights, group).reshape(count, len(self._near_fixed))
+        values[:, :low] = (weights @ self._near_fixed).reshape(count, low, chunks.rows)
+        values[:, :low] += far[:, :, :low].transpose(0, 2, 1) @ self._spread_out
+        if low < self.n_columns:
+            coarse = _window(chunks.coarse, group).reshape(count, len(self._near_frame), self.n_columns - low)
+            both = np.concatenate([coarse, far[:, :, low:]], axis=1)
+            np.matmul(both.transpose(0, 2, 1), self._spread_frame, out=values[:, low:])
+
+
+def _window(array: np.ndarray, group: range) -> np.ndarray:
+    """(group, 3, …) entries of the chunk before, the chunk itself and the chunk after; zero beyond the ends."""
+    result = np.zeros((len(group), 3, *array.shape[1:]))
+    for shift in (-1, 0, 1):
+        start, stop = max(group.start + shift, 0), min(group.stop + shift, len(array))
+        if start < stop:
+            result[start - group.start - shift : stop - group.start - shift, shift + 1] = array[start:stop]
+    return result
+
+
+def _real_rows(matrix: np.ndarray) -> np.ndarray:
+    """Real rows that give the real part of a complex state's product, to go with :func:`_real_columns`."""
+    return np.concatenate([matrix.real, -matrix.imag]) if np.iscomplexobj(matrix) else matrix
+
+
+def _real_columns(states: np.ndarray) -> np.ndarray:
+    return np.concatenate([states.real, states.imag], axis=1) if np.iscomplexobj(states) else states
+
+
+def _sources(process: Process) -> tuple[list[Process], np.ndarray]:
+    """One-dimensional sources, and how they are mixed into the components."""
+    if isinstance(process, Mixed):
+        return list(process.components), process.mixing
+    if isinstance(process, Independent):
+        return list(process.components), np.eye(process.input_dim)
+    if process.input_dim != 1:
+        raise NoExponentialsError(
+            f"process: found {type(process).__name__} with {process.input_dim} components, expected one component, or "
+            "Independent or Mixed ones. Use method='fft'."
+        )
+    return [process], np.eye(1)
+
+
+def _far_lags(process: Process, n: int, first: int) -> ExponentialSum:
+    return fit_exponentials(process.autocovariance(n), min(first, n), poles=known_poles(process))

@@ -1,1 +1,0 @@
-"""Fitting at scale: Newton's method on the manifold of tensor trains, without any n × n matrix."""

@@ -1,0 +1,253 @@
+"""What noise looks like in a spectrum: its law, its edge, its fit, and layers without training.
+
+The law of Marchenko and Pastur: where the eigenvalues of noise lie.
+
+W has N rows and M ≤ N columns of independent entries of variance σ². The eigenvalues of X = WᵀW/N then lie between
+λ± = σ²(1 ± √(M/N))², with density N/M·√((λ₊ − λ)(λ − λ₋))/(2πσ²λ) as both grow at a fixed ratio (Marchenko and
+Pastur 1967).
+
+How far the largest eigenvalue of noise strays from the edge of the bulk: the law of Tracy and Widom.
+
+For an N × M matrix of independent standard normal entries, (λ_max(WᵀW) − centre)/width follows it as N and M grow, with
+the centre and the width of Johnstone (2001). The tests compute the quantiles by a determinant of Ferrari and Spohn.
+
+The bulk of noise in a spectrum, and what stands out of it: a fit of the law of Marchenko and Pastur.
+
+Spikes must not move the fit, so σ comes from the middle half of the bulk by rank: eigenvalues keep to their places like
+no independent draws do, and the middle half fixes σ to within O(1/M). Spikes are counted above the edge of noise, with
+the fluctuation of its largest eigenvalue (:mod:`capcore.spectra.noise`), and taken out until their number stays.
+A planted spike of strength θ is seen only above σ(M/N)^¼ (Baik, Ben Arous & Péché 2005): below, nothing sticks out.
+
+What a layer's spectrum would be without training: its weights shuffled, or replaced by Gaussian noise.
+
+Each layer has a generator of its own, made of the seed and its name, so that the nulls of one layer do not depend on
+which others are analysed, or in what order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
+
+
+def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
+    """(λ₋, λ₊) for M/N = ``ratio``, at most one.
+
+    >>> bulk_edges(0.25)
+    (0.25, 2.25)
+    """
+    ratio = _ratio(ratio)
+    return float(sigma**2 * (1 - np.sqrt(ratio)) ** 2), float(sigma**2 * (1 + np.sqrt(ratio)) ** 2)
+
+
+def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
+    """Density of the law at ``values``, of the same shape; zero outside of the bulk.
+
+    Raises ``ValueError`` for a ``sigma`` whose fourth power is no normal number.
+    """
+    if sigma and not 1e-75 < abs(sigma) < 1e75:
+        raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
+    lower, upper = bulk_edges(ratio, sigma)
+    values = np.asarray(values, float)
+    inside = (values > lower) & (values < upper)
+    x = np.where(inside, values, upper)
+    return np.where(inside, np.sqrt((upper - x) * (x - lower)) / (2 * np.pi * ratio * sigma**2 * x), 0.0)
+
+
+def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
+    """Probability of the law up to ``values``, of the same shape, in closed form.
+
+    With λ = σ²(1 + c + 2√c cos φ), c the ratio, the density becomes 2 sin²φ/(π(1 + c + 2√c cos φ)), whose integral is
+    elementary.
+
+    >>> bulk_distribution(np.array([1.0, 2.25]), 0.25).round(6).tolist()
+    [0.55339, 1.0]
+    """
+    c = _ratio(ratio)
+    x = np.asarray(values, float) / finite_number(sigma, "sigma") ** 2
+    phi = np.arccos(np.clip((x - 1 - c) / (2 * np.sqrt(c)), -1, 1))
+    half = 2 * np.arctan2((1 - np.sqrt(c)) * np.sin(phi / 2), (1 + np.sqrt(c)) * np.cos(phi / 2))
+    return 1 + (np.sqrt(c) * np.sin(phi) - (1 + c) / 2 * phi + (1 - c) / 2 * half) / (np.pi * c)
+
+
+def _ratio(value: float) -> float:
+    if not 0 < finite_number(value, "ratio") <= 1:
+        raise ValueError(f"ratio: found {value!r}, expected M/N above zero and at most one.")
+    return float(value)
+
+
+@lru_cache(maxsize=64)
+def _table(ratio: float) -> tuple[np.ndarray, np.ndarray]:
+    """Distribution of the law of unit variance on a grid that is dense at its ends."""
+    phi = np.linspace(np.pi, 0, 4001)
+    values = 1 + ratio + 2 * np.sqrt(ratio) * np.cos(phi)
+    return bulk_distribution(values, ratio), values
+
+
+def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
+    """Values up to which the law has these probabilities, of the same shape, to six digits.
+
+    >>> bulk_quantiles(np.array([0.0, 1.0]), 0.25).round(9).tolist()
+    [0.25, 2.25]
+    """
+    cumulated, values = _table(_ratio(ratio))
+    return sigma**2 * np.interp(probabilities, cumulated, values)
+
+
+QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
+"""Quantiles for real matrices (β = 1), rounded to four places."""
+
+
+def edge(n: float, m: float, level: float = 0.99) -> float:
+    """What λ_max(WᵀW) of n × m standard normal entries exceeds with probability 1 − ``level``, about.
+
+    n, m : either may be the larger. level : 0.9, 0.95, 0.99 or 0.999. Raises ``ValueError`` for others.
+
+    >>> round(edge(100, 100), 1)
+    421.6
+    """
+    if level not in QUANTILES:
+        raise ValueError(f"level: found {level!r}, expected one of {', '.join(map(str, QUANTILES))}.")
+    root, side = np.sqrt(max(n - 1, m - 1, 0.5)), np.sqrt(min(n, m))
+    width = (root + side) * (1 / root + 1 / side) ** (1 / 3)
+    return float((root + side) ** 2 + QUANTILES[level] * width)
+
+
+CENTRAL = (0.25, 0.75)  # of the bulk, by rank: what is fitted
+
+
+@dataclass(frozen=True)
+class BulkFit:
+    """A bulk of noise fitted to a spectrum, in the units of its eigenvalues.
+
+    Attributes
+    ----------
+    sigma : standard deviation of the noise's entries. lower, upper : λ±, ends of the bulk.
+    threshold : upper end with the fluctuation of the largest eigenvalue of one matrix of noise. n_spikes : eigenvalues
+    above it. soft_rank : λ₊/λ_max, about one for noise and small for a strong spike.
+    distance : largest difference between the distribution of the bulk's eigenvalues and the law; a matrix of noise has
+    about 1/M. It says whether there is such a bulk at all: the other numbers do not.
+    """
+
+    sigma: float
+    lower: float
+    upper: float
+    threshold: float
+    n_spikes: int
+    soft_rank: float
+    distance: float
+
+
+def fit_bulk(
+    eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float | None = None, level: float = 0.99
+) -> BulkFit:
+    """The bulk of (n,) eigenvalues of WᵀW/divisor, in any order.
+
+    Parameters
+    ----------
+    eigenvalues : of one matrix, or of several of one shape together: a multiple of its shorter side, zeros included.
+    shape : rows and columns of the matrix, in any order. divisor : what the eigenvalues were divided by; N, the longer
+        side, by default. From a density: ``fit_bulk(d.eigenvalues, d.shape, divisor=d.divided_by)``.
+    level : probability that the largest eigenvalue of a matrix of noise stays below the threshold.
+
+    Raises ``ValueError`` for fewer than 8 eigenvalues, and if more than a quarter of them are zero: rows or columns
+    of zeros must be taken out first.
+
+    >>> noise = np.random.default_rng(0).normal(scale=0.5, size=(100, 400))
+    >>> fit = fit_bulk(np.linalg.eigvalsh(noise @ noise.T) / 400, (100, 400))
+    >>> round(fit.sigma, 2), fit.n_spikes
+    (0.5, 0)
+    """
+    values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
+    n, m = (positive_integer(side, "shape") for side in (max(shape), min(shape)))
+    divisor = float(n) if divisor is None else finite_number(divisor, "divisor", "a positive number")
+    if divisor <= 0:
+        raise ValueError(f"divisor: found {divisor!r}, expected a positive number.")
+    if values.size < 8 or values.size % m:
+        raise ValueError(
+            f"eigenvalues: found {values.size}, expected a multiple of {m} and at least 8: zeros included."
+        )
+    if values[0] < 0 or values[values.size // 4] <= 0:
+        raise ValueError(
+            f"eigenvalues: found {np.count_nonzero(values <= 0)} of {values.size} that are not positive, "
+            "expected fewer than a quarter, and none negative. Take out rows and columns of zeros."
+        )
+    n_matrices, n_spikes, tried = values.size // m, 0, set()
+    while n_spikes not in tried:
+        tried.add(n_spikes)  # at most half: what is left would be no bulk
+        bulk = values[: values.size - n_spikes]
+        rows, columns = n - n_spikes / n_matrices, m - n_spikes / n_matrices
+        variance = _variance(bulk, columns / rows) * divisor / rows
+        threshold = variance * edge(rows, columns, level) / divisor
+        above = int(np.count_nonzero(values > threshold))
+        n_spikes = min(above, values.size // 2)
+    scale = np.sqrt(variance * rows / divisor)
+    lower, upper = bulk_edges(columns / rows, scale)
+    return BulkFit(
+        float(np.sqrt(variance)),
+        float(lower),
+        float(upper),
+        float(threshold),
+        above,
+        float(upper / values[-1]),
+        _distance(bulk, columns / rows, float(scale)),
+    )
+
+
+def _variance(bulk: np.ndarray, ratio: float) -> float:
+    """Scale of the law that agrees with ascending eigenvalues in the middle, where spikes and zeros do not reach."""
+    first, last = (round(share * bulk.size) for share in CENTRAL)
+    expected = bulk_quantiles((np.arange(first, last) + 0.5) / bulk.size, ratio)
+    return float(bulk[first:last].sum() / expected.sum())
+
+
+def _distance(bulk: np.ndarray, ratio: float, scale: float) -> float:
+    law, steps = bulk_distribution(bulk, ratio, scale), np.arange(bulk.size + 1) / bulk.size
+    return float(max(np.abs(law - steps[:-1]).max(), np.abs(law - steps[1:]).max()))
+
+
+NULLS = ("shuffled", "gaussian")
+SMALLEST, LARGEST = 1e-140, 1e140  # of the largest weight: squares and sums of them are normal numbers
+
+
+def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: int = 0) -> np.ndarray:
+    """Weights of the same shape, double precision, without whatever training has arranged in them.
+
+    Parameters
+    ----------
+    null : ``shuffled`` permutes the entries, which keeps zeros of pruning, outliers and the mean; ``gaussian`` draws
+        them with mean zero and their variance.
+    seed : non-negative. name : of the layer. draw : 0, 1, … for several nulls of one layer.
+
+    Raises ``ValueError`` for ``gaussian`` where the variance of the weights is no normal number.
+
+    >>> null_weights(np.arange(4.0), "shuffled", seed=0, name="fc").sum()
+    np.float64(6.0)
+    """
+    one_of(null, "null", NULLS)
+    if null == "gaussian" and weights.any() and not SMALLEST < float(np.abs(weights).max()) < LARGEST:
+        raise ValueError(
+            f"weights: found entries up to {np.abs(weights).max():.1e}, expected {SMALLEST:g} to {LARGEST:g}: their "
+            "variance would leave double precision. Rescale."
+        )
+    rng = layer_generator(seed, name, null, draw)
+    if null == "shuffled":
+        return rng.permutation(weights.astype(float).ravel()).reshape(weights.shape)
+    return rng.normal(scale=weights.std(dtype=float), size=weights.shape)
+
+
+def layer_generator(seed: int, name: str, purpose: str = "", draw: int = 0) -> np.random.Generator:
+    """A generator for one layer and one purpose, the same on every machine and whatever else is analysed.
+
+    >>> layer_generator(0, "fc").integers(100) == layer_generator(0, "fc").integers(100)
+    np.True_
+    """
+    seed, draw = positive_integer(seed, "seed", 0), positive_integer(draw, "draw", 0)
+    digest = hashlib.sha256(f"{purpose}\0{name}".encode()).digest()
+    return np.random.default_rng([seed, draw, *np.frombuffer(digest, "<u4").tolist()])
