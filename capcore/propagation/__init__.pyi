@@ -1,5 +1,6 @@
 """Every public name of capcore.propagation, and where it is defined: read by type checkers, and by the lazy loader."""
 
+from .convolution import BOUNDARIES as BOUNDARIES
 from .convolution import ConvolutionTransport as ConvolutionTransport
 from .discrete import Propagation as Propagation
 from .discrete import propagate as propagate
@@ -8,9 +9,6 @@ from .evolution import Segment as Segment
 from .evolution import evolve as evolve
 from .fourier import NoSymbolError as NoSymbolError
 from .fourier import propagate_equal as propagate_equal
-from .generator import (
-    BOUNDARIES as BOUNDARIES,
-)
 from .generator import Displacement as Displacement
 from .generator import (
     LimitCoefficients as LimitCoefficients,
