@@ -12,7 +12,8 @@ pytest.importorskip("optax")
 pytest.importorskip("sklearn")
 
 from capcore.complexity import Network, random_network
-from chapters.mimicry.training import answers, regions_on_grid, scaled_logits
+from chapters.mimicry.experiment import regions_on_grid
+from chapters.mimicry.students import answers, scaled_logits
 from tests.any_scale import ORDINARY, at_all_scales, equals, right_or_refused
 
 NETWORK = random_network([3, 6, 5, 4], np.random.default_rng(0), bias_scale=0.3)
@@ -29,7 +30,7 @@ THROUGH = {
     "train_arm": "the same",
 }
 """What else takes a network, and the function that it passes it to."""
-OPTAX = ("scaling_conjecture*/*", "mimicry/*_experiment", "mimicry/training", "capacity_vs_expressivity/set_*")
+OPTAX = ("scaling_conjecture*/*", "mimicry/experiment", "mimicry/students", "capacity_vs_expressivity/set_*")
 """Modules of networks that JAX trains; the others take theirs from ``capcore.complexity``."""
 
 

@@ -12,8 +12,8 @@ from capcore.complexity import parameter_jacobian
 from capcore.complexity.network import as_network
 from chapters.capacity_vs_expressivity import set_experiment
 from chapters.capacity_vs_expressivity.set_models import MODELS, accuracy, train_models
-from chapters.mimicry import training as mimicry
-from chapters.mimicry.mimicry_experiment import against, mean_regions, random_labels, train_student
+from chapters.mimicry import experiment
+from chapters.mimicry.experiment import against, mean_regions, random_labels, train_student
 from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 OPTIONS = {"learning_rates": [0.05], "n_steps": 400, "batch_size": 16}
@@ -96,7 +96,7 @@ def test_parts_of_the_data_differ():
 
 
 def test_images_are_split_and_the_pool_has_their_labels():
-    images = mimicry.draw_images(0)
+    images = experiment.draw_images(0)
     assert images.pool.shape == (4800, 64) and images.y_pool.shape == (4800,)
     np.testing.assert_array_equal(images.pool[:400], images.labelled)
     np.testing.assert_array_equal(images.y_pool[:400], images.y)
@@ -107,7 +107,7 @@ def test_images_are_split_and_the_pool_has_their_labels():
 def test_a_shift_moves_pixels_by_at_most_one():
     image = np.zeros((200, 8, 8))
     image[:, 4, 3] = 1.0
-    moved = mimicry.shifted(image.reshape(200, 64), np.random.default_rng(0)).reshape(200, 8, 8)
+    moved = experiment.shifted(image.reshape(200, 64), np.random.default_rng(0)).reshape(200, 8, 8)
     assert moved.sum() == 200 and moved[:, 3:6, 2:5].sum() == 200
     assert moved.sum(axis=0).astype(bool).sum() == 9  # all nine moves occur
 
@@ -115,23 +115,23 @@ def test_a_shift_moves_pixels_by_at_most_one():
 def test_scaled_logits_give_the_same_answers():
     net = as_network([(np.random.default_rng(0).normal(size=(64, 10)), np.arange(10.0))])
     x = np.random.default_rng(1).normal(size=(50, 64))
-    scaled = mimicry.scaled_logits(net, x)
+    scaled = experiment.scaled_logits(net, x)
     assert scaled.std() == pytest.approx(1) and np.abs(scaled.mean(axis=1)).max() < 1e-12
-    np.testing.assert_array_equal(scaled.argmax(axis=1), mimicry.answers(net, x))
+    np.testing.assert_array_equal(scaled.argmax(axis=1), experiment.answers(net, x))
 
 
 def test_networks_start_where_training_starts():
-    settings = {**mimicry.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
-    images = mimicry.draw_images(4)
-    (trained,) = mimicry.fit_networks("small", mimicry.cross_entropy, [images.labelled], [images.y], settings)
-    (start,) = mimicry.initial_networks("small", settings)
+    settings = {**experiment.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
+    images = experiment.draw_images(4)
+    (trained,) = experiment.fit_networks("small", experiment.cross_entropy, [images.labelled], [images.y], settings)
+    (start,) = experiment.initial_networks("small", settings)
     np.testing.assert_allclose(trained.weights[0], start.weights[0], atol=1e-6)
 
 
 def test_a_student_does_not_start_where_its_teacher_does():
-    settings = {**mimicry.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
-    images = [mimicry.draw_images(4)]
-    teachers = mimicry.initial_networks("deep", settings)
+    settings = {**experiment.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
+    images = [experiment.draw_images(4)]
+    teachers = experiment.initial_networks("deep", settings)
     (student,) = train_student("deep, logits on the pool", teachers, images, settings)
     ours, theirs = student.weights[0].ravel(), teachers[0].weights[0].ravel()
     assert abs(np.corrcoef(ours, theirs)[0, 1]) < 5 / np.sqrt(ours.size)  # five standard errors of no correlation
@@ -142,19 +142,19 @@ def test_the_grid_misses_regions_and_adds_none():
     net = as_network([(w[0], b[0]) for w, b in [(w[None], b[None]) for w, b in as_pairs(layers)]])
     assert through_layers(layers, jnp.ones(3), jax.nn.relu).shape == (1,)
     a, b = np.random.default_rng(0).normal(size=(2, 3))
-    counts = [mimicry.regions_on_grid(net, a, b, n) for n in (3, 31, 3001)]
+    counts = [experiment.regions_on_grid(net, a, b, n) for n in (3, 31, 3001)]
     assert counts == sorted(counts) and counts[0] <= 3
 
 
 def test_a_student_is_told_what_its_arm_says():
-    settings = {**mimicry.SETTINGS, "n_steps": 1, "seeds": [0]}
-    images = [mimicry.draw_images(0)]
-    teachers = mimicry.initial_networks("deep", settings)
+    settings = {**experiment.SETTINGS, "n_steps": 1, "seeds": [0]}
+    images = [experiment.draw_images(0)]
+    teachers = experiment.initial_networks("deep", settings)
     (student,) = train_student("small, logits on the pool", teachers, images, settings)
     assert student.widths == (64, 35, 10)
     found = against(teachers[0], teachers[0], images[0])
     assert found["agreement"] == 1 and found["accuracy"] == np.mean(
-        mimicry.answers(teachers[0], images[0].test) == images[0].y_test
+        experiment.answers(teachers[0], images[0].test) == images[0].y_test
     )
     assert mean_regions(teachers[0], images[0], 0, {"n_segments": 3}) > 1
     assert set(random_labels(images[0], 0)) == set(range(10))

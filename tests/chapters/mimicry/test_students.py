@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capcore.complexity import Network, random_network
 from capcore.complexity.gradients import loss_gradients
-from chapters.mimicry.students import answers_of, logit_targets, matched_width, train_students
+from chapters.mimicry.students import answers, matched_width, scaled_logits, train_students
 from tests.strategies import seeds
 
 
@@ -27,8 +27,8 @@ def test_the_widths_of_the_chapter():
 def test_targets_give_the_same_answers_and_probabilities(seed, k):
     rng = np.random.default_rng(seed)
     net, x = random_network([3, 6, k], rng, bias_scale=1), rng.normal(size=(50, 3))
-    found, logits = logit_targets(net, x), net(x)
-    np.testing.assert_array_equal(found.argmax(axis=1), answers_of(net, x))
+    found, logits = scaled_logits(net, x), net(x)
+    np.testing.assert_array_equal(found.argmax(axis=1), answers(net, x))
     np.testing.assert_allclose(found.sum(axis=1), 0, atol=1e-12)
     assert found.var() == pytest.approx(1)
     scale = (logits - logits.mean(axis=1, keepdims=True)).std()
@@ -81,12 +81,12 @@ def test_a_student_that_starts_as_its_teacher_agrees_with_it():
     scale = (logits - logits.mean(axis=1, keepdims=True)).std()
     w, b = (part - part.mean(axis=-1, keepdims=True) for part in (teacher.weights[-1], teacher.biases[-1]))
     centred = Network((*teacher.weights[:-1], w / scale), (*teacher.biases[:-1], b / scale))
-    targets, fresh = logit_targets(teacher, x), rng.normal(size=(2000, 3))
+    targets, fresh = scaled_logits(teacher, x), rng.normal(size=(2000, 3))
     np.testing.assert_allclose(centred(x), targets, atol=1e-14)
 
     def agreement(start, n_steps):
         (found,) = train_students([start], x, targets, [np.random.default_rng(0)], n_steps=n_steps, batch_size=16)
-        return np.mean(answers_of(found, fresh) == answers_of(teacher, fresh))
+        return np.mean(answers(found, fresh) == answers(teacher, fresh))
 
     assert agreement(centred, 1) == 1 and agreement(centred, 50) >= 0.995
     assert agreement(random_network([3, 6, 4, 3], rng), 50) < 0.9
@@ -132,6 +132,6 @@ def test_bad_input_is_refused(message, options):
 
 def test_a_teacher_that_says_nothing_and_a_width_below_one_are_refused():
     with pytest.raises(ValueError, match="the same logit for all outputs at all points"):
-        logit_targets(Network([[[1.0, 1.0]]], [[0.1, 0.1]]), [[1.0], [2.0]])
+        scaled_logits(Network([[[1.0, 1.0]]], [[0.1, 0.1]]), [[1.0], [2.0]])
     with pytest.raises(ValueError, match="n_params: found 6, expected at least 7"):
         matched_width(2, 2, 6)

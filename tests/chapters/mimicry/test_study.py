@@ -5,10 +5,9 @@ import pytest
 
 pytest.importorskip("jax")
 
-from chapters.mimicry import study
-from chapters.mimicry import training as trained
-from chapters.mimicry.mimicry_experiment import STUDENTS
-from chapters.mimicry.mimicry_report import Difference
+from chapters.mimicry import experiment, study
+from chapters.mimicry.experiment import STUDENTS
+from chapters.mimicry.study import Difference
 from chapters.stored import stored
 
 
@@ -18,7 +17,7 @@ def content():
 
 
 def test_every_arm_is_there(content):
-    assert content["settings"] == trained.SETTINGS
+    assert content["settings"] == experiment.SETTINGS
     assert set(study.measured(content, "accuracy")) == {study.TEACHER, *STUDENTS}
     assert study.measured(content, "agreement")[study.TEACHER].tolist() == 6 * [1.0]
 
