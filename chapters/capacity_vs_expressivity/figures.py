@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
-from chapters.capacity_vs_expressivity.memorisation import MemorisationCurve
+from chapters.capacity_vs_expressivity.study import MemorisationCurve
 
 MODELS = ("invariant", "invariant + places", "order-aware", "narrow", "linear", "small invariant", "small order-aware")
 """The models of the chapter: each has the same colour and mark in all figures."""

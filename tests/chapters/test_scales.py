@@ -30,7 +30,11 @@ THROUGH = {
     "train_arm": "the same",
 }
 """What else takes a network, and the function that it passes it to."""
-OPTAX = ("scaling_conjecture*/*", "mimicry/experiment", "mimicry/students", "capacity_vs_expressivity/set_*")
+OPTAX = (
+    "scaling_conjecture*/*",
+    *("mimicry/experiment", "mimicry/students"),
+    *(f"capacity_vs_expressivity/{name}" for name in ("experiment", "ranks", "sets")),
+)
 """Modules of networks that JAX trains; the others take theirs from ``capcore.complexity``."""
 
 

@@ -1,4 +1,4 @@
-"""Runs with their own data, side by side; models of sets and students trained that way."""
+"""Runs with their own data, side by side; and students trained that way."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,7 @@ pytest.importorskip("jax")
 import jax
 import jax.numpy as jnp
 
-from capcore.complexity import parameter_jacobian
 from capcore.complexity.network import as_network
-from chapters.capacity_vs_expressivity import set_experiment
-from chapters.capacity_vs_expressivity.set_models import MODELS, accuracy, train_models
 from chapters.mimicry import experiment
 from chapters.mimicry.experiment import against, mean_regions, random_labels, train_student
 from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
@@ -60,39 +57,6 @@ def test_bad_input(message, changes):
     x = np.zeros((1, 4, 2))
     with pytest.raises(ValueError, match=message):
         train_side_by_side(lambda key: jnp.zeros(2), line, x, x[:, :, 0], **{**OPTIONS, "seeds": [0], **changes})
-
-
-@pytest.mark.parametrize("name", ["invariant + places", "narrow"])
-def test_both_packages_compute_the_same_network(name):
-    """Logits in single precision by JAX, in double by NumPy; and derivatives by all parameters by both."""
-    model, items = MODELS[name], np.random.default_rng(0).normal(size=(6, 4, 3))
-    params = model.initial(jax.random.key(0))
-    params = jax.tree.map(lambda leaf: leaf + 0.1, params)  # biases too
-    stacked = jax.tree.map(lambda leaf: leaf[None], params)
-    ours, x = model.trained(stacked, 0), model.prepared(items)
-    np.testing.assert_allclose(ours(x)[:, 0], model.logits(params, x), atol=2e-5)
-    assert ours.n_params == model.n_params
-    by_jax = jax.jacrev(lambda p: model.logits(p, jnp.asarray(x)))(params)
-    parts = [*(by_jax["items"] if model.item_widths else []), *by_jax["rest"]]
-    flat = np.concatenate([np.asarray(leaf).reshape(6, -1) for pair in parts for leaf in pair], axis=1)
-    np.testing.assert_allclose(parameter_jacobian(ours, x), flat, atol=1e-4)
-
-
-def test_a_small_model_learns_a_linear_target():
-    items, labels = set_experiment.target_data("simple order", 400, [0], 0)
-    ((model,),) = train_models("linear", items, labels, seeds=[0], **OPTIONS)
-    assert accuracy("linear", model, items[0], labels[0]) > 0.95
-
-
-def test_the_experiment_has_its_form():
-    found = set_experiment.run(set_experiment.SETTINGS | set_experiment.QUICK)
-    assert found["random labels"]["linear"]["256"]["rank"] == [13]
-    assert set(found["targets"]["linear"]["order"]) == {"train", "test", "rank", "odd_share", "alpha_hat"}
-
-
-def test_parts_of_the_data_differ():
-    (train, _), (test, _) = (set_experiment.target_data("order", 8, [0], part) for part in (0, 1))
-    assert not np.intersect1d(train, test).size
 
 
 def test_images_are_split_and_the_pool_has_their_labels():

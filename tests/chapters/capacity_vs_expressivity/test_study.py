@@ -5,9 +5,9 @@ import pytest
 
 pytest.importorskip("jax")
 
-from chapters.capacity_vs_expressivity import expressivity as study
-from chapters.capacity_vs_expressivity import set_experiment, set_ranks
-from chapters.capacity_vs_expressivity.memorisation import TargetFit
+from chapters.capacity_vs_expressivity import experiment, study
+from chapters.capacity_vs_expressivity import ranks as fresh
+from chapters.capacity_vs_expressivity.study import MemorisationCurve, ModelAxes, TargetFit, axes_table
 from chapters.stored import stored
 
 
@@ -22,7 +22,7 @@ def ranks():
 
 
 def test_the_two_experiments_trained_the_same_networks(content, ranks):
-    assert content["settings"] == set_experiment.SETTINGS and ranks["settings"] == set_ranks.SETTINGS
+    assert content["settings"] == experiment.SETTINGS and ranks["settings"] == fresh.SETTINGS
     for name, row in ranks["values"]["random labels"].items():
         assert row["train"] == content["values"]["random labels"][name]["256"]["train"]
     for name, row in ranks["values"]["order"].items():
@@ -77,3 +77,34 @@ def test_kappa_ranks_the_models_as_parameters_do(content, ranks):
     assert by_kappa == pytest.approx(study.capacity_correlation(after, of_parameters=True))
     without = {name: each for name, each in after.items() if name != "order-aware"}
     assert study.capacity_correlation(without) != by_kappa
+
+
+def test_capacity_stops_at_the_first_size_that_fails():
+    curve = MemorisationCurve([2, 4, 8], [[1.0], [0.9], [1.0]])
+    assert curve.memorised() == 2
+    assert MemorisationCurve([2], [[0.5]]).memorised() == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("sizes: found .2.0, 4.0. for 1 rows", lambda: MemorisationCurve([2, 4], [[1.0]])),
+        ("sizes: found .4.0, 2.0.", lambda: MemorisationCurve([4, 2], [[1.0], [1.0]])),
+        ("accuracies: found 0 to 50", lambda: MemorisationCurve([4, 8], [[0.0], [50.0]])),
+        ("threshold: found 0", lambda: MemorisationCurve([4], [[1.0]]).memorised(0)),
+    ],
+)
+def test_bad_input(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_it_shows_medians_and_what_is_missing():
+    curve = MemorisationCurve([8, 16], [[1.0, 1.0], [0.5, 0.5]])
+    fits = {"order": TargetFit(np.ones(3), np.array([0.5, 0.6, 0.9]))}
+    full = ModelAxes("a", 1234, curve, fits, np.array([7, 8, 9]), np.array([0.0, 0.25, 0.5]))
+    bare = ModelAxes("b", 5, MemorisationCurve([8], [[1.0]]))
+    table = axes_table([full, bare])
+    assert list(table["a"].values()) == ["1,234", "8", "0.60", "8", "0.25"]
+    assert list(table["b"].values()) == ["5", "≥ 8", "–", "–", "–"]
+    assert list(table["a"]) == list(table["b"])

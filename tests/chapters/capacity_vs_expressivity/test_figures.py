@@ -1,10 +1,7 @@
-"""Figures of capacity and expressivity, and of mimicry."""
-
-import numpy as np
+"""Figures of capacity and expressivity."""
 
 from chapters.capacity_vs_expressivity import figures as draw
-from chapters.capacity_vs_expressivity.memorisation import MemorisationCurve
-from chapters.mimicry import figures as mimicry
+from chapters.capacity_vs_expressivity.study import MemorisationCurve
 
 
 def test_memorisation_has_medians_and_bands(ax):
@@ -24,21 +21,6 @@ def test_targets_are_marks_in_rows(ax):
     draw.plot_accuracies({"a": {"t": (0.6, 0.5, 0.7)}, "b": {"t": (0.9, 0.8, 1.0)}}, ax)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["a", "b"]
     assert ax.containers[0][0].get_xdata().tolist() == [0.6, 0.9]
-
-
-def test_arms_have_a_dot_per_seed_and_a_mean(ax):
-    mimicry.plot_arms({"a": np.array([1.0, 3.0])}, ax, "x")
-    assert ax.lines[0].get_xdata().tolist() == [1, 3] and ax.lines[1].get_xdata().tolist() == [2, 2]
-
-
-def test_intervals_without_zero_are_diamonds(ax):
-    mimicry.plot_differences({"a": (0.0, -0.01, 0.01), "b": (0.02, 0.01, 0.03)}, ax, 0.01)
-    assert [line.get_marker() for line in ax.lines[1:4:2]] == ["o", "D"]
-
-
-def test_regions_are_lines_over_kinds(ax):
-    mimicry.plot_regions({"a": [1.0, 3.0], "b": [2.0, 2.0]}, ax)
-    assert [line.get_ydata().tolist() for line in ax.lines] == [[1, 2], [3, 2], [2, 2]]
 
 
 def test_shares_are_marks(ax):

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from chapters.capacity_vs_expressivity import rank_and_kappa as study
+pytest.importorskip("jax")
+
+from chapters.capacity_vs_expressivity import ranks as study
 
 
 @pytest.mark.parametrize("channels", [1, 3])

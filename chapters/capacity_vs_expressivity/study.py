@@ -1,8 +1,13 @@
-"""What models of sets memorise, express, and can move: the stored experiment read, and what is computed beside it."""
+"""What models of sets memorise, express, and can move: the stored experiment read, and what is computed beside it.
+
+Capacity as memorisation, the random labels that a training procedure fits, belongs to a model *and* to what trains it
+(Zhang et al., 2017; the note).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,9 +15,10 @@ from scipy.stats import spearmanr
 
 from capcore.complexity import Network, SetNetwork, closed_under_exchange, parameter_rank, random_network
 from capcore.intervals import student_interval
-from chapters.capacity_vs_expressivity.memorisation import MemorisationCurve, TargetFit
-from chapters.capacity_vs_expressivity.model_axes import ModelAxes
+from capcore.validation import finite_array, finite_number
 
+KAPPA = "κ (rank of Jacobian)"
+"""The column of κ, carried over to networks as the rank of the parameter Jacobian."""
 WIDTHS: dict[str, tuple[list[int], list[int]]] = {
     "invariant": ([3, 8, 6], [6, 8, 1]),
     "order-aware": ([], [12, 8, 8, 1]),
@@ -20,6 +26,104 @@ WIDTHS: dict[str, tuple[list[int], list[int]]] = {
     "linear": ([], [12, 1]),
 }
 """Small models of the figure of ranks: widths of the item network, and of the network above or of the whole."""
+
+
+@dataclass(frozen=True, eq=False)
+class MemorisationCurve:
+    """Training accuracies on random labels.
+
+    Attributes
+    ----------
+    sizes : (k,) numbers of labels, ascending. accuracies : (k, trials).
+    """
+
+    sizes: np.ndarray
+    accuracies: np.ndarray
+
+    def __post_init__(self) -> None:
+        sizes, accuracies = finite_array(self.sizes, "sizes", 1), finite_array(self.accuracies, "accuracies", 2)
+        if len(sizes) != len(accuracies) or np.any(np.diff(sizes) <= 0):
+            raise ValueError(
+                f"sizes: found {sizes.tolist()} for {len(accuracies)} rows of accuracies, expected one each, ascending."
+            )
+        if accuracies.min() < 0 or accuracies.max() > 1:
+            raise ValueError(
+                f"accuracies: found {accuracies.min():g} to {accuracies.max():g}, expected shares in [0, 1]."
+            )
+        object.__setattr__(self, "sizes", sizes.astype(int))
+        object.__setattr__(self, "accuracies", accuracies)
+
+    @property
+    def medians(self) -> np.ndarray:
+        """(k,) median accuracy over the trials."""
+        return np.median(self.accuracies, axis=1)
+
+    def memorised(self, threshold: float = 0.99) -> int:
+        """The largest size up to which every median is at least ``threshold``; 0 if the first is below.
+
+        >>> MemorisationCurve([8, 16, 32], [[1.0], [1.0], [0.8]]).memorised()
+        16
+        """
+        share = finite_number(threshold, "threshold")
+        if not 0 < share <= 1:
+            raise ValueError(f"threshold: found {threshold!r}, expected a share above 0 and at most 1.")
+        below = np.flatnonzero(self.medians < share)
+        count = int(below[0]) if below.size else len(self.sizes)
+        return int(self.sizes[count - 1]) if count else 0
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether all sizes are memorised, so that the capacity may be larger than any of them."""
+        return self.memorised() == self.sizes[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class TargetFit:
+    """How well a target was learnt: accuracies (trials,) on the examples it was learnt from, and on fresh ones."""
+
+    train: np.ndarray
+    test: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ModelAxes:
+    """Capacity, expressivity and capacity allocation of one model.
+
+    Attributes
+    ----------
+    name : of the model. n_params : weights and biases.
+    memorisation : its accuracies on random labels.
+    fits : target → its accuracies.
+    ranks : (trials,) κ, the rank of the parameter Jacobian on data. odd_shares : (trials,) the share of it on functions
+        that see a reordering, :meth:`~capcore.complexity.parameter_rank.ParameterRank.odd_share`.
+    """
+
+    name: str
+    n_params: int
+    memorisation: MemorisationCurve
+    fits: Mapping[str, TargetFit] = field(default_factory=dict)
+    ranks: np.ndarray = field(default_factory=lambda: np.empty(0))
+    odd_shares: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def capacity(self) -> str:
+        """Random labels memorised; "≥" where all sizes were."""
+        return f"{'≥ ' if self.memorisation.at_edge else ''}{self.memorisation.memorised():,}"
+
+    def row(self) -> dict[str, str]:
+        """Column → text: medians over the trials, "–" for what was not measured."""
+        cells = {"parameters": f"{self.n_params:,}", "random labels memorised": self.capacity}
+        cells |= {f"{target}, test": f"{np.median(fit.test):.2f}" for target, fit in self.fits.items()}
+        cells[KAPPA] = f"{np.median(self.ranks):.0f}" if self.ranks.size else "–"
+        cells["share of κ that sees order"] = f"{np.median(self.odd_shares):.2f}" if self.odd_shares.size else "–"
+        return cells
+
+
+def axes_table(models: Iterable[ModelAxes]) -> dict[str, dict[str, str]]:
+    """Model → column → text, for a table; columns that a model lacks are "–"."""
+    rows = {model.name: model.row() for model in models}
+    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+    return {name: {column: row.get(column, "–") for column in columns} for name, row in rows.items()}
 
 
 def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on: str = "order") -> dict[str, ModelAxes]:
@@ -32,7 +136,7 @@ def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on:
     trained_on : "order" or "random labels", the training after which κ and its allocation were taken; models that were
         trained on random labels only have those.
     """
-    from chapters.capacity_vs_expressivity.set_models import MODELS
+    from chapters.capacity_vs_expressivity.sets import MODELS
 
     found = {}
     size = str(content["settings"]["kappa_size"])
@@ -124,7 +228,7 @@ def live_comparison(content: Mapping[str, Any], name: str, task: str, n_seeds: i
     """Train ``n_seeds`` of the stored runs again; in words whether median training and test accuracies agree."""
     if not n_seeds:
         return "no network was trained here"
-    from chapters.capacity_vs_expressivity.set_experiment import express
+    from chapters.capacity_vs_expressivity.experiment import express
 
     settings = {**content["settings"], "seeds": content["settings"]["seeds"][:n_seeds]}
     now, then = express(name, task, settings), content["values"]["targets"][name][task]

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("jax")
+
 from capcore.complexity import orbit_ceiling
-from chapters.capacity_vs_expressivity.targets import TARGETS, target
+from chapters.capacity_vs_expressivity.sets import TARGETS, target
 
 
 @pytest.mark.parametrize("name", TARGETS)

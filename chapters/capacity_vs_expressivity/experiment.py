@@ -15,8 +15,15 @@ from capcore.complexity.network import Network
 from capcore.complexity.parameter_rank import parameter_rank
 from capcore.complexity.sets import closed_under_exchange
 from capcore.spectra import analyse_spectra
-from chapters.capacity_vs_expressivity.set_models import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracy, train_models
-from chapters.capacity_vs_expressivity.targets import target
+from chapters.capacity_vs_expressivity.sets import (
+    ITEM_DIM,
+    MODELS,
+    N_ITEMS,
+    TrainedModel,
+    accuracy,
+    target,
+    train_models,
+)
 
 SETTINGS: dict[str, Any] = {
     "models": ["invariant", "invariant + places", "order-aware", "narrow", "linear"],
