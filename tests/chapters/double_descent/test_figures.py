@@ -1,19 +1,10 @@
 """Figures of effective model complexity: what is drawn is what was measured."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from capcore.complexity import complexity_of_errors
 from chapters.double_descent import figures as draw
-
-
-@pytest.fixture
-def ax():
-    figure, axes = plt.subplots()
-    yield axes
-    plt.close(figure)
-
 
 FOUND = complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, epsilon=0.1)
 ALL = complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.0]}, epsilon=0.1)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from capcore.complexity import model_complexity
 from capcore.complexity.effective import least_squares
-from chapters.double_descent import noisy_digits as data
-from chapters.double_descent import study
+from chapters.double_descent import experiment, study
 from tests.strategies import seeds
 
 
@@ -27,7 +26,7 @@ def test_the_path_is_least_squares_and_ridge(seed, n, p):
 
 
 def test_fewer_features_are_the_first_of_more():
-    inputs = data.digits()[0]
+    inputs = experiment.digits()[0]
     draw = study.RandomFeatures(30, np.random.default_rng(1))
     found = draw(inputs)
     expected = np.maximum((inputs - draw.means) / draw.scale @ draw.weights[:, :7] + draw.offsets[:7], 0)
@@ -37,24 +36,24 @@ def test_fewer_features_are_the_first_of_more():
 
 def test_no_feature_is_dead():
     """Features that are zero on all images would make the rank, and with it the complexity, smaller than p."""
-    found = study.RandomFeatures(500, np.random.default_rng(2))(data.digits()[0])
+    found = study.RandomFeatures(500, np.random.default_rng(2))(experiment.digits()[0])
     assert (found > 0).mean(axis=0).min() > 0.01
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
 def test_as_many_labels_are_wrong_as_asked(share):
     labels = np.arange(500) % 10
-    found = data.relabelled(labels, "wrong", np.random.default_rng(0), share)
+    found = experiment.relabelled(labels, "wrong", np.random.default_rng(0), share)
     assert np.mean(found != labels) == share and set(found.tolist()) <= set(range(10))
-    shuffled = data.relabelled(labels, "shuffled", np.random.default_rng(0))
+    shuffled = experiment.relabelled(labels, "shuffled", np.random.default_rng(0))
     assert sorted(shuffled.tolist()) == sorted(labels.tolist()) and np.mean(shuffled == labels) < 0.2
-    assert np.array_equal(data.relabelled(labels, "right", np.random.default_rng(0), share), labels)
+    assert np.array_equal(experiment.relabelled(labels, "right", np.random.default_rng(0), share), labels)
 
 
 def test_a_split_takes_every_image_once_and_tests_on_right_labels():
-    inputs, labels = data.digits()
+    inputs, labels = experiment.digits()
     assert inputs.shape == (1797, 64) and (inputs.min(), inputs.max()) == (-1, 1)
-    found = data.split(100, "shuffled", np.random.default_rng(0))
+    found = experiment.split(100, "shuffled", np.random.default_rng(0))
     together = np.concatenate([found.inputs, found.test_inputs])
     np.testing.assert_array_equal(np.sort(together, axis=0), np.sort(inputs, axis=0))
     known = {tuple(image): int(label) for image, label in zip(inputs, labels, strict=True)}
@@ -63,9 +62,9 @@ def test_a_split_takes_every_image_once_and_tests_on_right_labels():
 
 def test_errors_of_predictions_that_are_known():
     labels = np.array([0, 1, 2, 9])
-    assert data.squared_error(np.zeros((4, 10)), labels) == pytest.approx(0.9)
-    assert data.squared_error(data.one_hot(labels), labels) == 0
-    assert data.wrong_share(data.one_hot(np.array([0, 1, 3, 9])), labels) == 0.25
+    assert experiment.squared_error(np.zeros((4, 10)), labels) == pytest.approx(0.9)
+    assert experiment.squared_error(experiment.one_hot(labels), labels) == 0
+    assert experiment.wrong_share(experiment.one_hot(np.array([0, 1, 3, 9])), labels) == 0.25
 
 
 @pytest.fixture(scope="module")
@@ -113,11 +112,11 @@ def test_the_share_of_wrong_digits_is_a_weaker_criterion():
 
 def test_bad_input():
     with pytest.raises(ValueError, match="kind: found 'wrongly'"):
-        data.relabelled(np.arange(3), "wrongly", np.random.default_rng(0))
+        experiment.relabelled(np.arange(3), "wrongly", np.random.default_rng(0))
     with pytest.raises(ValueError, match="share: found 2"):
-        data.relabelled(np.arange(3), "wrong", np.random.default_rng(0), 2)
+        experiment.relabelled(np.arange(3), "wrong", np.random.default_rng(0), 2)
     with pytest.raises(ValueError, match="n: found 1797, expected fewer than the 1797 images"):
-        data.split(1797, "right", np.random.default_rng(0))
+        experiment.split(1797, "right", np.random.default_rng(0))
     with pytest.raises(ValueError, match="n_features: found 0"):
         study.RandomFeatures(0, np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"procedure: found 0\.5, expected a function"):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from chapters.double_descent import fitted_networks as study
-from chapters.double_descent.noisy_digits import split
-from chapters.double_descent.stored_descent import StoredDescent
+from chapters.double_descent import experiment
+from chapters.double_descent.experiment import split
+from chapters.double_descent.study import StoredDescent
 
 pytest.importorskip("sklearn")
 
@@ -16,8 +16,8 @@ def stored():
 
 
 def test_the_stored_runs_have_the_settings_of_the_code(stored):
-    assert stored.settings == study.SETTINGS
-    steps, widths = study.SETTINGS["steps"], study.SETTINGS["widths"]
+    assert stored.settings == experiment.SETTINGS
+    steps, widths = experiment.SETTINGS["steps"], experiment.SETTINGS["widths"]
     shape = (len(steps["sizes"]), steps["n_trials"], len(steps["steps"]))
     assert all(np.array(stored.values["steps"][kind]["steps"]).shape == shape for kind in steps["labels"])
     assert stored.errors("test").shape == (len(widths["widths"]), widths["n_seeds"])
@@ -27,33 +27,33 @@ def test_a_short_run_gives_what_is_stored(stored):
     """Sixteen images, thirty steps: one image more or less on another processor."""
     settings = stored.settings["steps"]
     for kind in settings["labels"]:
-        errors, _ = study.training_errors(16, kind, 0, [30], settings["epochs"], settings)
+        errors, _ = experiment.training_errors(16, kind, 0, [30], settings["epochs"], settings)
         assert errors[0] == pytest.approx(stored.values["steps"][kind]["steps"][0][0][0], abs=1 / 16 + 1e-4)
 
 
 def test_a_narrow_network_gives_what_is_stored(stored):
     settings = stored.settings["widths"]
     data = split(settings["n"], "wrong", np.random.default_rng([7, 0]), settings["wrong"])
-    errors = study.width_errors(1, data, 0, settings["max_iter"])
+    errors = experiment.width_errors(1, data, 0, settings["max_iter"])
     assert errors["train"] == pytest.approx(stored.errors("train")[0, 0], rel=0.1)
 
 
 def test_more_steps_fit_better():
     settings = {"hidden": 32, "batch": 32, "learning_rate": 0.01}
-    (few, many), after = study.training_errors(40, "right", 0, [2, 150], 3, settings)
+    (few, many), after = experiment.training_errors(40, "right", 0, [2, 150], 3, settings)
     assert many < 0.1 < few and 0 <= after <= 1
 
 
 def test_an_epoch_is_a_pass_over_the_sample():
     """Five epochs of 64 images in batches of 32 are ten steps."""
     settings = {"hidden": 8, "batch": 32, "learning_rate": 0.01}
-    (errors, after) = study.training_errors(64, "right", 1, [10], 5, settings)
+    (errors, after) = experiment.training_errors(64, "right", 1, [10], 5, settings)
     assert errors[0] == after
 
 
 def test_a_wide_network_meets_wrong_labels_and_a_narrow_one_does_not():
     data = split(40, "wrong", np.random.default_rng(0))
-    narrow, wide = (study.width_errors(width, data, 0, 300) for width in (1, 64))
+    narrow, wide = (experiment.width_errors(width, data, 0, 300) for width in (1, 64))
     assert wide["train"] < 1e-3 < 0.1 < narrow["train"]
     assert wide["train_wrong"] == 0 and 0 < wide["test_wrong"] < 1
 
