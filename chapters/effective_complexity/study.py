@@ -1,188 +1,215 @@
-"""Measures of effective complexity at the start and along training: digits, right and shuffled labels, several seeds.
-
-Needs scikit-learn for its digits, imported when they are read.
-"""
+"""The stored experiment on effective complexity, read, and how live networks and other routes compare with it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 
-from capcore.complexity import Network, fisher_rao, random_network, sensitivity, train
-from capcore.complexity.fisher_norm import homogeneous_form
-from capcore.complexity.gradients import output_errors
-from capcore.complexity.input_jacobian import midpoints, shuffled_features, uniform_box
-from capcore.validation import finite_number, positive_integer
-from chapters.effective_complexity.curve_activations import segment_pieces, tangent_network, uniform_tangents
+from capcore.complexity import (
+    Network,
+    closed_form_fisher_rao,
+    curve_regions,
+    fisher_rao,
+    random_network,
+    segments,
+    sensitivity,
+)
+from capcore.complexity.fisher_norm import fisher_matrix, homogeneous_form, parameter_vector, rescaled_units
+from capcore.complexity.input_jacobian import forward_sensitivity
+from capcore.intervals import student_interval
+from capcore.validation import positive_integer
+from chapters.effective_complexity.experiment import SETTINGS, Factorial
+from chapters.effective_complexity.tangent_networks import segment_pieces, uniform_tangents
+from chapters.effective_complexity.training import PLACES, Images
+from chapters.shared.geometric_intervals import geometric_interval
+from chapters.stored import stored
 
-PLACES = ("training", "test", "midpoints", "pixels", "box")
-"""Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""
+Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
+OFF = PLACES[1:]
+"""The places that are compared with training images."""
+ROWS = {
+    "training loss (nats)": ("loss", "relu"),
+    "test accuracy": ("test_accuracy", "relu"),
+    "sensitivity of probabilities, training images": ("probabilities.training", "relu"),
+    "sensitivity of probabilities, test images": ("probabilities.test", "relu"),
+    "sensitivity of logits, test images": ("logits.test", "relu"),
+    "Fisher–Rao norm (squared), model": ("fisher", "relu"),
+    "Fisher–Rao norm (squared), empirical": ("empirical_fisher", "relu"),
+    "linear pieces between test images, ReLU": ("pieces", "relu"),
+    "linear pieces between test images, tanh": ("pieces", "tanh"),
+    "curve complexity (nats), tanh": ("curve_complexity", "tanh"),
+}
+"""Label of the table's row → the measure and the activation."""
+KINDS = tuple(product(("model", "empirical"), ("cross_entropy", "squared")))
 
-WEIGHT_SCALES = {"relu": 2**0.5, "tanh": 1.0}
-"""Standard deviations of initial weights times √fan_in, which keep signals from vanishing or exploding."""
 
-
-@dataclass(frozen=True, eq=False)
-class Images:
-    """Digits and points around them.
+class Stored:
+    """The stored experiment, as arrays.
 
     Attributes
     ----------
-    x, x_test : (n, 64) pixels; mean 0 and variance 1 over all pixels of all training images.
-    y, y_test : (n,) labels 0 … 9.
-    places : for each of ``PLACES`` points (m, 64).
-    starts, ends : (n_segments, 64) pairs of test images of different digits.
+    settings : what it was made with.
+    along : activation → labels → measure → (n_snapshots, n_seeds).
+    after, before : the factorial after and before training.
+    equal_loss : measure → (2, n_seeds), logarithms at equal training loss for both learning rates.
+    tolerances : curve complexities (20,) of tanh networks by tolerance.
     """
 
-    x: np.ndarray
-    y: np.ndarray
-    x_test: np.ndarray
-    y_test: np.ndarray
-    places: Mapping[str, np.ndarray]
-    starts: np.ndarray
-    ends: np.ndarray
+    def __init__(self) -> None:
+        content = stored("effective_complexity")
+        values = content["values"]
+        self.settings: dict[str, Any] = content["settings"]
+        self.along = {
+            activation: {kind: _arrays(table) for kind, table in kinds.items()}
+            for activation, kinds in values["along"].items()
+        }
+        self.after, self.before = (Factorial(_arrays(values[name])) for name in ("after", "before"))
+        self.equal_loss, self.tolerances = _arrays(values["equal_loss"]), _arrays(values["tolerances"])
+
+    def final(self, name: str, labels: str = "right", activation: str = "relu") -> np.ndarray:
+        """(n_seeds,) a measure at the last snapshot."""
+        return self.along[activation][labels][name][-1]
 
 
-@cache
-def images(n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> Images:
-    """The first ``n_images`` of 1,437 training images, 360 test images, and points drawn from a fixed seed."""
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
-
-    if positive_integer(n_images, "n_images", 20) > 1437:
-        raise ValueError(f"n_images: found {n_images}, expected at most 1437: the other 360 digits are test images.")
-    x, y = load_digits(return_X_y=True)
-    x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
-    mean, scale = x.mean(), x.std()
-    x, x_test = (x - mean) / scale, (x_test - mean) / scale
-    x, y, rng = x[:n_images], y[:n_images], np.random.default_rng(7)
-    places = {
-        "training": x[rng.permutation(n_images)[:n_points]],
-        "test": x_test[:n_points],
-        "midpoints": midpoints(x, y, n_points, rng),
-        "pixels": shuffled_features(x, n_points, rng),
-        "box": uniform_box(x, n_points, rng),
-    }
-    first = rng.permutation(len(x_test))[:n_segments]
-    second = np.array([rng.choice(np.flatnonzero(y_test != y_test[i])) for i in first])
-    return Images(x, y, x_test, y_test, places, x_test[first], x_test[second])
+def _arrays(table: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return {name: np.array(values) for name, values in table.items()}
 
 
-def shuffled(labels: np.ndarray, seed: int) -> np.ndarray:
-    """(n,) the same labels in another order, which belongs to the seed."""
-    return np.random.default_rng([1, seed]).permutation(labels)
+def place_ratios(table: Table, of: str, snapshot: int = -1) -> np.ndarray:
+    """(4, 3) mean sensitivity at :data:`OFF` over that at training images: low end, mean and high end.
 
-
-def trained(
-    data: Images,
-    seeds: Sequence[int],
-    labels: Sequence[str],
-    activation: str = "relu",
-    width: int = 64,
-    learning_rate: float | Sequence[float] = 0.002,
-    n_epochs: int = 100,
-    snapshots: Sequence[int] = (),
-) -> tuple[tuple[int, ...], tuple[tuple[Network, ...], ...], np.ndarray]:
-    """Epochs, networks of every snapshot, and the labels (n_runs, n) they learn; two hidden layers of ``width`` units.
-
-    Parameters
-    ----------
-    seeds, labels : one for each run; labels are "right" or "shuffled". Runs of one seed start from the same weights.
+    Student's 95 % interval over seeds for the logarithm.
     """
-    rngs = [np.random.default_rng([0, seed]) for seed in seeds]
-    widths, scale = [64, width, width, 10], WEIGHT_SCALES[activation]
-    networks = [random_network(widths, rng, scale, activation=activation) for rng in rngs]
-    kinds = zip(seeds, labels, strict=True)
-    targets = np.stack([data.y if kind == "right" else shuffled(data.y, seed) for seed, kind in kinds])
-    run = train(
-        networks,
-        data.x,
-        targets,
-        rngs,
-        learning_rate=learning_rate,
-        n_epochs=n_epochs,
-        batch_size=50,
-        snapshots=snapshots,
+    ratios = np.stack([table[f"{of}.{p}"][snapshot] / table[f"{of}.training"][snapshot] for p in OFF], axis=1)
+    mean, low, high = geometric_interval(ratios)
+    return np.stack([low, mean, high], axis=1)
+
+
+def confidence_share(table: Table, place: str = "pixels") -> float:
+    """Median over seeds of the share of the log ratio of probabilities' sensitivities that the logits' do not have."""
+    full, logits = (
+        table[f"log {of}.{place}"][-1] - table[f"log {of}.training"][-1] for of in ("probabilities", "logits")
     )
-    return run.epochs, run.networks, targets
+    return float(np.median((full - logits) / full))
 
 
-def fit(network: Network, data: Images, labels: np.ndarray) -> dict[str, float]:
-    """Training loss (nats), training accuracy on the labels that were learnt, and test accuracy on the right ones."""
-    logits = network(data.x)
-    return {
-        "loss": float(output_errors(logits, labels, "cross_entropy")[0].mean()),
-        "accuracy": float(np.mean(logits.argmax(axis=1) == labels)),
-        "test_accuracy": float(np.mean(network(data.x_test).argmax(axis=1) == data.y_test)),
-    }
+def intervals(stored: Stored, name: str, activation: str = "relu") -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Labels → mean (n_snapshots,) of a measure over seeds and the half-width of its 95 % interval."""
+    return {kind: student_interval(stored.along[activation][kind][name].T) for kind in stored.along[activation]}
 
 
-def sensitivities(network: Network, data: Images) -> dict[str, float]:
-    """Mean norms "probabilities.test" and so on for both outputs and all places; mean logs as "log probabilities.…"."""
+def n_networks(stored: Stored) -> int:
+    """How many networks the stored experiment trained: along training, in the factorial, and to equal loss."""
+    along = sum(table["loss"].shape[1] for kinds in stored.along.values() for table in kinds.values())
+    return along + stored.after.values["pieces"].size + stored.equal_loss["pieces"].size
+
+
+def overview(stored: Stored) -> dict[str, list[str]]:
+    """Label → at the start, after training on right labels, and on shuffled ones: means with half-widths."""
     found = {}
-    for of in ("probabilities", "logits"):
-        for place, points in data.places.items():
-            norms = sensitivity(network, points, of)
-            found[f"{of}.{place}"] = float(norms.mean())
-            found[f"log {of}.{place}"] = float(np.log(np.maximum(norms, 1e-300)).mean())
+    for label, (name, activation) in ROWS.items():
+        ranges = intervals(stored, name, activation)
+        cells = [(ranges["right"], 0), (ranges["right"], -1), (ranges["shuffled"], -1)]
+        found[label] = [f"{mean[k]:.3g} ± {half[k]:.1g}" for (mean, half), k in cells]
     return found
 
 
-def norms(network: Network, data: Images, labels: np.ndarray) -> dict[str, float]:
-    """Squared Fisher–Rao norms at the training images, what the closed form gives, and at twice the parameters."""
-    model = fisher_rao(network, data.x)
-    twice = Network(tuple(2 * w for w in network.weights), tuple(2 * b for b in network.biases), network.activation)
-    return {
-        "fisher": model,
-        "empirical_fisher": fisher_rao(network, data.x, labels, "empirical"),
-        "closed_form": homogeneous_form(network, data.x),
-        "doubled_fisher": fisher_rao(twice, data.x),
-    }
+def largest_difference(live: Mapping[str, Table], stored: Stored, activation: str, seeds: Sequence[int]) -> float:
+    """Largest relative difference of live measures from the stored ones of the same seeds, over all snapshots."""
+    columns = [stored.settings["seeds"].index(seed) for seed in seeds]
+    gaps = [
+        np.abs(values / stored.along[activation][kind][name][:, columns] - 1).max()
+        for kind, table in live.items()
+        for name, values in table.items()
+        if not name.startswith("log ")  # logarithms may be next to 0
+    ]
+    return float(max(gaps))
 
 
-def pieces(network: Network, data: Images, error: float = 0.1) -> dict[str, float]:
-    """Mean number of linear pieces on the segments, and the complexity of Hu et al.
+def is_stored(seeds: Sequence[int], **options: object) -> bool:
+    """Whether networks of these seeds and settings are among the stored ones."""
+    activation = options.pop("activation")
+    return (
+        set(seeds) <= set(SETTINGS["seeds"])
+        and activation in SETTINGS["activations"]
+        and all(SETTINGS[name] == value for name, value in options.items())
+    )
 
-    Of a ReLU network itself; of others with tangents, within ``error`` standard deviations of the logits on average.
+
+def route_difference(network: Network, data: Images) -> float:
+    """Largest relative difference between two routes: sensitivities backward and forward, pieces by two counters.
+
+    The counter of curves carries formulas, the other one values; it needs a piecewise linear network.
     """
+    points = data.places["pixels"][:50]
+    gaps = [
+        np.abs(forward_sensitivity(network, points, of) / sensitivity(network, points, of) - 1).max()
+        for of in ("probabilities", "logits")
+    ]
     if network.phi.piecewise_linear:
-        linear = uniform_tangents(network)
-    else:
-        linear = tangent_network(network, data.x, finite_number(error, "error") * float(network(data.x).std()))
-    return {
-        "pieces": float(segment_pieces(linear, data.starts, data.ends).mean()),
-        "curve_complexity": linear.complexity,
-    }
+        traced = curve_regions(network, segments(data.starts, data.ends)).patterns
+        gaps.append(np.abs(segment_pieces(uniform_tangents(network), data.starts, data.ends) - traced).max())
+    return float(max(gaps))
 
 
-def measures(network: Network, data: Images, labels: np.ndarray, error: float = 0.1) -> dict[str, float]:
-    """All measures of one network, by name."""
-    return {
-        **fit(network, data, labels),
-        **sensitivities(network, data),
-        **norms(network, data, labels),
-        **pieces(network, data, error),
-    }
+def random_cases(
+    n_networks: int, bias_scale: float, activations: tuple[str, ...], rng: np.random.Generator
+) -> Iterator[tuple[Network, np.ndarray, dict[str, np.ndarray]]]:
+    """Networks with 1 to 3 hidden layers, inputs (20, 4), and targets for both losses."""
+    for i in range(positive_integer(n_networks, "n_networks")):
+        hidden = rng.integers(3, 7, rng.integers(1, 4)).tolist()
+        activation = activations[i % len(activations)]
+        network = random_network([4, *hidden, 3], rng, bias_scale=bias_scale, activation=activation)
+        targets = {"cross_entropy": rng.integers(0, 3, 20), "squared": rng.normal(size=(20, 3))}
+        yield network, rng.normal(size=(20, 4)), targets
 
 
-def along_training(
-    data: Images,
-    seeds: Sequence[int],
-    snapshots: Sequence[int],
-    activation: str = "relu",
-    width: int = 64,
-    learning_rate: float = 0.002,
-    n_epochs: int = 100,
-    error: float = 0.1,
-) -> dict[str, dict[str, np.ndarray]]:
-    """Labels ("right", "shuffled") → measure → (n_snapshots, n_seeds); see :func:`trained` and :func:`measures`."""
-    kinds = ("right", "shuffled")
-    runs = [seed for _ in kinds for seed in seeds], [kind for kind in kinds for _ in seeds]
-    _, networks, targets = trained(data, *runs, activation, width, learning_rate, n_epochs, snapshots)
-    rows = [[measures(net, data, y, error) for net, y in zip(nets, targets, strict=True)] for nets in networks]
-    found = {name: np.array([[each[name] for each in row] for row in rows]) for name in rows[0][0]}
-    split = {kind: slice(i * len(seeds), (i + 1) * len(seeds)) for i, kind in enumerate(kinds)}
-    return {kind: {name: values[:, part] for name, values in found.items()} for kind, part in split.items()}
+def explicit(network: Network, inputs: np.ndarray, targets: np.ndarray, fisher: str, loss: str) -> float:
+    """⟨θ, I(θ)θ⟩ with the matrix written out."""
+    theta = parameter_vector(network)
+    return float(theta @ fisher_matrix(network, inputs, targets, fisher, loss) @ theta)
+
+
+def closed_form_difference(n_networks: int, rng: np.random.Generator) -> float:
+    """Largest relative difference of the closed form from the explicit matrix; ReLU without biases, all kinds."""
+    cases = random_cases(n_networks, 0.0, ("relu",), rng)
+    return max(
+        _relative(closed_form_fisher_rao(net, x, y[loss], fisher, loss), explicit(net, x, y[loss], fisher, loss))
+        for net, x, y in cases
+        for fisher, loss in KINDS
+    )
+
+
+def closed_form_error(n_networks: int, bias_scale: float, rng: np.random.Generator) -> float:
+    """Median relative error of the closed form for ReLU networks with biases, where it does not hold; model Fisher."""
+    cases = random_cases(n_networks, bias_scale, ("relu",), rng)
+    return float(np.median([_relative(homogeneous_form(net, x), fisher_rao(net, x)) for net, x, _ in cases]))
+
+
+def one_pass_difference(n_networks: int, rng: np.random.Generator) -> float:
+    """Largest relative difference of the one forward pass from the explicit matrix; ReLU and tanh with biases."""
+    cases = random_cases(n_networks, 0.5, ("relu", "tanh"), rng)
+    return max(
+        _relative(fisher_rao(net, x, y[loss], fisher, loss), explicit(net, x, y[loss], fisher, loss))
+        for net, x, y in cases
+        for fisher, loss in KINDS
+    )
+
+
+def rescaling_difference(n_networks: int, rng: np.random.Generator) -> float:
+    """Largest relative change when units are rescaled by factors from 0.1 to 10; ReLU with and without biases."""
+    worst = 0.0
+    for bias_scale in (0.0, 0.5):
+        for net, x, y in random_cases(n_networks, bias_scale, ("relu",), rng):
+            other = rescaled_units(net, [10.0 ** rng.uniform(-1, 1, m) for m in net.widths[1:-1]])
+            for fisher, loss in KINDS:
+                args = (x, y[loss], fisher, loss)
+                worst = max(worst, _relative(fisher_rao(other, *args), fisher_rao(net, *args)))
+    return worst
+
+
+def _relative(found: float, expected: float) -> float:
+    return abs(found - expected) / expected if expected else abs(found)

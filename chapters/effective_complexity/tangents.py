@@ -1,18 +1,21 @@
-"""Piecewise linear approximations of curved activations by tangents (slides, Hu et al. 2020).
+"""Piecewise linear approximations of curved activations by tangents, and how many regions their layers can have.
 
-Neighbouring tangents meet at a knot, and there the error is largest. The tangent at 0 always belongs to them, as the
-curve turns from convex to concave there: without it the tangents at ±a next to 0 are parallel, and never meet.
+Slides, Hu et al. (2020). Neighbouring tangents meet at a knot, and there the error is largest. The tangent at 0 always
+belongs to them, as the curve turns from convex to concave there: without it the tangents at ±a next to 0 are parallel,
+and never meet. One layer cuts its input space by families of parallel hyperplanes: a unit of k pieces by k − 1 of them.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
 
 from capcore.complexity.activations import Activation, piecewise
-from capcore.validation import finite_number, one_of
+from capcore.validation import finite_number, one_of, positive_integer
 
 CURVES = ("logistic", "sigmoid", "tanh")
 COARSEST = float(1 - np.tanh(1))
@@ -102,3 +105,53 @@ def _slope(at: float) -> float:
 def _tangent(at: float, z: float) -> float:
     """The tangent of tanh at ``at``, evaluated at ``z``."""
     return float(np.tanh(at) + _slope(at) * (z - at))
+
+
+def curve_complexity(pieces: Sequence[np.ndarray], n_inputs: int) -> float:
+    """d Σ_i log(Σ_j k_ij − m_i + 1), in nats: the logarithm of an upper bound on the number of linear regions.
+
+    Slides, Hu et al. (2020). On a line (d = 1) and with one layer it is the number itself, if every knot is crossed.
+
+    Parameters
+    ----------
+    pieces : for every hidden layer i the (m_i,) numbers k_ij of pieces of its units' activations.
+    n_inputs : d.
+
+    >>> round(curve_complexity([np.array([3, 3])], 2), 3)  # 25; two pairs of parallel lines make 9 regions
+    3.219
+    """
+    counts = _checked(pieces)
+    d = positive_integer(n_inputs, "n_inputs")
+    return d * math.fsum(math.log(sum(layer) - len(layer) + 1) for layer in counts)
+
+
+def one_layer_regions(pieces: np.ndarray, n_inputs: int) -> int:
+    """Regions of R^d that one layer of units with (m,) ``pieces`` makes in general position, exactly.
+
+    Σ_{s ≤ d} e_s(k_1 − 1, …, k_m − 1), e_s the elementary symmetric polynomials: every set of at most d hyperplanes of
+    different units meets once. With two pieces each it is Zaslavsky's 1 + m + C(m, 2) in the plane.
+
+    >>> one_layer_regions(np.array([2, 2, 2]), 2), one_layer_regions(np.array([3, 3]), 2)
+    (7, 9)
+    """
+    (counts,) = _checked([pieces])
+    return _symmetric_sum(counts, positive_integer(n_inputs, "n_inputs"))
+
+
+def _symmetric_sum(pieces: list[int], d: int) -> int:
+    """Σ_{s ≤ d} e_s(k_1 − 1, …), from the product of the polynomials 1 + (k_j − 1) x; whole numbers of any size."""
+    coefficients = [1] + [0] * min(d, len(pieces))
+    for k in pieces:
+        for s in range(len(coefficients) - 1, 0, -1):
+            coefficients[s] += (k - 1) * coefficients[s - 1]
+    return sum(coefficients)
+
+
+def _checked(pieces: Sequence[np.ndarray]) -> list[list[int]]:
+    found = []
+    for i, layer in enumerate(pieces):
+        counts = np.asarray(layer)
+        if counts.ndim != 1 or not counts.size or counts.dtype.kind not in "iu" or counts.min() < 1:
+            raise ValueError(f"pieces[{i}]: found {layer!r}, expected whole numbers of at least 1, one for every unit.")
+        found.append([int(k) for k in counts])
+    return found

@@ -6,7 +6,7 @@ import pytest
 import capcore.complexity as cx
 from capcore.complexity.network import any_out_of_range, out_of_range
 from chapters.double_descent.known import separable
-from chapters.effective_complexity.curve_activations import segment_pieces, tangent_network, uniform_tangents
+from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
 from chapters.mimicry.students import mimic
 from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
 

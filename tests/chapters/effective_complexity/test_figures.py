@@ -1,18 +1,9 @@
 """Figures of effective complexity: what is drawn is what was given."""
 
-import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 
 from chapters.effective_complexity import figures as draw
 from chapters.effective_complexity.tangents import tangent_activation
-
-
-@pytest.fixture
-def ax():
-    fig, ax = plt.subplots()
-    yield ax
-    plt.close(fig)
 
 
 def test_along(ax):

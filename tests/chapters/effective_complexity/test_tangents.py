@@ -1,4 +1,6 @@
-"""Tangents of curved activations: within the tolerance, at it in every knot, and no fewer would do."""
+"""Tangents of curved activations, and bounds on numbers of regions: Zaslavsky's formula, and brute force."""
+
+import math
 
 import numpy as np
 import pytest
@@ -6,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from chapters.effective_complexity.tangents import COARSEST, restricted, tangent_activation
+from capcore.complexity import Network, partition_slice, random_network
+from chapters.effective_complexity.tangents import (
+    COARSEST,
+    curve_complexity,
+    one_layer_regions,
+    restricted,
+    tangent_activation,
+)
 
 Z = np.linspace(-12, 12, 24_001)
 CURVE = {"tanh": np.tanh, "logistic": expit, "sigmoid": expit}
@@ -83,3 +92,48 @@ def test_a_restricted_activation_is_the_same_inside(low, high):
 def test_bad_input_is_refused(message, name, error):
     with pytest.raises(ValueError, match=message):
         tangent_activation(name, error)
+
+
+layers = st.lists(st.integers(1, 5), min_size=1, max_size=6).map(np.array)
+
+
+@given(st.integers(1, 30), st.integers(1, 6))
+def test_zaslavsky(m, d):
+    assert one_layer_regions(np.full(m, 2), d) == sum(math.comb(m, s) for s in range(d + 1))
+
+
+@given(layers)
+def test_one_input_and_many_inputs(pieces):
+    assert one_layer_regions(pieces, 1) == 1 + np.sum(pieces - 1)
+    assert one_layer_regions(pieces, len(pieces)) == np.prod(pieces)  # every combination of pieces
+    assert curve_complexity([pieces], 1) == pytest.approx(math.log(one_layer_regions(pieces, 1)))
+
+
+def test_parallel_families_in_the_plane():
+    """Pieces of tangents as ReLUs with parallel kinks, partitioned polygon by polygon."""
+    rng, pieces = np.random.default_rng(0), np.array([2, 3, 5])
+    directions = np.repeat(rng.normal(size=(2, 3)), pieces - 1, axis=1)
+    m = directions.shape[1]
+    network = Network([directions, rng.normal(size=(m, 1))], [rng.normal(size=m), [0.0]])
+    square = 400.0 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    assert partition_slice(network, [0.0, 0.0], [1.0, 0.0], [0.0, 1.0], square).n_patterns == one_layer_regions(
+        pieces, 2
+    )
+
+
+def test_sign_vectors_in_space():
+    rng = np.random.default_rng(1)
+    network = random_network([3, 6, 1], rng, bias_scale=0.4, activation="hard_tanh")
+    points = rng.normal(size=(400_000, 3)) * np.exp(rng.normal(size=(400_000, 1)))
+    patterns = network.phi.piece(network.pre_activations(points)[0])
+    found = len(np.unique(patterns @ 3 ** np.arange(6)))
+    exact = one_layer_regions(np.full(6, 3), 3)
+    assert 0.7 * exact < found <= exact  # small regions are missed, none is found that is not there
+
+
+@pytest.mark.parametrize("pieces", [[], [0, 2], [1.5], [[2, 2]]])
+def test_bad_input_is_refused_region_bounds(pieces):
+    with pytest.raises(ValueError, match=r"pieces\[0\]: found .* expected whole numbers of at least 1"):
+        curve_complexity([np.array(pieces)], 2)
+    with pytest.raises(ValueError, match="n_inputs: found 0"):
+        curve_complexity([np.array([2])], 0)

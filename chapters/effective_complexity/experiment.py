@@ -1,6 +1,7 @@
-"""What moves the effective complexity: a factorial of activation, width, learning rate and labels, with F-tests.
+"""40 networks along training, and 100 in a factorial of activation, width, learning rate and labels, with F-tests.
 
-Slides: it "is affected by" framework, size, optimisation and data, and the structure alone does not determine it.
+Slides: effective complexity "is affected by" framework, size, optimisation and data, and the structure alone does not
+determine it. ``python -m chapters run effective_complexity`` makes it again, in about a minute on one core.
 """
 
 from __future__ import annotations
@@ -13,10 +14,37 @@ from typing import Any
 import numpy as np
 from scipy.stats import f as fisher_distribution
 from scipy.stats import ttest_ind
+from tqdm import tqdm
 
+from capcore.complexity import Network
 from capcore.validation import finite_array
-from chapters.effective_complexity.study import Images, fit, measures, trained
+from chapters.effective_complexity.tangent_networks import tangent_network
+from chapters.effective_complexity.training import Images, along_training, fit, images, measures, trained
 
+SETTINGS: dict[str, Any] = {
+    "n_images": 600,
+    "activations": ["relu", "tanh"],
+    "width": 64,
+    "learning_rate": 0.002,
+    "n_epochs": 100,
+    "snapshots": [0, 1, 3, 10, 30, 100],
+    "seeds": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+    "error": 0.1,
+    "factorial_seeds": 5,
+    "equal_loss": 0.05,
+    "tolerances": [0.3, 0.03],
+    "literal_tolerance": 0.1,
+}
+QUICK: dict[str, Any] = {
+    "n_images": 60,
+    "width": 8,
+    "n_epochs": 1,
+    "snapshots": [0, 1],
+    "seeds": [0],
+    "factorial_seeds": 1,
+    "equal_loss": 10.0,
+}
+PACKAGES = ("numpy", "scipy", "scikit-learn")
 FACTORS: dict[str, tuple[Any, Any]] = {
     "framework": ("relu", "tanh"),
     "size": (16, 64),
@@ -24,7 +52,6 @@ FACTORS: dict[str, tuple[Any, Any]] = {
     "data": ("right", "shuffled"),
 }
 """Factor → its two levels: activation, units of both hidden layers, learning rate, labels."""
-
 STRUCTURE = ("framework", "size")
 MEASURES = ("probabilities.test", "logits.test", "fisher", "pieces")
 """The four measures, of which logarithms are compared."""
@@ -176,3 +203,56 @@ def _total(values: np.ndarray) -> float:
 
 def _within(values: np.ndarray) -> float:
     return float(((values - values.mean(axis=-1, keepdims=True)) ** 2).sum())
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """All numbers of the experiment, as plain lists; see :class:`Stored` for what they are."""
+    data = images(settings["n_images"])
+    along = {}
+    for activation in tqdm(settings["activations"], unit="activation", disable=not progress):
+        along[activation] = along_training(
+            data,
+            settings["seeds"],
+            settings["snapshots"],
+            activation,
+            settings["width"],
+            settings["learning_rate"],
+            settings["n_epochs"],
+            settings["error"],
+        )
+    n_seeds, error = settings["factorial_seeds"], settings["error"]
+    after, before, networks = run_factorial(data, n_seeds, settings["n_epochs"], error)
+    return plain(
+        {
+            "along": along,
+            "after": after.values,
+            "before": before.values,
+            "equal_loss": at_equal_loss(data, 2 * n_seeds, settings["equal_loss"], error=error),
+            "tolerances": tolerances(networks["tanh 64"], data, settings["tolerances"], settings["literal_tolerance"]),
+        }
+    )
+
+
+def tolerances(networks: list[Network], data: Images, relative: list[float], literal: float) -> dict[str, list[float]]:
+    """Curve complexities of networks: at tolerances relative to the logits' deviation, and at one taken literally.
+
+    "literal" is at ``literal`` units of the logits, "rescaled" the same after multiplying the logits by ten.
+    """
+    found: dict[str, list[float]] = {name: [] for name in (*map(str, relative), "literal", "rescaled")}
+    for net in networks:
+        spread = float(net(data.x).std())
+        for share in relative:
+            found[str(share)].append(tangent_network(net, data.x, share * spread).complexity)
+        found["literal"].append(tangent_network(net, data.x, literal).complexity)
+        top = (*net.weights[:-1], 10 * net.weights[-1]), (*net.biases[:-1], 10 * net.biases[-1])
+        found["rescaled"].append(tangent_network(Network(*top, net.activation), data.x, literal).complexity)
+    return found
+
+
+def plain(values: Any) -> Any:
+    """Arrays as nested lists, numbers with seven digits."""
+    if isinstance(values, Mapping):
+        return {name: plain(value) for name, value in values.items()}
+    if isinstance(values, list | tuple | np.ndarray):
+        return [plain(value) for value in values]
+    return float(f"{float(values):.7g}")
