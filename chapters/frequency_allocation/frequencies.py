@@ -16,7 +16,7 @@ from capcore.fourier import fourier_modes, mode_frequencies, per_frequency
 from capcore.optimum import Problem
 from capcore.processes import Process
 from capcore.validation import positive_integer
-from chapters.hierarchical.profile_shape import roughness
+from chapters.shared.profiles import roughness
 from chapters.shared.survey import allocate_quietly, case
 
 

@@ -1,24 +1,28 @@
-"""Do random starts end at different optima? Gauss–Newton with and without rebalanced layers.
+"""Gauss–Newton from random starts: where it ends, with and without rebalanced layers, and how many iterations it needs.
 
 A hierarchical model does not change when the channels of a hidden layer are mixed and mixed back. Along such
 directions the loss is flat, and a run that drifts to badly conditioned parameters makes so little progress along the
-others that it seems to have arrived. Rebalancing removes that: it changes the parameters, not the model.
+others that it seems to have arrived. Rebalancing removes that: it changes the parameters, not the model. The
+tensor-train start of :func:`capcore.optimum.fit` is the optimum itself as soon as κ = n, so only random starts can tell
+whether wider models are easier to optimise (paper 1, section 5.1.2).
 
 ``python -m chapters run random_starts`` makes it again, in about five minutes on one core.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures import Hierarchical
 from capcore.optimum import FitResult, Problem, fit
 from capcore.processes import FAMILIES, Process
-from capcore.validation import positive_integer
+from capcore.validation import finite_number, positive_integer
+from chapters.hierarchical.lbfgs_sweep import iterations_to
 
 SETTINGS: dict[str, Any] = {
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
@@ -30,6 +34,8 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"channels": [2], "n_layers": 3, "n_starts": 1, "max_iterations": 20}
+ROUNDING = 1e-26
+"""In units of the process's variance: the square of rounding, (1e-15)², times a condition below 1e4."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,4 +112,38 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
             max_iterations=settings["max_iterations"],
         )
         found[family][str(c)] = starts.summary()
+    return found
+
+
+def iterations_from_random_starts(
+    models: Mapping[str, Hierarchical],
+    process: Process,
+    seeds: Sequence[int] = tuple(range(8)),
+    *,
+    loss: float = ROUNDING,
+    **options: Any,
+) -> dict[str, np.ndarray]:
+    """Label → (n_seeds,) iterations until the loss is rounding; one more than were made where it never is.
+
+    Parameters
+    ----------
+    models : label → model. process : what they predict. seeds : one random start of each model per seed.
+    loss : what counts as rounding, in units of the process's variance.
+    options : of :func:`~capcore.optimum.fit`, such as ``rebalance`` and ``max_iterations``.
+
+    Raises ``ValueError`` for a ``loss`` that is not a number, and what ``fit`` raises.
+
+    >>> from capcore.processes import PowerLaw
+    >>> models = {f"c = {c}": Hierarchical(c, n_layers=4) for c in (4, 16)}
+    >>> narrow, wide = iterations_from_random_starts(models, PowerLaw(), range(2)).values()
+    >>> bool(narrow.min() > wide.max())
+    True
+    """
+    relative = finite_number(loss, "loss")
+    found = {}
+    for label, arch in models.items():
+        problem = Problem.of(arch, process)
+        level = relative * float(problem.covariance[0, 0])
+        runs = [fit(arch, problem, start="random", rng=seed, **options) for seed in seeds]
+        found[label] = np.array([iterations_to(run.history, level) for run in runs])
     return found

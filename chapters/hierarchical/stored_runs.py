@@ -11,8 +11,8 @@ import numpy as np
 from capcore.architectures import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.hierarchical import lbfgs_sweep
-from chapters.hierarchical.channel_sweep import Sweep, sweep
 from chapters.hierarchical.eigenvalue_counts import count_models
+from chapters.hierarchical.study import Sweep, sweep
 
 
 def describes(settings: dict[str, Any], arch: Hierarchical, process: Process, channels: int | None = None) -> bool:

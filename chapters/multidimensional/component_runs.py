@@ -13,9 +13,8 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.gauss_newton import ROUNDING
 from capcore.multivariate import Independent
 from capcore.validation import positive_integer
-from chapters.hierarchical.profile_shape import SATURATED
 from chapters.multidimensional.study import RANGES, spread_components, summarise
-from chapters.shared.profiles import recent, share
+from chapters.shared.profiles import SATURATED, recent, share
 
 
 @dataclass(frozen=True, eq=False)

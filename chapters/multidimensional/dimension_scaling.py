@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
-from chapters.hierarchical.profile_shape import roughness
 from chapters.multidimensional.component_runs import Run, Runs
+from chapters.shared.profiles import roughness
 
 
 def scaled_channels(base: float, input_dim: int) -> int:

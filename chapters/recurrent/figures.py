@@ -12,7 +12,7 @@ from matplotlib.collections import LineCollection
 
 from capcore.architectures import Recurrent
 from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours
-from chapters.hierarchical.channels_figures import legend_below
+from chapters.hierarchical.figures import legend_below
 
 FAINT = "0.82"
 

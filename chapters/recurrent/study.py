@@ -15,7 +15,7 @@ from capcore.optimum import Problem
 from capcore.processes import FAMILIES, Process
 from capcore.validation import finite_array, positive_integer
 from capcore.variable_projection import projection_path
-from chapters.hierarchical.profile_shape import SATURATED
+from chapters.shared.profiles import SATURATED
 from chapters.shared.scaling import PowerLawFit, fit_power
 from chapters.shared.survey import allocate_quietly, attains
 

@@ -1,6 +1,6 @@
-"""Numbers that summarise a profile: a non-negative quantity spread over the inputs, lag 0 first.
+"""Numbers that summarise a capacity profile: where it lies, how rough it is, how far it fills up from the recent past.
 
-All functions work along the last axis, so a stack of profiles (layers, runs, …) is summarised at once.
+A profile is a non-negative quantity spread over the inputs, lag 0 (the most recent) first.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from capcore.validation import finite_array, positive_integer
+
+SATURATED = 0.99  # a capacity of at least this counts as 1
 
 
 def recent(n_inputs: int) -> slice:
@@ -75,3 +77,75 @@ def _distribution(profile: object) -> np.ndarray:
     if not np.all(totals > 0):
         raise ValueError("profile: found one with a total of zero, expected something to distribute over the inputs.")
     return array / totals
+
+
+def roughness(values: object) -> float:
+    """Σ|κᵢ₊₁ − κᵢ| / (max κ − min κ): 1 for a monotone profile, 2 for one bump, and so on; 0 where it is flat.
+
+    >>> roughness([1.0, 0.5, 0.0]), roughness([0.0, 1.0, 0.0])
+    (1.0, 2.0)
+    """
+    profile = finite_array(values, "values", 1)
+    span = float(np.ptp(profile))
+    return float(np.abs(np.diff(profile)).sum() / span) if span else 0.0
+
+
+def roughness_ratio(values: object, other: object) -> float:
+    """Roughness of the first profile over that of the second: above 1 where the second is cleaner, 1 where it is flat.
+
+    >>> roughness_ratio([0.0, 1.0, 0.0], [1.0, 0.5, 0.0])
+    2.0
+    """
+    return roughness(values) / roughness(other) if roughness(other) else 1.0
+
+
+def half_ratio(values: object) -> float:
+    """Capacity of the more recent half of the inputs, divided by that of the older half (the middle one in neither).
+
+    >>> half_ratio([1.0, 1.0, 0.5, 0.5])
+    2.0
+    """
+    profile = finite_array(values, "values", 1)
+    if profile.size < 2:
+        raise ValueError(f"values: found {profile.size} input, expected at least 2.")
+    half = profile.size // 2
+    return float(profile[:half].sum() / profile[-half:].sum())
+
+
+def octave_means(values: object) -> np.ndarray:
+    """Mean capacity of each octave of lags: 0, 1, 2–3, 4–7, …; the last octave may be cut short.
+
+    >>> octave_means([1.0, 0.8, 0.6, 0.4]).tolist()
+    [1.0, 0.8, 0.5]
+    """
+    profile = finite_array(values, "values", 1)
+    starts = [0, *(2**k for k in range((profile.size - 1).bit_length()))]
+    return np.array([part.mean() for part in np.split(profile, starts[1:])])
+
+
+def octave_increases(values: object, margin: float = 0.01) -> int:
+    """Number of octaves whose mean capacity exceeds that of the next more recent octave by more than ``margin``."""
+    return int(np.count_nonzero(np.diff(octave_means(values)) > margin))
+
+
+def share_beyond_saturation(values: object, level: float = SATURATED) -> float:
+    """Share of the total capacity on lags older than the first one with a capacity below ``level``.
+
+    >>> share_beyond_saturation([1.0, 0.5, 0.5])
+    0.25
+    """
+    profile = finite_array(values, "values", 1)
+    below = np.flatnonzero(profile < level)
+    return float(profile[below[0] + 1 :].sum() / profile.sum()) if below.size else 0.0
+
+
+def largest_inversion(values: object, level: float = SATURATED) -> float:
+    """Largest lead in capacity of an older input over a more recent one that is itself below ``level``.
+
+    >>> round(largest_inversion([1.0, 0.2, 0.6, 0.1]), 9)
+    0.4
+    """
+    profile = finite_array(values, "values", 1)
+    lowest = np.minimum.accumulate(np.where(profile < level, profile, np.inf))[:-1]
+    leads = profile[1:] - lowest
+    return float(max(leads.max(initial=0.0), 0.0))

@@ -1,10 +1,56 @@
+"""Eigenvalues above their noise: how often the count is right, and the stored counts."""
+
 import numpy as np
+import pytest
 
 from capcore.architectures import Hierarchical
+from capcore.constraints import gram_eigenvalues
+from capcore.optimum import Problem, fit
 from capcore.processes import PowerLaw
 from chapters.gaussian_prediction.study import models_by_channels
-from chapters.hierarchical.eigenvalue_counts import SETTINGS, count_models
+from chapters.hierarchical.eigenvalue_counts import (
+    SETTINGS,
+    count_above_noise,
+    count_models,
+    counts_over_orders,
+    model_eigenvalues,
+    noise_scale,
+)
 from chapters.stored import stored
+
+
+def test_the_scale_is_that_of_the_most_negative():
+    assert noise_scale([2.0, -3e-16, -1e-17]) == 3e-16
+    assert noise_scale([2.0, 1.0]) == 0.0
+    assert count_above_noise([2.0, 1.0]) == 2
+
+
+def test_a_symmetric_noise_gives_the_count_half_of_the_time(rng):
+    """The largest of m positive noise values exceeds the most negative of m others with probability one half."""
+    noise = rng.normal(0, 1e-15, (4000, 40))
+    counts = [count_above_noise(np.append(np.ones(3), values)) for values in noise]
+    assert np.mean(np.array(counts) == 3) == pytest.approx(0.5, abs=0.04)  # five standard errors
+
+
+def test_a_threshold_of_a_hundred_times_the_noise_separates_well_conditioned_models(rng):
+    arch, problem = Hierarchical(2, 5), Problem.of(Hierarchical(2, 5), PowerLaw())
+    matrix = problem.covariance @ arch.jacobian(fit(arch, problem).params)
+    assert (counts_over_orders(matrix, 20, rng, factor=100.0) == arch.generic_capacity()).all()
+    assert np.unique(counts_over_orders(matrix, 40, rng)).size > 1
+
+
+def test_orders_change_rounding_only(rng):
+    matrix = rng.normal(size=(6, 9))
+    assert (counts_over_orders(matrix, 5, rng) == 6).all()
+
+
+def test_eigenvalues_of_a_model_are_squared_singular_values(rng):
+    arch = Hierarchical(2, 3)
+    problem, params = Problem.of(arch, PowerLaw()), arch.init(rng)
+    squares = np.linalg.svd(problem.covariance @ arch.jacobian(params), compute_uv=False) ** 2
+    found = model_eigenvalues(arch, params, problem)
+    assert np.allclose(found, squares, atol=1e-12 * squares[0])
+    assert np.array_equal(found, gram_eigenvalues(problem.covariance @ arch.jacobian(params)))
 
 
 def test_a_model_that_fills_the_space_is_counted_right_and_has_no_noise():

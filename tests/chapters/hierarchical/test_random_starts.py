@@ -1,11 +1,14 @@
+"""Gauss–Newton from random starts: where it ends, and after how many iterations."""
+
 import json
 
 import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
+from capcore.optimum import fit
 from capcore.processes import PowerLaw
-from chapters.hierarchical.random_starts import from_random_starts, run
+from chapters.hierarchical.random_starts import ROUNDING, from_random_starts, iterations_from_random_starts, run
 from chapters.stored import stored
 
 SAME = 1e-6  # coefficients this close, relative to the largest of the target, are the same model
@@ -62,3 +65,34 @@ def test_the_stored_experiment_agrees_with_a_reduced_run_now():
             assert case["rebalanced_loss"] == pytest.approx(kept["rebalanced_loss"][:2], rel=1e-9)
             assert max(case["rebalanced_gap"]) < SAME
             assert max(kept["rebalanced_gap"]) < SAME
+
+
+def models(*channels, n_layers=4):
+    return {str(c): Hierarchical(c, n_layers) for c in channels}
+
+
+def test_each_count_is_that_of_one_fit_from_that_seed():
+    found = iterations_from_random_starts(models(4), PowerLaw(), (2, 5))["4"]
+    for seed, count in zip((2, 5), found, strict=True):
+        history = fit(Hierarchical(4, 4), PowerLaw(), start="random", rng=seed).history
+        assert history[count] <= ROUNDING < history[count - 1]
+
+
+def test_the_start_is_random_and_not_the_optimum():
+    assert min(map(np.min, iterations_from_random_starts(models(4, 16), PowerLaw(), (0, 1)).values())) > 1
+
+
+def test_wider_models_need_fewer_iterations():
+    narrow, middle, wide = iterations_from_random_starts(models(8, 16, 64, n_layers=6), PowerLaw()).values()
+    assert narrow.min() > middle.max() > wide.max()
+    assert narrow.min() >= 2 * wide.max()
+
+
+def test_a_loss_that_is_never_reached_counts_one_iteration_more_than_were_made():
+    options = {"max_iterations": 7, "rebalance": False}
+    assert iterations_from_random_starts(models(1), PowerLaw(), (0, 1, 2), **options)["1"].tolist() == [8, 8, 8]
+
+
+def test_a_loss_that_is_not_a_number_is_refused():
+    with pytest.raises(ValueError, match="loss: "):
+        iterations_from_random_starts(models(2), PowerLaw(), loss=float("nan"))

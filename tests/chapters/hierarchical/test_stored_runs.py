@@ -6,7 +6,6 @@ import pytest
 from capcore.architectures import Hierarchical
 from capcore.processes import AR1, PowerLaw
 from chapters.gaussian_prediction.study import models_by_channels
-from chapters.hierarchical.channel_sweep import sweep
 from chapters.hierarchical.stored_runs import (
     describes,
     large_runs,
@@ -18,6 +17,7 @@ from chapters.hierarchical.stored_runs import (
     start_statistics,
     tenfold_count,
 )
+from chapters.hierarchical.study import sweep
 from chapters.stored import stored
 
 PAIR = models_by_channels([8, 64], 6)

@@ -5,7 +5,6 @@ import pytest
 
 from capcore.architectures import Hierarchical
 from capcore.generic import exact_rank
-from chapters.hierarchical.profile_shape import roughness
 from chapters.multidimensional.component_runs import Runs
 from chapters.multidimensional.dimension_scaling import (
     exact_densities,
@@ -17,6 +16,7 @@ from chapters.multidimensional.dimension_scaling import (
     scaled_channels,
     scaled_runs,
 )
+from chapters.shared.profiles import roughness
 
 
 @pytest.fixture(scope="module")

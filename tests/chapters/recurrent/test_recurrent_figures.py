@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from chapters.hierarchical.channels_figures import plot_losses
+from chapters.hierarchical.figures import plot_losses
 from chapters.recurrent import figures as draw
 
 

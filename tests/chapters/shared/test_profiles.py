@@ -1,5 +1,9 @@
+"""Numbers that summarise a profile: where it lies, how rough it is, and how far it fills up."""
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
@@ -49,3 +53,54 @@ def test_total_variation_is_a_metric_between_its_known_bounds(rng):
 def test_a_profile_of_zeros_is_refused(function):
     with pytest.raises(ValueError, match="total of zero, expected something to distribute"):
         function([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+
+
+PROFILES = st.lists(st.floats(0, 1), min_size=2, max_size=40)
+
+
+@given(PROFILES)
+def test_roughness_is_at_least_one_and_one_for_monotone_profiles(values):
+    assert profiles.roughness(values) >= 1 - 1e-9 or np.ptp(values) == 0
+    if np.ptp(values) > 1e-6:
+        assert profiles.roughness(sorted(values)) == pytest.approx(1.0)
+
+
+@given(PROFILES)
+def test_a_falling_profile_has_no_inversion_and_no_rising_octave(values):
+    falling = sorted(values, reverse=True)
+    assert profiles.largest_inversion(falling) == 0
+    assert profiles.octave_increases(falling) == 0
+
+
+def test_octaves_cover_every_lag_once():
+    """Weighted by their lengths the octave means sum to the total."""
+    values = np.random.default_rng(0).random(64)
+    lengths = [1, 1, 2, 4, 8, 16, 32]
+    assert profiles.octave_means(values) @ lengths == pytest.approx(values.sum())
+    assert profiles.octave_means(np.arange(27.0))[-1] == pytest.approx(np.arange(16, 27).mean())
+    assert profiles.octave_means([0.5]).tolist() == [0.5]
+
+
+def test_half_ratio_ignores_the_middle_of_an_odd_number():
+    assert profiles.half_ratio([3.0, 99.0, 1.5]) == 2.0
+    with pytest.raises(ValueError, match="found 1 input, expected at least 2"):
+        profiles.half_ratio([1.0])
+
+
+def test_share_beyond_saturation_starts_after_the_first_unsaturated_lag():
+    assert profiles.share_beyond_saturation([1.0, 0.995, 0.9, 0.6, 0.4]) == pytest.approx(1.0 / 3.895)
+    assert profiles.share_beyond_saturation([1.0, 1.0]) == 0.0
+
+
+def test_an_inversion_needs_an_unsaturated_recent_input():
+    assert profiles.largest_inversion([0.991, 1.0]) == 0.0
+    assert profiles.largest_inversion([0.5, 0.2, 0.9, 0.3]) == pytest.approx(0.7)
+    assert profiles.largest_inversion([0.5]) == 0.0
+
+
+def test_octave_increases_needs_the_margin():
+    assert profiles.octave_increases([0.5, 0.505, 0.6, 0.6]) == 1
+
+
+def test_a_flat_profile_has_nothing_to_compare():
+    assert profiles.roughness_ratio([1.0, 0.0, 1.0], [1.0, 1.0, 1.0]) == 1.0

@@ -1,15 +1,22 @@
-"""One process, several models: what a larger model buys (paper 1, Figure 4)."""
+"""One process, several models: what a larger model buys (paper 1, Figure 4), and how well conditioned its fit is.
+
+To first order, gradient descent on ‖R(A(W) − A*)‖² shrinks the residual R(A − A*) by the matrix M = R JJᵀ Rᵀ, Σ = RᵀR:
+fast along its large eigenvalues, slowly along its small ones. Damped Gauss–Newton inverts M, so that the
+condition number costs it digits and not iterations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.linalg import eigvalsh
 
 from capcore.allocation import CapacityAllocation
-from capcore.architectures import Hierarchical
+from capcore.architectures.base import Architecture
+from capcore.architectures.hierarchical import Hierarchical
 from capcore.generic import exact_rank
 from capcore.optimum import FitResult, Problem, fit
 from capcore.processes import Process
@@ -63,15 +70,6 @@ class Sweep:
         """Widths and losses, as ``plot_losses`` takes them."""
         return self.width, self.loss
 
-    @property
-    def n_iterations(self) -> np.ndarray:
-        """(m,) iterations of each fit."""
-        return np.array([result.n_iterations for result in self.fits.values()])
-
-    def transition(self, benchmark: float, factor: float = FACTOR) -> int:
-        """Channels of the first model with a loss of at most ``factor`` times the benchmark; see :func:`transition`."""
-        return transition(self.width, self.loss, benchmark, factor)
-
     def allocations(self) -> dict[str, CapacityAllocation]:
         """Label → capacity allocation where the fit stopped; compare ``total`` and ``generic_total`` of each."""
         return {
@@ -121,3 +119,39 @@ def exact_capacities(models: Mapping[str, Hierarchical]) -> tuple[np.ndarray, np
     """
     closed = np.array([arch.generic_capacity() for arch in models.values()])
     return closed, np.array([exact_rank(arch) for arch in models.values()])
+
+
+def residual_condition(arch: Architecture, params: np.ndarray, process: Process | Problem) -> float:
+    """Largest eigenvalue of M = R JJᵀ Rᵀ divided by its κ-th, κ being the exact generic capacity.
+
+    The other eigenvalues are zero: directions of the residual that no parameter can change. What is too small
+    for double precision counts as machine epsilon, so that the number is at most 1/ε.
+
+    >>> from capcore.architectures import Linear
+    >>> from capcore.processes import FractionalGaussianNoise
+    >>> round(residual_condition(Linear(np.diag([1.0, 2.0])), np.ones(2), FractionalGaussianNoise(0.5)), 9)
+    4.0
+    """
+    problem = Problem.of(arch, process)
+    values = eigvalsh(problem.root @ arch.tangent_kernel(params) @ problem.root.T)[::-1]
+    smallest = max(values[arch.generic_capacity() - 1], np.finfo(float).eps * values[0])
+    return float(values[0] / smallest)
+
+
+def conditions_of_sweep(found: Sweep, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """(m,) condition numbers of the models of a sweep: at random parameters, and where their fits stopped."""
+    begins = [
+        residual_condition(arch, arch.init(np.random.default_rng(seed)), found.problem)
+        for arch in found.models.values()
+    ]
+    ends = [residual_condition(arch, found.fits[label].params, found.problem) for label, arch in found.models.items()]
+    return np.array(begins), np.array(ends)
+
+
+def conditions_in_balance(
+    arch: Hierarchical, fits: Sequence[FitResult], process: Process | Problem, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """(m,) condition numbers where fits ended: with their parameters, and for the same models in balance."""
+    ends = [residual_condition(arch, found.params, process) for found in fits]
+    balanced = [residual_condition(arch, arch.rebalance(found.params, rng), process) for found in fits]
+    return np.array(ends), np.array(balanced)

@@ -1,16 +1,23 @@
 """The figures of the hierarchical chapter draw what they are given, and return their axis."""
 
 import numpy as np
+import pytest
 
-from chapters.hierarchical.channels_figures import (
+from capcore.architectures import Hierarchical
+from chapters.hierarchical.figures import (
+    FAINT,
     legend_below,
+    plot_architecture,
+    plot_by_digits,
+    plot_counts,
+    plot_digit_grid,
+    plot_eigenvalues,
     plot_histories,
     plot_losses,
     plot_parametrisation,
+    plot_skyline,
     plot_spread,
 )
-from chapters.hierarchical.eigenvalues_figures import plot_counts, plot_eigenvalues
-from chapters.hierarchical.landscape_figures import plot_by_digits, plot_digit_grid, plot_skyline
 
 
 def labels(ax):
@@ -86,3 +93,61 @@ def test_a_legend_moves_below_the_figure(ax):
     assert ax.get_legend() is None
     (legend,) = ax.get_figure().legends
     assert [text.get_text() for text in legend.get_texts()] == ["a"]
+
+
+ARCHITECTURES = [
+    Hierarchical(1, n_layers=4),
+    Hierarchical([2, 3], kernel_size=[3, 2, 4]),
+    Hierarchical(2, 6, dilations=[1, 2, 4, 1, 2, 4]),
+    Hierarchical(2, 3, dilations=[1, 3, 1], input_dim=2),
+    Hierarchical(1, n_layers=1, kernel_size=5),
+]
+
+
+def nodes(ax, layer):
+    """Lags drawn in colour in one layer."""
+    lines = [line for line in ax.get_lines() if len(line.get_ydata()) and line.get_ydata()[0] == layer]
+    return {-x for line in lines if line.get_markerfacecolor() != FAINT for x in line.get_xdata()}
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES, ids=repr)
+def test_coloured_inputs_are_those_the_model_responds_to(arch, ax):
+    assert plot_architecture(arch, ax) is ax
+    response = np.abs(arch.coefficients(np.ones(arch.n_params))).reshape(arch.n_inputs, -1).sum(axis=1)
+    assert nodes(ax, 0) == set(np.flatnonzero(response).tolist())
+    assert nodes(ax, arch.n_layers) == {0}
+
+
+@pytest.mark.parametrize("arch", ARCHITECTURES, ids=repr)
+def test_every_edge_is_a_tap(arch, ax):
+    plot_architecture(arch, ax)
+    for collection in ax.collections:
+        for (x0, y0), (x1, y1) in collection.get_segments():
+            layer = int(y1) - 1
+            assert y0 == layer
+            tap = (x1 - x0) / arch.dilations[layer]
+            assert tap in range(arch.kernel_sizes[layer])
+
+
+def test_disjoint_supports_have_one_path_per_input(ax):
+    """The coloured edges form a tree: into each layer one edge per node."""
+    plot_architecture(Hierarchical(4, 6), ax)
+    strong = ax.collections[1].get_segments()
+    assert len(strong) == sum(2**k for k in range(1, 7))
+
+
+def test_another_output_shifts_the_field(ax):
+    plot_architecture(Hierarchical(1, 3), ax, highlight=2)
+    assert nodes(ax, 0) == set(range(2, 10))
+    assert nodes(ax, 3) == {2}
+
+
+def test_labels_name_channels_taps_and_dilations(ax):
+    plot_architecture(Hierarchical([1, 3], kernel_size=[2, 2, 3], input_dim=2), ax)
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[0] == "input, 2 components"
+    assert texts[1:] == [
+        "hidden, 1 channel\n2 taps, dilation 1",
+        "hidden, 3 channels\n2 taps, dilation 2",
+        "output\n3 taps, dilation 4",
+    ]
