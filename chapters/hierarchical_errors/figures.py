@@ -11,8 +11,8 @@ from matplotlib.colorbar import Colorbar
 
 from capcore.plotting import CYCLE, LAG_LABEL, MARKERS
 from capcore.plotting import share_legend as share_legend
-from chapters.hierarchical_errors.prediction_errors import PredictionErrors, relative_to
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
+from chapters.hierarchical_errors.study import PredictionErrors, relative_to
 from chapters.shared.survey import Case
 
 QUANTITIES = {

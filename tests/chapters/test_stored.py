@@ -5,7 +5,7 @@ import pytest
 from capcore.lbfgs import minimise_lbfgs as function
 from chapters import stored as results
 from chapters.fingerprint import reach
-from chapters.hierarchical_errors.lbfgs_stopping import SETTINGS, run
+from chapters.hierarchical_errors.experiment import SETTINGS, run
 
 
 def test_what_is_saved_is_loaded_with_its_settings_and_versions(tmp_path):

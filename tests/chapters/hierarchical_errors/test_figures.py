@@ -7,8 +7,8 @@ import pytest
 from capcore import AR1, Hierarchical, PowerLaw
 from capcore.plotting import LAG_LABEL
 from chapters.hierarchical_errors import figures as draw
-from chapters.hierarchical_errors.prediction_errors import PredictionErrors
 from chapters.hierarchical_errors.runs import many_runs
+from chapters.hierarchical_errors.study import PredictionErrors
 from chapters.shared import survey
 
 ARCH = Hierarchical(channels=1, n_layers=4)

@@ -1,6 +1,6 @@
 """The long experiment behind Figure 6: L-BFGS-B from many random starts, stopped after more and more iterations.
 
-``python -m chapters run lbfgs_stopping`` makes it again, in about five minutes on one core; ``stopping`` reads it.
+``python -m chapters run lbfgs_stopping`` makes it again, in about five minutes on one core; ``study`` reads it.
 """
 
 from __future__ import annotations
