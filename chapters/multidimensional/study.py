@@ -1,145 +1,254 @@
-"""Capacity per position with d components per position: the long experiment behind Figures 12 and 13 of paper 1.
+"""Models of d components per position at their optimum: from the stored experiment where it has them, else made now.
 
-The components are independent members of one family whose parameter is spread evenly over a range, both ends
-included; a single component has the middle of the range. The paper says "similar autocorrelations" and names none.
-The ranges were fixed before any capacity was computed.
-
-``python -m chapters run multidimensional`` makes it again, in about ten minutes on one core.
+Does capacity depend on channels and dimension through c²/d alone (paper 1, section 6.1, Figure 13)?
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.constraints import ConstraintSpace, join
+from capcore.gauss_newton import ROUNDING
 from capcore.multivariate import Independent
-from capcore.optimum import Problem, fit
-from capcore.processes import FAMILIES, Process
-from capcore.validation import finite_number, one_of, positive_integer
-
-RANGES: dict[str, tuple[str, float, float]] = {
-    "PowerLaw": ("exponent", 0.3, 0.9),
-    "FractionalGaussianNoise": ("hurst", 0.6, 0.9),
-    "AR1": ("phi", 0.5, 0.9),
-    "DampedCosine": ("period", 5.0, 11.0),
-    "RationalQuadratic": ("scale", 0.5, 1.5),
-}
-"""Family → the parameter that differs between components, and its range; other parameters at their defaults."""
-
-# Channels of each model, by d. At d = 1 with those whose parameter counts are nearest to the models at d = 16, and at
-# d = 16 with 3 and 7, whose exact κ/d is nearest to those of 1 and 2 channels at d = 1.
-PAPER = {"1": [1, 2, 3, 4, 5, 8, 10, 16, 18], "2": [1, 2, 4, 8], "4": [1, 2, 4, 8, 16], "16": [1, 2, 3, 4, 7, 8, 16]}
-OTHERS = {"1": [2, 3, 5, 10], "4": [4], "16": [1, 2, 4, 8]}
-SETTINGS: dict[str, Any] = {
-    "channels": {family: PAPER if family == "PowerLaw" else OTHERS for family in RANGES},
-    "ranges": {family: list(range_) for family, range_ in RANGES.items()},
-    "random_starts": {"4": [4, 8], "16": [4, 8]},
-    "n_layers": 6,
-    "kernel_size": 2,
-    "max_iterations": 1000,
-    "seed": 0,
-}
-QUICK: dict[str, Any] = {
-    "channels": {"PowerLaw": {"1": [2], "4": [2]}, "AR1": {"1": [2]}},
-    "random_starts": {"4": [2]},
-    "n_layers": 3,
-    "max_iterations": 20,
-}
+from capcore.validation import positive_integer
+from chapters.multidimensional.experiment import RANGES, spread_components, summarise
+from chapters.shared.profiles import SATURATED, recent, roughness, share
 
 
-def spread_components(
-    family: str, input_dim: int, low: float | None = None, high: float | None = None
-) -> list[Process]:
-    """``input_dim`` members of a family, their parameter spread evenly over [low, high], by default its range here.
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One model: its size, its capacities per position, and how well it was fitted.
 
-    Raises ``ValueError`` for an unknown family, or parameters that it refuses.
-
-    >>> [p.exponent for p in spread_components("PowerLaw", 3, 0.25, 0.75)]
-    [0.25, 0.5, 0.75]
-    """
-    name, least, most = RANGES[one_of(family, "process", RANGES)]
-    low = least if low is None else finite_number(low, "low")
-    high = most if high is None else finite_number(high, "high")
-    if low > high:
-        raise ValueError(f"low: found {low:g}, expected at most high = {high:g}.")
-    count = positive_integer(input_dim, "input_dim")
-    values = np.linspace(low, high, count) if count > 1 else [(low + high) / 2]
-    return [FAMILIES[family](**{name: float(value)}) for value in values]
-
-
-def profile(arch: Hierarchical, params: np.ndarray, problem: Problem) -> tuple[np.ndarray, int]:
-    """(n_inputs,) capacity of each position at the given parameters, and the numerical total.
-
-    The same as ``allocate(…).per_input``, without the views of single layers.
-    """
-    columns = arch.tangents(params).values()
-    space = join([ConstraintSpace.from_columns(problem.covariance @ part, equilibrated=True) for part in columns])
-    return space.per_input(arch.input_dim), space.dimension
-
-
-def summarise(arch: Hierarchical, process: Process, max_iterations: int = 1000, seed: int = 0) -> dict[str, Any]:
-    """One model at its optimum and at random parameters, in plain types.
-
-    Returns
-    -------
-    ``per_input`` (n_inputs,), ``total``, ``loss``, ``variance`` (v*), ``relative_offset``, ``iterations``,
-    ``converged`` at the optimum; ``random_per_input``, ``random_total`` at random parameters; ``generic_total``.
-    """
-    problem = Problem.of(arch, process)
-    found = fit(arch, problem, rng=seed, max_iterations=max_iterations)
-    trained, total = profile(arch, found.params, problem)
-    untrained, random_total = profile(arch, arch.init(np.random.default_rng(seed)), problem)
-    return {
-        "per_input": trained.tolist(),
-        "total": total,
-        "generic_total": arch.generic_capacity(),
-        "loss": found.loss,
-        "variance": problem.variance,
-        "relative_offset": found.relative_offset,
-        "iterations": found.n_iterations,
-        "converged": found.converged,
-        "random_per_input": untrained.tolist(),
-        "random_total": random_total,
-    }
-
-
-def rerun(arch: Hierarchical, process: Process, kept: dict[str, Any], seed: int = 1) -> dict[str, float]:
-    """The optimum from random parameters against ``kept``, a result of :func:`summarise`.
-
-    Returns
-    -------
-    ``gap`` : largest difference in the capacity of a position. ``loss_ratio`` : of the losses.
-    """
-    problem = Problem.of(arch, process)
-    found = fit(arch, problem, rng=seed, start="random")
-    gap = np.abs(profile(arch, found.params, problem)[0] - kept["per_input"]).max()
-    return {"gap": float(gap), "loss_ratio": found.loss / kept["loss"]}
-
-
-def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, dict[str, Any]]:
-    """The long experiment, in plain types.
-
-    Returns
-    -------
-    ``optima`` : family → d → channels → :func:`summarise`. ``random_starts`` : d → channels → :func:`rerun`, for
-    the first family.
+    Attributes
+    ----------
+    arch : the model. per_input, random_per_input : (n_inputs,) at the optimum, and at random parameters.
+    total, generic_total : κ, numerical and exact. loss, variance : excess variance, and v*.
+    relative_offset, converged : of the fit. is_stored : whether it was read rather than made now.
     """
 
-    def model(family: str, d: str, c: int) -> tuple[Hierarchical, Process]:
-        arch = Hierarchical(c, settings["n_layers"], settings["kernel_size"], input_dim=int(d))
-        return arch, Independent(spread_components(family, int(d), *settings["ranges"][family][1:]))
+    arch: Hierarchical
+    per_input: np.ndarray
+    random_per_input: np.ndarray
+    total: int
+    generic_total: int
+    loss: float
+    variance: float
+    relative_offset: float
+    converged: bool
+    is_stored: bool
 
-    cases = [(family, d, c) for family, dims in settings["channels"].items() for d in dims for c in dims[d]]
-    optima: dict[str, Any] = {}
-    for family, d, c in tqdm(cases, unit="case", disable=not progress):
-        result = summarise(*model(family, d, c), settings["max_iterations"], settings["seed"])
-        optima.setdefault(family, {}).setdefault(d, {})[str(c)] = result
-    first = next(iter(optima))
-    again: dict[str, Any] = {d: {} for d in settings["random_starts"]}
-    for d, c in [(d, c) for d, channels in settings["random_starts"].items() for c in channels]:
-        again[d][str(c)] = rerun(*model(first, d, c), optima[first][d][str(c)], settings["seed"] + 1)
-    return {"optima": optima, "random_starts": again}
+    @property
+    def normalised(self) -> np.ndarray:
+        """(n_inputs,) κ_i/d, at most 1."""
+        return self.per_input / self.arch.input_dim
+
+    @property
+    def attained(self) -> bool:
+        """Whether the target is attained to rounding; the target has variance 1 − v*."""
+        return self.loss <= ROUNDING * (1 - self.variance)
+
+    @property
+    def recent(self) -> float:
+        """Capacity of the most recent eighth of the positions: lags 0–7 of 64."""
+        return float(self.per_input[recent(self.arch.n_inputs)].sum())
+
+    @property
+    def recent_share(self) -> float:
+        """The share of κ on them."""
+        return float(share(self.per_input, recent(self.arch.n_inputs)))
+
+    @property
+    def recent_filling(self) -> float:
+        """Their capacity divided by its ceiling: by d for each of them."""
+        return float(self.normalised[recent(self.arch.n_inputs)].mean())
+
+    @property
+    def saturated(self) -> int:
+        """Number of positions whose capacity is at least 0.99 d."""
+        return int(np.count_nonzero(self.normalised >= SATURATED))
+
+
+def ascending_integers(values: object, name: str, least: int = 1) -> list[int]:
+    """``values`` as a list of at least so many whole numbers from 1 up, each larger than the one before.
+
+    >>> ascending_integers([1, 4], "dims")
+    [1, 4]
+    """
+    expected = f"a list of at least {least} ascending whole numbers such as [1, 4, 16]"
+    if not isinstance(values, list | tuple) or len(values) < least:
+        raise ValueError(f"{name}: found {values!r}, expected {expected}.")
+    found = [positive_integer(value, f"{name}[{i}]") for i, value in enumerate(values)]
+    if any(b <= a for a, b in pairwise(found)):
+        raise ValueError(f"{name}: found {values!r}, expected {expected}.")
+    return found
+
+
+class Runs:
+    """The models of one family of processes, by number of components and of channels.
+
+    Parameters
+    ----------
+    family : whose parameter is spread over the components. n_layers, kernel_size : of all models.
+    low, high : the range of the parameter, by default that of ``RANGES``.
+    content : a stored experiment to take models from where it has them, or None.
+
+    Raises ``ValueError`` for an unknown family and parameters that it refuses.
+
+    >>> Runs("PowerLaw", n_layers=3).at(2, 1).total
+    6
+    """
+
+    def __init__(
+        self,
+        family: str,
+        n_layers: int = 6,
+        kernel_size: int = 2,
+        low: float | None = None,
+        high: float | None = None,
+        seed: int = 0,
+        content: dict[str, Any] | None = None,
+    ) -> None:
+        spread_components(family, 2, low, high)
+        self.family = family
+        self.n_layers = positive_integer(n_layers, "n_layers", 2)  # with a single layer channels mean nothing
+        self.kernel_size = positive_integer(kernel_size, "kernel_size")
+        least, most = RANGES[family][1:]
+        self.low, self.high = least if low is None else low, most if high is None else high
+        self.seed = positive_integer(seed, "seed", 0)
+        self._stored = content["values"]["optima"].get(family, {}) if content and self._matches(content) else {}
+        self._made: dict[tuple[int, int], Run] = {}
+
+    def _matches(self, content: dict[str, Any]) -> bool:
+        settings = content["settings"]
+        layers = (settings["n_layers"], settings["kernel_size"], settings["seed"])
+        return layers == (self.n_layers, self.kernel_size, self.seed) and settings["ranges"][self.family][1:] == [
+            self.low,
+            self.high,
+        ]
+
+    def model(self, input_dim: int, channels: int) -> Hierarchical:
+        """The model with so many components and channels. Raises ``ValueError`` for numbers below 1."""
+        return Hierarchical(channels, self.n_layers, self.kernel_size, input_dim=input_dim)
+
+    def process(self, input_dim: int) -> Independent:
+        """The process of so many components."""
+        return Independent(spread_components(self.family, input_dim, self.low, self.high))
+
+    def at(self, input_dim: int, channels: int) -> Run:
+        """The model at its optimum, stored or made when first asked for."""
+        key = (input_dim, channels)
+        if key not in self._made:
+            arch = self.model(*key)
+            kept = self._stored.get(str(input_dim), {}).get(str(channels))
+            found = kept or summarise(arch, self.process(input_dim), seed=self.seed)
+            values = {name: found[name] for name in Run.__dataclass_fields__ if name in found}
+            for name in ("per_input", "random_per_input"):
+                values[name] = np.array(found[name])
+            self._made[key] = Run(arch=arch, is_stored=kept is not None, **values)
+        return self._made[key]
+
+    def over(self, input_dim: int, channels: Iterable[int]) -> list[Run]:
+        """:meth:`at` for each number of channels."""
+        return [self.at(input_dim, c) for c in channels]
+
+    def of_equal_size(self, run: Run, input_dim: int = 1) -> Run:
+        """The model with ``input_dim`` components whose number of parameters is nearest to that of ``run``."""
+        size, wider = run.arch.n_params, 1
+        while self.model(input_dim, wider).n_params < size:
+            wider += 1
+        pair = [c for c in (wider - 1, wider) if c]
+        return self.at(input_dim, min(pair, key=lambda c: abs(self.model(input_dim, c).n_params - size)))
+
+    def of_equal_capacity(self, run: Run, input_dim: int) -> Run:
+        """The model with ``input_dim`` components whose exact κ/d is nearest to that of ``run``."""
+        goal, wider = run.generic_total / run.arch.input_dim, 1
+
+        def density(c: int) -> float:
+            return self.model(input_dim, c).generic_capacity() / input_dim
+
+        while density(wider) < goal:
+            wider += 1
+        return self.at(input_dim, min((c for c in (wider - 1, wider) if c), key=lambda c: abs(density(c) - goal)))
+
+    def pairs_of_equal_size(self, input_dim: int, channels: Iterable[int]) -> list[tuple[Run, Run]]:
+        """For each number of channels the model with ``input_dim`` components, and that of one nearest in size."""
+        return [(run, self.of_equal_size(run)) for run in self.over(input_dim, channels)]
+
+
+def stalled_fits(content: dict[str, Any]) -> list[str]:
+    """The models of a stored experiment whose fit did not converge, in words."""
+    return [
+        f"{family}, d = {d}, c = {c}"
+        for family, dims in content["values"]["optima"].items()
+        for d, cases in dims.items()
+        for c, found in cases.items()
+        if not found["converged"]
+    ]
+
+
+def restart_gap(content: dict[str, Any]) -> float:
+    """Largest difference in the capacity of a position between the default fit and one from random parameters."""
+    return max(found["gap"] for cases in content["values"]["random_starts"].values() for found in cases.values())
+
+
+def scaled_channels(base: float, input_dim: int) -> int:
+    """c = c₀√d, rounded to a whole number, at least 1.
+
+    >>> scaled_channels(2, 16), scaled_channels(1, 2)
+    (8, 1)
+    """
+    return max(1, round(base * input_dim**0.5))
+
+
+def scaled_runs(runs: Runs, base: int, dims: Iterable[int]) -> list[Run]:
+    """The models with c = c₀√d channels, one for each d."""
+    return [runs.at(d, scaled_channels(base, d)) for d in dims]
+
+
+def mean_difference(group: Sequence[Run]) -> float:
+    """Largest, over pairs of models, mean over positions of the absolute difference of κ_i/d; 0 for one model."""
+    pairs = combinations(group, 2)
+    return max((float(np.abs(a.normalised - b.normalised).mean()) for a, b in pairs), default=0.0)
+
+
+def least_difference(group: Sequence[Run]) -> float:
+    """What :func:`mean_difference` is at least, whatever the profiles: the difference of the exact totals κ/(nd)."""
+    density = [run.generic_total / (run.arch.n_inputs * run.arch.input_dim) for run in group]
+    return max(density) - min(density)
+
+
+def fixed_over_scaled(runs: Runs, base: int, few: int, many: int) -> float:
+    """The :func:`mean_difference` between ``few`` and ``many`` components at the same channels, over that with c₀√d.
+
+    1 where neither differs by more than rounding: then all positions are at their ceilings.
+    """
+    first = runs.at(few, scaled_channels(base, few))
+    fixed = mean_difference([first, runs.at(many, first.arch.channels[0])]) if first.arch.channels else 0.0
+    scaled = mean_difference([first, runs.at(many, scaled_channels(base, many))])
+    return fixed / scaled if max(fixed, scaled) > 1e-9 else 1.0
+
+
+def gets_smoother(group: Sequence[Run]) -> bool:
+    """Whether the roughness of the profile falls from each model to the next."""
+    return bool(np.all(np.diff([roughness(run.normalised) for run in group]) < 0))
+
+
+def exact_densities(base: int, dims: Iterable[int], n_layers: int, kernel_size: int) -> np.ndarray:
+    """(len(dims),) exact κ/(nd) with c = c₀√d channels: the mean of κ_i/d over positions, by closed form.
+
+    >>> exact_densities(1, [1, 1024], 6, 2).tolist()
+    [0.109375, 1.0]
+    """
+    models = [Hierarchical(scaled_channels(base, d), n_layers, kernel_size, input_dim=d) for d in dims]
+    return np.array([arch.generic_capacity() / (arch.n_inputs * arch.input_dim) for arch in models])
+
+
+def parameters_per_component(base: int, dims: Iterable[int], n_layers: int, kernel_size: int) -> np.ndarray:
+    """(len(dims),) number of parameters divided by d, with c = c₀√d channels."""
+    models = [Hierarchical(scaled_channels(base, d), n_layers, kernel_size, input_dim=d) for d in dims]
+    return np.array([arch.n_params / arch.input_dim for arch in models])

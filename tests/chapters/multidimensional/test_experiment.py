@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import capcore as cc
 from capcore.optimum import Problem
-from chapters.multidimensional.study import RANGES, SETTINGS, profile, rerun, run, spread_components, summarise
+from chapters.multidimensional.experiment import RANGES, SETTINGS, profile, rerun, run, spread_components, summarise
 from chapters.stored import stored
 
 REDUCED = {

@@ -3,7 +3,7 @@
 import pytest
 
 from capcore import Hierarchical, PowerLaw
-from chapters.layer_redundancy.designs import Designs
+from chapters.layer_redundancy.study import Designs
 
 
 def test_a_wider_design_is_never_worse():

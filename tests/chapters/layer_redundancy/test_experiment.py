@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore import Frozen, Hierarchical, PowerLaw, Problem, Recurrent, fit, is_redundant
-from chapters.layer_redundancy import freezing, layer_recovery, stored_redundancy
-from chapters.layer_redundancy.redundant_subsets import compare_subsets
-from chapters.layer_redundancy.study import SETTINGS, run
+from chapters.layer_redundancy import experiment, study
+from chapters.layer_redundancy.experiment import SETTINGS, run
+from chapters.layer_redundancy.study import compare_subsets
 from chapters.stored import stored
 from tests.strategies import seeds
 
@@ -19,7 +19,7 @@ moderate = st.floats(-3, 3).filter(lambda x: abs(x) > 0.05)
 def test_where_a_solution_is_known_the_recurrent_discriminant_is_not_negative(weight, pole, other, other_weight):
     target = [weight * pole**t + other_weight * other**t for t in range(3)]
     scale = max(map(abs, target)) ** 3 + weight**4
-    assert freezing.recurrent_discriminant(target, weight) >= -1e-9 * scale
+    assert experiment.recurrent_discriminant(target, weight) >= -1e-9 * scale
 
 
 def test_the_recurrent_discriminant_is_that_of_the_quadratic(rng):
@@ -29,33 +29,33 @@ def test_the_recurrent_discriminant_is_that_of_the_quadratic(rng):
         v = a0 - w
         roots = np.roots([w * w + v * w, -2 * a1 * w, a1 * a1 - v * a2])
         real = bool(np.abs(roots.imag).max() < 1e-7)
-        assert (freezing.recurrent_discriminant([a0, a1, a2], w) >= 0) == real
+        assert (experiment.recurrent_discriminant([a0, a1, a2], w) >= 0) == real
 
 
 def test_the_recurrent_weights_are_redundant_and_refits_agree_with_the_sign():
     process = PowerLaw()
     assert is_redundant(Recurrent(3, 2), [1, 5])
     weights = np.array([-0.5, 0.2, 0.4, 1.0])
-    losses = freezing.recurrent_losses(process, weights)
-    negative = freezing.recurrent_discriminant(process.predictor(3)[0], weights) < 0
+    losses = experiment.recurrent_losses(process, weights)
+    negative = experiment.recurrent_discriminant(process.predictor(3)[0], weights) < 0
     assert negative.tolist() == [True, False, False, True]
     assert (losses > 1e-4).tolist() == negative.tolist() and losses[~negative].max() < 1e-20
 
 
 def test_one_exponential_is_a_double_root_and_not_a_matter_of_rounding():
-    assert freezing.recurrent_discriminant([0.9, -0.3, 0.1], [0.3, 2.0]).tolist() == [0.0, 0.0]
+    assert experiment.recurrent_discriminant([0.9, -0.3, 0.1], [0.3, 2.0]).tolist() == [0.0, 0.0]
 
 
 def test_the_diagonal_weights_are_redundant_and_the_discriminant_is_that_of_the_equations(rng):
     arch = Hierarchical(2, 2)
-    assert is_redundant(arch, list(freezing.DIAGONAL))
+    assert is_redundant(arch, list(experiment.DIAGONAL))
     seen = set()
     for _ in range(100):
         target, (a, d, e, h) = rng.normal(size=4), rng.normal(size=4)
         a00, a10, a01, a11 = target
         alpha, beta = a00 - a * e, a11 - d * h
         roots = np.roots([-h * a10, a01 * a10 + d * h * alpha - a * e * beta, -d * alpha * a01])
-        solvable = freezing.diagonal_discriminant(target, [a, d, e, h]) >= 0
+        solvable = experiment.diagonal_discriminant(target, [a, d, e, h]) >= 0
         assert solvable == bool(np.abs(roots.imag).max() < 1e-7)
         seen.add(bool(solvable))
         if solvable:  # substitute the root back
@@ -68,18 +68,18 @@ def test_the_diagonal_weights_are_redundant_and_the_discriminant_is_that_of_the_
 def test_refits_of_the_diagonal_agree_with_the_sign():
     """Two by two matrices for which the sign is clear: a quarter of a plane apart."""
     arch, values = Hierarchical(2, 2), np.zeros(8)
-    values[list(freezing.DIAGONAL)] = 1.0
-    free = np.setdiff1d(np.arange(8), freezing.DIAGONAL)
+    values[list(experiment.DIAGONAL)] = 1.0
+    free = np.setdiff1d(np.arange(8), experiment.DIAGONAL)
     for target, solvable in ([2.0, 1.0, 1.0, 2.0], False), ([0.5, 1.0, 1.0, 1.5], True):
         problem = Problem(np.array(target), np.eye(4), np.eye(4), 1.0)
-        assert (freezing.diagonal_discriminant(target, np.ones(4)) >= 0) == solvable
+        assert (experiment.diagonal_discriminant(target, np.ones(4)) >= 0) == solvable
         loss = fit(Frozen(arch, values, free), problem, start="random", n_starts=10, max_iterations=300).loss
         assert (loss < 1e-20) == solvable
 
 
 def test_the_square_has_no_solution_above_the_target():
-    assert freezing.square_share() == pytest.approx(1 / 3)
-    assert freezing.square_share(limit=0.5) == 0
+    assert experiment.square_share() == pytest.approx(1 / 3)
+    assert experiment.square_share(limit=0.5) == 0
 
 
 def test_both_routes_to_redundancy_agree_and_both_outcomes_occur():
@@ -89,13 +89,13 @@ def test_both_routes_to_redundancy_agree_and_both_outcomes_occur():
 
 def test_outer_layers_can_be_frozen_without_loss():
     for n_starts in (0, 3):
-        found = freezing.freeze_layers(Hierarchical(2, 4), PowerLaw(), 2, n_starts=n_starts)
+        found = experiment.freeze_layers(Hierarchical(2, 4), PowerLaw(), 2, n_starts=n_starts)
         assert list(found) == [("layer 1", "layer 4")]
-        assert stored_redundancy.worst(found) < 1e-6 and found[("layer 1", "layer 4")].settled.all()
+        assert study.worst(found) < 1e-6 and found[("layer 1", "layer 4")].settled.all()
 
 
 def test_a_refit_never_beats_the_optimum():
-    found = freezing.freeze_single_weights(Hierarchical(2, 4), PowerLaw(), 3, n_starts=1, max_iterations=50)
+    found = experiment.freeze_single_weights(Hierarchical(2, 4), PowerLaw(), 3, n_starts=1, max_iterations=50)
     assert found.excess.shape == (3,) and found.excess.min() > -1e-6
 
 
@@ -104,7 +104,7 @@ def test_a_refit_never_beats_the_optimum():
 def test_a_frozen_layer_between_free_ones_can_be_made_up_for(seed):
     rng, arch = np.random.default_rng(seed), Hierarchical(5, 6)
     wanted, values = arch.coefficients(arch.init(rng)), arch.init(rng)
-    found = layer_recovery.recover(wanted, values, rng)
+    found = study.recover(wanted, values, rng)
     for name in ("layer 1", "layer 2", "layer 4", "layer 6"):
         assert np.array_equal(found[arch.layers[name]], values[arch.layers[name]])
     assert np.allclose(arch.coefficients(found), wanted, atol=1e-6 * np.abs(wanted).max())
@@ -112,12 +112,12 @@ def test_a_frozen_layer_between_free_ones_can_be_made_up_for(seed):
 
 def test_recovered_models_are_at_the_optimum():
     problem = Problem.of(Hierarchical(5, 6), PowerLaw())
-    excess = layer_recovery.recovered_excesses(problem, fit(Hierarchical(5, 6), problem), 3)
+    excess = study.recovered_excesses(problem, fit(Hierarchical(5, 6), problem), 3)
     assert np.abs(excess).max() < 1e-6
 
 
 def test_nothing_is_frozen_where_no_layer_is_redundant():
-    assert freezing.freeze_layers(Hierarchical(1, 3), PowerLaw(), 1) == {}
+    assert experiment.freeze_layers(Hierarchical(1, 3), PowerLaw(), 1) == {}
 
 
 def free_layers_are_neighbours(frozen, n_layers):
@@ -144,6 +144,6 @@ def test_the_stored_runs_agree_with_a_reduced_run_now():
 
 def test_the_stored_weights_are_shown_for_their_own_model_only():
     content = stored("layer_redundancy")
-    assert stored_redundancy.single_weights(content, Hierarchical(4, 6), PowerLaw(), 1).excess.size == 50
-    assert stored_redundancy.single_weights(content, Hierarchical(2, 3), PowerLaw(), 5).excess.size == 3
-    assert next(iter(stored_redundancy.layer_groups(content))).startswith("c = 3: layers ")
+    assert study.single_weights(content, Hierarchical(4, 6), PowerLaw(), 1).excess.size == 50
+    assert study.single_weights(content, Hierarchical(2, 3), PowerLaw(), 5).excess.size == 3
+    assert next(iter(study.layer_groups(content))).startswith("c = 3: layers ")
