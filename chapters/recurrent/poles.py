@@ -1,4 +1,4 @@
-"""The poles of a trained recurrent model: merged, beyond one, idle; and the complex pairs that Eq. 21 leaves out.
+"""The poles of a trained recurrent model, merged and beyond one; and the complex pairs that Eq. 21 leaves out.
 
 Eq. 21 of paper 1 has real recurrent weights. Its models are the impulse responses of order c whose poles are real and
 distinct: not a closed set. Where the best response of order c has a complex pair, two real poles merge, their weights
@@ -35,16 +35,12 @@ class PoleReport:
     poles, weights : (c,) recurrent weights, and the product of input and output weight of each channel.
     merged : groups of two or more poles, as slices, whose neighbours are closer than a tolerance.
     growing : (c,) whether the modulus is above one: the response grows with the lag, to the end of the window.
-    idle : (c,) whether the weight is exactly zero.
-    at_limit : (c,) whether the search ended at its largest modulus: a pole at infinity, an impulse at the last lag.
     """
 
     poles: np.ndarray
     weights: np.ndarray
     merged: list[slice]
     growing: np.ndarray = field(repr=False)
-    idle: np.ndarray = field(repr=False)
-    at_limit: np.ndarray = field(repr=False)
 
     @classmethod
     def of(cls, arch: Recurrent, params: np.ndarray, tolerance: float = MERGED) -> PoleReport:
@@ -58,8 +54,7 @@ class PoleReport:
         poles, weights = arch.poles(params)[order], arch.weights(params)[order]
         starts = [0, *(np.flatnonzero(np.diff(poles) >= tolerance) + 1), poles.size]
         groups = [slice(int(a), int(b)) for a, b in pairwise(starts) if b - a > 1]
-        size = np.abs(poles)
-        return cls(poles, weights, groups, size > 1, weights == 0, size > 0.99 * pole_limit(arch.n_inputs))
+        return cls(poles, weights, groups, np.abs(poles) > 1)
 
     @property
     def n_merged(self) -> int:

@@ -1,4 +1,7 @@
-"""Recurrent models of one process over the number of channels (paper 1, section 5.2, Figures 10 and 11)."""
+"""Recurrent models of one process over the number of channels: losses, capacities, profiles, and where L-BFGS-B stops.
+
+Paper 1, section 5.2, Figures 10 and 11.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from capcore.allocation import CapacityAllocation
-from capcore.architectures import Recurrent
+from capcore.architectures.recurrent import Recurrent
 from capcore.generic import exact_rank
 from capcore.optimum import Problem
 from capcore.processes import FAMILIES, Process
@@ -234,3 +237,39 @@ def tail_law(per_input: object, end: int, level: float = SATURATED) -> PowerLawF
     below = np.flatnonzero(values < level)
     lags = np.arange(max(int(below[0]), 1) if below.size else end, min(end, values.size))
     return fit_power(lags, values[lags]) if lags.size else PowerLawFit(np.nan, np.nan, 0.0)
+
+
+def loss_r2(content: Mapping[str, Any]) -> dict[str, float]:
+    """Family → R² of a straight line through the median log loss against log κ, up to the first model with κ = n.
+
+    ``content`` is ``stored("recurrent_lbfgs")``.
+
+    >>> losses = {"1": [1.0, 1.0], "2": [0.5, 0.5], "4": [0.25, 0.25]}
+    >>> content = {"settings": {"n_inputs": 8}, "values": {"AR1": {"losses": losses}}}
+    >>> round(loss_r2(content)["AR1"], 9)
+    1.0
+    """
+    n_inputs = content["settings"]["n_inputs"]
+    found = {}
+    for name, runs in content["values"].items():
+        channels = [int(c) for c in runs["losses"]]
+        medians = [float(np.median(losses)) for losses in runs["losses"].values()]
+        found[name] = fit_power(*until_full(n_inputs, channels, medians)).r_squared
+    return found
+
+
+def shapes(content: Mapping[str, Any], channels: Sequence[int]) -> dict[str, dict[int, ProfileShape]]:
+    """Family → channels → shape of the profile at the lowest of the stored losses.
+
+    Raises ``KeyError`` for a number of channels whose parameters are not stored.
+    """
+    n_inputs = content["settings"]["n_inputs"]
+    found: dict[str, dict[int, ProfileShape]] = {}
+    for name, runs in content["values"].items():
+        process, found[name] = FAMILIES[name](), {}
+        for c in channels:
+            arch = Recurrent(n_inputs, c)
+            best = np.array(runs["params"][str(c)][int(np.argmin(runs["losses"][str(c)]))])
+            profile = allocate_quietly(arch, best, Problem.of(arch, process)).per_input
+            found[name][c] = profile_shape(profile)
+    return found

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.processes import FAMILIES
-from chapters.recurrent import study as recurrent
+from chapters.recurrent import study
+from chapters.recurrent.experiment import stops
 from chapters.recurrent.study import (
     exponential_r2,
     models_by_channels,
@@ -88,8 +89,8 @@ def test_exponential_r2_is_numpys_correlation():
 
 
 def test_the_mean_factor():
-    assert recurrent.mean_factor([8.0, 4.0, 2.0, 1.0]) == pytest.approx(2)
-    assert recurrent.mean_factor([8.0, 0.0]) == recurrent.mean_factor([8.0]) == 1
+    assert study.mean_factor([8.0, 4.0, 2.0, 1.0]) == pytest.approx(2)
+    assert study.mean_factor([8.0, 0.0]) == study.mean_factor([8.0]) == 1
 
 
 def test_until_full():
@@ -139,13 +140,13 @@ def test_profiles_without_a_tail():
 
 def test_stored_runs_only_where_they_are_of_this_model():
     content, live = stored("recurrent_lbfgs"), {"1": [0.5, 0.3, 0.1]}
-    default = recurrent.registered_stops(content, cc.PowerLaw(), 64, live)
+    default = study.registered_stops(content, cc.PowerLaw(), 64, live)
     assert default.is_stored and default.losses.shape == (9, 10)
     assert default.by_channels == content["values"]["PowerLaw"]["losses"]
     for process, n in ((cc.PowerLaw(0.6), 64), (cc.PowerLaw(), 32)):
-        other = recurrent.registered_stops(content, process, n, live)
+        other = study.registered_stops(content, process, n, live)
         assert not other.is_stored and other.median.tolist() == [0.3]
-    assert recurrent.registered_stops(content, cc.AR1(0.9), 64, live).losses[0].max() < 1e-10
+    assert study.registered_stops(content, cc.AR1(0.9), 64, live).losses[0].max() < 1e-10
 
 
 @pytest.mark.parametrize(
@@ -163,3 +164,31 @@ def test_refused_channels(channels, message):
         recurrent_sweep(8, channels, cc.PowerLaw())
     with pytest.raises(ValueError, match="few"):
         models_by_channels(8, channels, "few")
+
+
+@pytest.fixture(scope="module")
+def content():
+    settings = {"n_inputs": 8, "channels": [1, 2, 4, 8], "seeds": [0, 1, 2], "max_iterations": 200}
+    values = {name: stops(cc.processes.FAMILIES[name](), settings) for name in ("PowerLaw", "AR1")}
+    return {"settings": settings, "values": values}
+
+
+def test_the_line_is_through_medians_and_ends_with_the_first_full_model(content):
+    found = study.loss_r2(content)
+    assert list(found) == ["PowerLaw", "AR1"]
+    losses = content["values"]["PowerLaw"]["losses"]
+    y = np.log([sorted(losses[c])[1] for c in ("1", "2", "4")])
+    assert found["PowerLaw"] == pytest.approx(np.corrcoef(np.log([2, 4, 8]), y)[0, 1] ** 2)
+
+
+def test_profiles_are_those_of_the_lowest_loss(content):
+    found = study.shapes(content, [1, 2])
+    runs = content["values"]["AR1"]
+    best = np.array(runs["params"]["2"][int(np.argmin(runs["losses"]["2"]))])
+    profile = cc.allocate_function(
+        lambda w: sum(w[j] * w[2 + j] ** np.arange(8) * w[4 + j] for j in range(2)), best, cc.AR1()
+    ).per_input
+    assert found["AR1"][2].head == profile_shape(profile).head
+    assert found["AR1"][2].tail_r2 == pytest.approx(profile_shape(profile).tail_r2, abs=1e-6)
+    with pytest.raises(KeyError):
+        study.shapes(content, [16])

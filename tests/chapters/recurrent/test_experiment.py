@@ -5,8 +5,8 @@ import pytest
 
 import capcore as cc
 from capcore.processes import FAMILIES
+from chapters.recurrent.experiment import QUICK, rises, run, stops
 from chapters.recurrent.poles import PoleReport
-from chapters.recurrent.recurrent_lbfgs import QUICK, rises, run, stops
 from chapters.recurrent.study import recurrent_sweep
 from chapters.stored import stored
 
