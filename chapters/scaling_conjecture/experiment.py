@@ -1,11 +1,13 @@
-"""The experiment on the residual scale: what residual networks of scale L^-a learn, over a, depth and kind of block.
+"""What residual networks of scale L^-a learn, over a, depth and kind of block: the stored experiment, and one arm.
 
+Every arm is judged at its best learning rate: the same grid for all, extended while its best end is still the best.
 ``python -m chapters run residual_scale`` makes it again, in about a quarter of an hour on one core.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from chapters.scaling_conjecture.residual import BLOCKS
-from chapters.scaling_conjecture.scaled_tasks import Task, digits_task, transport_task
-from chapters.scaling_conjecture.search import search
+from capcore.validation import finite_array, one_of, positive_integer
+from chapters.scaling_conjecture.tasks import BLOCKS, Task, digits_task, transport_task
+from chapters.scaling_conjecture.training import train
 
 SETTINGS: dict[str, Any] = {
     "exponents": [0.0, 0.25, 0.5, 0.75, 1.0],
@@ -46,6 +48,75 @@ QUICK: dict[str, Any] = {
     "normalised": {"n_layers": 2, "exponents": [0.25]},
 }
 PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+TASKS = ("digits", "transport")
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What an arm reached.
+
+    Attributes
+    ----------
+    rates : (r,) learning rates tried, rising. losses : (r, s) final loss of every seed; infinite where it diverged.
+    params : those of the best rate, each array with leading axis (s,).
+    """
+
+    rates: np.ndarray
+    losses: np.ndarray
+    params: Any
+
+    @property
+    def best(self) -> int:
+        """Index of the rate with the lowest median loss."""
+        return int(np.argmin(np.median(self.losses, axis=1)))
+
+    @property
+    def at_edge(self) -> bool:
+        """Whether the best rate is the lowest or the highest that was tried."""
+        return self.best in (0, len(self.rates) - 1)
+
+
+def search(
+    task: Task,
+    rates: Sequence[float],
+    seeds: Sequence[int],
+    n_steps: int,
+    *,
+    batch_size: int = 64,
+    optimiser: str = "adam",
+    extensions: int = 3,
+    progress: str = "",
+) -> Search:
+    """Train at every rate, and at further ones while the best is at the end of the grid.
+
+    Parameters
+    ----------
+    rates : rising; the grid goes on by the factor between its first two. extensions : most further rates on each side.
+        Nothing is extended where every rate diverged, or where there is one rate only.
+
+    Raises ``ValueError`` for rates that do not rise.
+    """
+    grid = finite_array(rates, "rates", 1)
+    if (np.diff(grid) <= 0).any():
+        raise ValueError(f"rates: found {grid.tolist()}, expected rising numbers.")
+    left = {-1: positive_integer(extensions, "extensions", 0)} if len(grid) > 1 else {-1: 0}
+    left[1] = left[-1]
+    options: dict[str, Any] = {"batch_size": batch_size, "optimiser": optimiser, "progress": progress}
+
+    def runs(these: Sequence[float]) -> dict[float, tuple[np.ndarray, Any]]:
+        found = train(task.initial, task.loss, task.data, learning_rates=these, seeds=seeds, n_steps=n_steps, **options)
+        return {r: (found.final[k], jax.tree.map(lambda p, k=k: p[k], found.params)) for k, r in enumerate(these)}
+
+    done = runs(grid.tolist())
+    while True:
+        tried = sorted(done)
+        losses = np.array([done[rate][0] for rate in tried])
+        best = int(np.argmin(np.median(losses, axis=1)))
+        side = -1 if best == 0 else 1 if best == len(tried) - 1 else 0
+        if not side or not left[side] or not np.isfinite(np.median(losses[best])):
+            return Search(np.array(tried), losses, done[tried[best]][1])
+        left[side] -= 1
+        done |= runs([tried[best] * float(grid[1] / grid[0]) ** side])
 
 
 def train_arm(name: str, task: Task, settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
@@ -130,3 +201,45 @@ def _moved(task: Task, params: Any, inputs: jax.Array) -> list[float | None]:
 
     values = np.asarray(jax.vmap(one)(params), dtype=float)
     return [float(f"{x:.4g}") if np.isfinite(x) else None for x in values]
+
+
+def make_task(name: str, kind: str, n_layers: int, exponent: float) -> Task:
+    """The task of the experiment, at its settings, for blocks and a scale of one's own."""
+    one_of(name, "task", TASKS)
+    own = SETTINGS[name]
+    if name == "digits":
+        return digits_task(kind, n_layers, exponent, own["width"])
+    shape = {key: own[key] for key in ("width", "distance", "positions", "batch")}
+    return transport_task(kind, n_layers, exponent, **shape)
+
+
+def live_arm(name: str, kind: str, n_layers: int, exponent: float) -> dict[str, Any]:
+    """What ``train_arm`` returns, on the grid of learning rates without extensions."""
+    return train_arm(name, make_task(name, kind, n_layers, exponent), {**SETTINGS, "extensions": 0})
+
+
+def largest_gap(live: Mapping[str, Any], stored: Mapping[str, Any]) -> float:
+    """Largest relative difference of the losses at the lowest learning rate that both arms have tried, seed by seed.
+
+    There a run is no more chaotic than rounding makes it; further up, processors part.
+
+    >>> largest_gap({"rates": [0.1], "losses": [[1.0, 2.0]]}, {"rates": [0.1, 0.2], "losses": [[1.0, 2.5], [3, 3]]})
+    0.2
+    """
+    common = min(set(live["rates"]) & set(stored["rates"]))
+    one, other = (np.array(arm["losses"][arm["rates"].index(common)], dtype=float) for arm in (live, stored))
+    return float(np.max(np.abs(one / other - 1)).round(3))
+
+
+def comparison(live: Mapping[str, Any] | None, stored: Mapping[str, Any] | None, tolerance: float = 0.05) -> str:
+    """What :func:`largest_gap` comes to, in words that do not depend on the last digits.
+
+    >>> comparison(None, None)
+    'no network was trained here'
+    """
+    if live is None:
+        return "no network was trained here"
+    if stored is None:
+        return "there is no stored run with these settings"
+    met = largest_gap(live, stored) <= tolerance
+    return f"the losses of the stored run are {'met' if met else 'missed'} within {tolerance:.0%}, seed by seed"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from chapters.scaling_conjecture.live_arm import make_task
+from chapters.scaling_conjecture.experiment import make_task
 from chapters.scaling_conjecture.training import train
 
 SETTINGS: dict[str, Any] = {

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from capcore.intervals import student_interval
-from capcore.validation import finite_number, positive_integer
-from chapters.scaling_conjecture.residual_signals import gradient_correlation, layer_time, signals
+from capcore.validation import finite_number
 from chapters.shared.geometric_intervals import geometric_interval
 
 Arms = Mapping[str, Mapping[str, Any]]
@@ -107,91 +106,6 @@ def windows(values: Mapping[str, Mapping[str, Mapping[str, Arms]]], thresholds: 
 def _listed(exponents: Sequence[float]) -> str:
     names = {0.0: "0", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.0: "1"}
     return ", ".join(names.get(a, f"{a:g}") for a in exponents) or "none"
-
-
-EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Those of the chapter's figures and claims."""
-BLOCKS = ("tanh", "relu", "two-layer")
-LAG = 32
-"""Steps of the arc, of 256 points from −2 to 2 radians, at which the claims take the correlation: half a radian."""
-
-
-@dataclass(frozen=True, eq=False)
-class Untrained:
-    """What passes through untrained networks of depths L = 8, 16, …
-
-    Attributes
-    ----------
-    depths : (d,). sizes : kind of block → forward, backward, distance, each (exponents, d), means over draws.
-    law : (exponents, d) backward second moment of two-layer blocks in expectation, (1 + L^-2a)^L.
-    shared : exponents ½ and 1 → the like as ``sizes``, (1, d), for two-layer blocks that are the same in all layers.
-    correlations : kind → depth → (exponents, draws, points); see ``gradient_correlation``. angles : (points,).
-    times : (exponents, d), T = L s²/(1 + s²).
-    """
-
-    depths: tuple[int, ...]
-    sizes: dict[str, dict[str, np.ndarray]]
-    law: np.ndarray
-    shared: dict[float, dict[str, np.ndarray]]
-    correlations: dict[str, dict[int, np.ndarray]]
-    angles: np.ndarray
-    times: np.ndarray
-
-    def at_lag(self, kind: str) -> np.ndarray:
-        """(exponents, depths) correlation of gradients half a radian apart, means over draws."""
-        return np.stack([runs[:, :, LAG].mean(axis=1) for runs in self.correlations[kind].values()], axis=1)
-
-    def growth(self, row: np.ndarray, factor: int = 8) -> float:
-        """``row`` (depths,) at the largest depth, over its value at the depth smaller by ``factor``."""
-        return float(row[-1] / row[self.depths.index(self.depths[-1] // factor)])
-
-
-def untrained(deepest: int, width: int, n_draws: int, seed: int) -> Untrained:
-    """All of :class:`Untrained`, up to a depth that is a power of two.
-
-    Correlations take half as many draws, those of tanh blocks, which serve comparison, an eighth.
-
-    Raises ``ValueError`` for other depths, below 128, where the claims compare nothing, and for a single draw.
-    """
-    if positive_integer(deepest, "deepest", 128) & (deepest - 1):
-        raise ValueError(f"deepest: found {deepest}, expected a power of two.")
-    depths = tuple(2**k for k in range(3, deepest.bit_length()))
-    options: dict[str, Any] = {"width": width, "n_draws": positive_integer(n_draws, "n_draws", 2)}
-    arcs = {
-        kind: {
-            depth: gradient_correlation(
-                kind, depth, EXPONENTS, width=width, n_draws=max(2, n_draws // share), rng=np.random.default_rng(seed)
-            )
-            for depth in depths
-        }
-        for kind, share in (("two-layer", 2), ("tanh", 8))
-    }
-    return Untrained(
-        depths,
-        size_curves(BLOCKS, depths, EXPONENTS, seed, **options),
-        np.array([[(1 + depth ** (-2 * a)) ** depth for depth in depths] for a in EXPONENTS]),
-        {a: size_curves(["two-layer"], depths, [a], seed, shared=True, **options)["two-layer"] for a in (0.5, 1.0)},
-        arcs,
-        np.linspace(0, 4, 256),
-        np.array([[layer_time(depth, a) for depth in depths] for a in EXPONENTS]),
-    )
-
-
-def size_curves(
-    kinds: Sequence[str], depths: Sequence[int], exponents: Sequence[float], seed: int, **options: Any
-) -> dict[str, dict[str, np.ndarray]]:
-    """Kind → forward, backward and distance of ``signals``, means over draws.
-
-    Each (exponents, depths). ``options`` go on to that function. Every depth starts from the same seed.
-    """
-    found: dict[str, dict[str, np.ndarray]] = {}
-    for kind in kinds:
-        each = [signals(kind, depth, exponents, rng=np.random.default_rng(seed), **options) for depth in depths]
-        found[kind] = {
-            name: np.stack([getattr(one, name).mean(axis=1) for one in each], axis=1)
-            for name in ("forward", "backward", "distance")
-        }
-    return found
 
 
 def count_word(count: int) -> str:

@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 
 from chapters.scaling_conjecture import study
-from chapters.scaling_conjecture.residual_signals import gradient_correlation, signals
+from chapters.scaling_conjecture.signals import EXPONENTS, LAG, gradient_correlation, signals, untrained
 
 
 @pytest.fixture(scope="module")
 def free():
-    return study.untrained(128, 8, 4, 0)
+    return untrained(128, 8, 4, 0)
 
 
 def test_every_number_is_that_of_the_functions_behind_it(free):
     assert free.depths == (8, 16, 32, 64, 128)
-    again = signals("tanh", 32, study.EXPONENTS, width=8, n_draws=4, rng=np.random.default_rng(0))
+    again = signals("tanh", 32, EXPONENTS, width=8, n_draws=4, rng=np.random.default_rng(0))
     np.testing.assert_array_equal(free.sizes["tanh"]["distance"][:, 2], again.distance.mean(axis=1))
-    runs = gradient_correlation("tanh", 32, study.EXPONENTS, width=8, n_draws=2, rng=np.random.default_rng(0))
-    np.testing.assert_array_equal(free.at_lag("tanh")[:, 2], runs[:, :, study.LAG].mean(axis=1))
-    assert free.angles[study.LAG] == pytest.approx(0.5, abs=0.01)
+    runs = gradient_correlation("tanh", 32, EXPONENTS, width=8, n_draws=2, rng=np.random.default_rng(0))
+    np.testing.assert_array_equal(free.at_lag("tanh")[:, 2], runs[:, :, LAG].mean(axis=1))
+    assert free.angles[LAG] == pytest.approx(0.5, abs=0.01)
     assert free.times[2, -1] == pytest.approx(128 / 129)
     assert free.law[2, -1] == pytest.approx((1 + 1 / 128) ** 128)
 
@@ -72,4 +72,4 @@ def test_windows_are_listed_in_words():
 )
 def test_depths_that_cannot_be_compared_are_refused(message, deepest):
     with pytest.raises(ValueError, match=message):
-        study.untrained(deepest, 4, 4, 0)
+        untrained(deepest, 4, 4, 0)

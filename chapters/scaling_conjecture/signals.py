@@ -1,6 +1,6 @@
 """What passes through an untrained residual network x ← x + s f(x), s = L^-a: sizes, gradients, and how they shatter.
 
-NumPy in double precision, apart from the trained networks of ``residual``, whose blocks these are. All
+NumPy in double precision, apart from the trained networks of ``tasks``, whose blocks these are. All
 exponents are followed at once, through the same draws of the weights.
 """
 
@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.validation import finite_array, one_of, positive_integer
 
 BLOCKS = ("tanh", "relu", "two-layer")
 PATHS = ("arc", "line")
+EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Those of the chapter's figures and claims."""
+LAG = 32
+"""Steps of the arc, of 256 points from −2 to 2 radians, at which the claims take the correlation: half a radian."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +45,7 @@ def signals(
 
     Parameters
     ----------
-    kind : see ``residual``. shared : the same weights in every layer.
+    kind : see ``tasks``. shared : the same weights in every layer.
 
     >>> found = signals("two-layer", 256, [0.5, 2.0], rng=np.random.default_rng(0))
     >>> found.backward.mean(axis=1).round(1).tolist()  # e, within sampling error, and 1
@@ -89,27 +94,6 @@ def gradient_correlation(
     inputs, direction = (v * np.cos(z) + u * np.sin(z), across) if arc else (v + z * u, u)
     x, slope = (np.broadcast_to(each, (len(scales), draws, points, n)) for each in (inputs, direction))
     return _autocorrelation(_through(kind, n_layers, x, slope, scales, False, rng)[1])
-
-
-def kernel_correlation(n_layers: int, exponents: Sequence[float], angle: float) -> np.ndarray:
-    """Correlation across an arc for two-layer blocks of infinite width, ``angle`` radians apart; (exponents,).
-
-    A layer multiplies it by (1 + s² (1 − θ/π)) / (1 + s²), where θ is the angle between the two states, and turns them
-    towards each other: cos θ becomes (cos θ + s² k(θ)) / (1 + s²) with k(θ) = (sin θ + (π − θ) cos θ)/π, the arc-cosine
-    kernels of Cho and Saul (2009). For many layers of small s it comes to (1 + T angle/3π)^-3, T = L s²/(1 + s²).
-
-    >>> kernel_correlation(512, [0.25, 0.5, 1], 0.5).round(2).tolist()
-    [0.1, 0.86, 1.0]
-    """
-    values = []
-    for s in _scales(n_layers, exponents):
-        theta, product = finite_number(angle, "angle"), 1.0
-        for _ in range(n_layers):
-            product *= (1 + s**2 * (1 - theta / np.pi)) / (1 + s**2)
-            kernel = (np.sin(theta) + (np.pi - theta) * np.cos(theta)) / np.pi
-            theta = np.arccos(min((np.cos(theta) + s**2 * kernel) / (1 + s**2), 1.0))
-        values.append(product)
-    return np.array(values)
 
 
 def shattering_law(time: np.ndarray | float, angle: float) -> np.ndarray:
@@ -176,3 +160,81 @@ def _autocorrelation(slope: np.ndarray) -> np.ndarray:
     sums = np.fft.irfft((np.abs(spectrum) ** 2).sum(axis=-1), 2 * points, axis=-1)[..., :points]
     means = sums / np.arange(points, 0, -1)
     return means / means[..., :1]
+
+
+@dataclass(frozen=True, eq=False)
+class Untrained:
+    """What passes through untrained networks of depths L = 8, 16, …
+
+    Attributes
+    ----------
+    depths : (d,). sizes : kind of block → forward, backward, distance, each (exponents, d), means over draws.
+    law : (exponents, d) backward second moment of two-layer blocks in expectation, (1 + L^-2a)^L.
+    shared : exponents ½ and 1 → the like as ``sizes``, (1, d), for two-layer blocks that are the same in all layers.
+    correlations : kind → depth → (exponents, draws, points); see ``gradient_correlation``. angles : (points,).
+    times : (exponents, d), T = L s²/(1 + s²).
+    """
+
+    depths: tuple[int, ...]
+    sizes: dict[str, dict[str, np.ndarray]]
+    law: np.ndarray
+    shared: dict[float, dict[str, np.ndarray]]
+    correlations: dict[str, dict[int, np.ndarray]]
+    angles: np.ndarray
+    times: np.ndarray
+
+    def at_lag(self, kind: str) -> np.ndarray:
+        """(exponents, depths) correlation of gradients half a radian apart, means over draws."""
+        return np.stack([runs[:, :, LAG].mean(axis=1) for runs in self.correlations[kind].values()], axis=1)
+
+    def growth(self, row: np.ndarray, factor: int = 8) -> float:
+        """``row`` (depths,) at the largest depth, over its value at the depth smaller by ``factor``."""
+        return float(row[-1] / row[self.depths.index(self.depths[-1] // factor)])
+
+
+def untrained(deepest: int, width: int, n_draws: int, seed: int) -> Untrained:
+    """All of :class:`Untrained`, up to a depth that is a power of two.
+
+    Correlations take half as many draws, those of tanh blocks, which serve comparison, an eighth.
+
+    Raises ``ValueError`` for other depths, below 128, where the claims compare nothing, and for a single draw.
+    """
+    if positive_integer(deepest, "deepest", 128) & (deepest - 1):
+        raise ValueError(f"deepest: found {deepest}, expected a power of two.")
+    depths = tuple(2**k for k in range(3, deepest.bit_length()))
+    options: dict[str, Any] = {"width": width, "n_draws": positive_integer(n_draws, "n_draws", 2)}
+    arcs = {
+        kind: {
+            depth: gradient_correlation(
+                kind, depth, EXPONENTS, width=width, n_draws=max(2, n_draws // share), rng=np.random.default_rng(seed)
+            )
+            for depth in depths
+        }
+        for kind, share in (("two-layer", 2), ("tanh", 8))
+    }
+    return Untrained(
+        depths,
+        size_curves(BLOCKS, depths, EXPONENTS, seed, **options),
+        np.array([[(1 + depth ** (-2 * a)) ** depth for depth in depths] for a in EXPONENTS]),
+        {a: size_curves(["two-layer"], depths, [a], seed, shared=True, **options)["two-layer"] for a in (0.5, 1.0)},
+        arcs,
+        np.linspace(0, 4, 256),
+        np.array([[layer_time(depth, a) for depth in depths] for a in EXPONENTS]),
+    )
+
+
+def size_curves(
+    kinds: Sequence[str], depths: Sequence[int], exponents: Sequence[float], seed: int, **options: Any
+) -> dict[str, dict[str, np.ndarray]]:
+    """Kind → forward, backward and distance of ``signals``, means over draws.
+
+    Each (exponents, depths). ``options`` go on to that function. Every depth starts from the same seed.
+    """
+    found: dict[str, dict[str, np.ndarray]] = {}
+    for kind in kinds:
+        each = [signals(kind, depth, exponents, rng=np.random.default_rng(seed), **options) for depth in depths]
+        found[kind] = {
+            name: np.stack([getattr(one, name).mean(axis=1) for one in each], axis=1)
+            for name in ("forward", "backward", "distance")
+        }
+    return found

@@ -1,14 +1,16 @@
 """The experiment on the residual scale: its arms, the stored runs against runs made now, and its follow-up."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from chapters.scaling_conjecture import live_arm as live
-from chapters.scaling_conjecture.experiment import SETTINGS, arms, run, train_arm
+from chapters.scaling_conjecture import experiment
+from chapters.scaling_conjecture.experiment import SETTINGS, arms, run, search, train_arm
 from chapters.scaling_conjecture.residual_delay import SETTINGS as DELAY
 from chapters.scaling_conjecture.residual_delay import run as run_delay
 from chapters.scaling_conjecture.residual_delay import steps_to_learn
 from chapters.scaling_conjecture.study import loss_of
+from chapters.scaling_conjecture.tasks import Task
 from chapters.stored import stored
 
 BRIEF = {**SETTINGS, "digits": {**SETTINGS["digits"], "n_steps": 4}, "seeds": [0, 1], "extensions": 0}
@@ -24,15 +26,15 @@ def test_every_arm_has_a_place_of_its_own():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", live.TASKS)
+@pytest.mark.parametrize("task", experiment.TASKS)
 def test_the_stored_runs_agree_with_runs_now(task):
-    now = live.live_arm(task, "two-layer", 8, 0.5)
+    now = experiment.live_arm(task, "two-layer", 8, 0.5)
     then = stored("residual_scale")["values"][task]["two-layer"]["8"]["0.5"]
     assert now["rates"] == SETTINGS["rates"]
     # float32 on another processor: rounding of 1e-7 grows with the learning rate, over 160 or 200 steps
-    assert live.largest_gap(now, then) < 0.05
+    assert experiment.largest_gap(now, then) < 0.05
     np.testing.assert_allclose(now["moved"]["start"], then["moved"]["start"], rtol=1e-3)
-    assert "met" in live.comparison(now, then)
+    assert "met" in experiment.comparison(now, then)
 
 
 def test_the_best_rate_of_every_arm_that_learns_lies_inside_its_grid():
@@ -56,7 +58,7 @@ def test_arms_are_nested_by_their_keys():
 
 
 def test_what_overflows_is_stored_as_nothing():
-    task = live.make_task("digits", "relu", 300, -0.5)
+    task = experiment.make_task("digits", "relu", 300, -0.5)
     arm = train_arm("digits", task, {**BRIEF, "rates": [1e-3], "seeds": [0]})
     assert arm["best"] == [None] and arm["moved"]["start"] == [None] and loss_of(arm).tolist() == [np.inf]
 
@@ -64,11 +66,11 @@ def test_what_overflows_is_stored_as_nothing():
 def test_gaps_and_their_words():
     one = {"rates": [0.1, 0.2], "losses": [[1.0], [5.0]]}
     other = {"rates": [0.1, 0.2], "losses": [[1.2], [1.0]]}
-    assert live.largest_gap(one, other) == pytest.approx(0.167)
-    assert "missed within 5%" in live.comparison(one, other)
-    assert live.comparison(one, None) == "there is no stored run with these settings"
+    assert experiment.largest_gap(one, other) == pytest.approx(0.167)
+    assert "missed within 5%" in experiment.comparison(one, other)
+    assert experiment.comparison(one, None) == "there is no stored run with these settings"
     with pytest.raises(ValueError, match="task: found 'digit'"):
-        live.make_task("digit", "relu", 2, 0.5)
+        experiment.make_task("digit", "relu", 2, 0.5)
 
 
 def test_steps_until_the_loss_is_low():
@@ -82,3 +84,43 @@ def test_transport_at_scale_one_over_depth_is_learnt_late_as_stored():
     now = run_delay({**DELAY, "depths": [8], "rates": [6.4e-3], "n_steps": 900})["8"][0]
     then = stored("residual_delay")["values"]["8"][DELAY["rates"].index(6.4e-3)]
     assert all(200 < step < 900 for step in (*now, *then))  # when a plateau is left depends on rounding
+
+
+# Gradient descent on w²/2 from 1 has the loss (1 − rate)^(2t)/2: the best rate is 1, rates above 2 diverge.
+BOWL = Task(lambda key: 1.0, lambda w, batch: 0.5 * w**2, [np.zeros(4)], lambda w, x: (x, x), 0.5)
+
+
+def find(rates, **options):
+    return search(BOWL, rates, [0, 1], 10, optimiser="sgd", **options)
+
+
+def test_a_grid_around_the_best_rate_is_not_extended():
+    found = find([0.5, 1.0, 2.0])
+    assert found.rates.tolist() == [0.5, 1.0, 2.0] and found.rates[found.best] == 1 and not found.at_edge
+
+
+@pytest.mark.parametrize("rates", [[0.0625, 0.125], [4.0, 8.0]])
+def test_a_grid_beside_it_is_extended_until_the_best_lies_inside(rates):
+    found = find(rates, extensions=6)
+    assert found.rates[found.best] == 1 and not found.at_edge
+    assert np.allclose(np.diff(np.log2(found.rates)), 1)
+
+
+def test_extensions_end():
+    found = find([2.0**-9, 2.0**-8], extensions=2)
+    assert found.rates.tolist() == [2.0**k for k in (-9, -8, -7, -6)] and found.at_edge
+
+
+def test_nothing_is_extended_where_every_rate_diverges():
+    steep = Task(lambda key: 1.0, lambda w, batch: jnp.exp(1e3 * w), [np.zeros(4)], lambda w, x: (x, x), 1.0)
+    found = search(steep, [1.0, 2.0], [0], 10, optimiser="sgd")
+    assert found.rates.tolist() == [1.0, 2.0] and np.isinf(found.losses).all()
+
+
+def test_parameters_are_those_of_the_best_rate():
+    assert np.allclose(find([0.5, 1.0, 2.0]).params, 0)
+
+
+def test_rates_must_rise():
+    with pytest.raises(ValueError, match=r"rates: found .*expected rising numbers"):
+        find([1.0, 0.5])
