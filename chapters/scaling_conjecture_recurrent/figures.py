@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
-from chapters.scaling_conjecture_recurrent.recurrent_forgetting import Forgetting
-from chapters.scaling_conjecture_recurrent.recurrent_scaling import GrowthCurve
+from chapters.scaling_conjecture_recurrent.memory import Forgetting
+from chapters.scaling_conjecture_recurrent.study import GrowthCurve
 
 
 def plot_forgetting(found: Mapping[str, Forgetting], ax: Axes) -> Axes:

@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from chapters.scaling_conjecture_recurrent import figures as draw
-from chapters.scaling_conjecture_recurrent.recurrent_forgetting import forget
-from chapters.scaling_conjecture_recurrent.recurrent_scaling import GrowthCurve
+from chapters.scaling_conjecture_recurrent.memory import forget
+from chapters.scaling_conjecture_recurrent.study import GrowthCurve
 
 CURVE = GrowthCurve((16, 64), (1.0, 20.0), (0.5, 18.0), (1.5, 25.0), (0.7, 11.0))
 

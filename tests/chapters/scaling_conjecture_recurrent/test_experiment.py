@@ -4,9 +4,8 @@ import jax
 import numpy as np
 import pytest
 
-from chapters.scaling_conjecture_recurrent import recurrent_memory as study
-from chapters.scaling_conjecture_recurrent.adding import BASELINE, adding_batches
-from chapters.scaling_conjecture_recurrent.recurrent import RecurrentNetwork
+from chapters.scaling_conjecture_recurrent import experiment
+from chapters.scaling_conjecture_recurrent.experiment import BASELINE, RecurrentNetwork, adding_batches
 
 
 def full(network, A):
@@ -93,11 +92,11 @@ def test_refused(message, make):
 
 def test_the_search_goes_on_beyond_the_edge_of_the_grid():
     """Far too small learning rates: the largest is the best, so that two larger ones are tried."""
-    settings = {**study.SETTINGS, "learning_rates": [1e-5, 3e-5], "n_steps": 120, "seeds": [0], "width": 8}
-    found = study.search(RecurrentNetwork(4, 8, "dense", 1.0), settings)
+    settings = {**experiment.SETTINGS, "learning_rates": [1e-5, 3e-5], "n_steps": 120, "seeds": [0], "width": 8}
+    found = experiment.search(RecurrentNetwork(4, 8, "dense", 1.0), settings)
     assert found["learning_rates"] == [1e-5, 3e-5, 9e-5, 2.7e-4] and found["best"] == 3 and found["at_edge"]
     assert np.shape(found["final"]) == np.shape(found["early"]) == (4, 1) and len(found["curve"]) == 20
 
 
 def test_runs_that_diverge_are_stored_as_none():
-    assert study._plain(np.array([[np.inf, 1 / 3]])) == [[None, 0.333333]]
+    assert experiment._plain(np.array([[np.inf, 1 / 3]])) == [[None, 0.333333]]
