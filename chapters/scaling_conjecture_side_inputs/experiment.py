@@ -17,8 +17,14 @@ from tqdm import tqdm
 
 from capcore.validation import one_of, positive_integer
 from chapters.scaling_conjecture.training import train
-from chapters.scaling_conjecture_side_inputs.side_inputs import divisor, gradient_shares, side_scale
-from chapters.scaling_conjecture_side_inputs.side_tasks import SideTask, digit_task, parity_task
+from chapters.scaling_conjecture_side_inputs.tasks import (
+    SideTask,
+    digit_task,
+    divisor,
+    gradient_shares,
+    parity_task,
+    side_scale,
+)
 
 FORMS = ("divided", "undivided", "same")
 SETTINGS: dict[str, Any] = {

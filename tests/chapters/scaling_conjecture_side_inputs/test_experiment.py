@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from chapters.scaling_conjecture_side_inputs import side_experiment as experiment
-from chapters.scaling_conjecture_side_inputs import side_results as read
-from chapters.scaling_conjecture_side_inputs.side_shares import side_share
-from chapters.scaling_conjecture_side_inputs.side_tasks import digit_task, parity_task
+from chapters.scaling_conjecture_side_inputs import experiment, study
+from chapters.scaling_conjecture_side_inputs.study import side_share
+from chapters.scaling_conjecture_side_inputs.tasks import digit_task, parity_task
 from chapters.stored import stored
 
 ROWS = [
@@ -17,7 +16,7 @@ ROWS = [
 
 
 def test_curves_are_sorted_by_scale_and_depth():
-    points = read.accuracy_points(ROWS, "parity", "divided")
+    points = study.accuracy_points(ROWS, "parity", "divided")
     assert list(points) == ["γ = 1", "γ = $L^{-1/2}$"]
     depths, means, halves = points["γ = 1"]
     assert depths == [8, 64] and means == pytest.approx([0.7, 0.7])
@@ -25,18 +24,18 @@ def test_curves_are_sorted_by_scale_and_depth():
 
 
 def test_gaps_are_from_the_scale_of_one_half():
-    assert read.accuracy(ROWS, "parity", "divided", 8, 0) == pytest.approx(0.7)
-    assert read.accuracy_gap(ROWS, "parity", "divided", 8, 0) == pytest.approx(0.05)
+    assert study.accuracy(ROWS, "parity", "divided", 8, 0) == pytest.approx(0.7)
+    assert study.accuracy_gap(ROWS, "parity", "divided", 8, 0) == pytest.approx(0.05)
 
 
 def test_edges_are_counted_among_networks_that_learned():
-    assert read.at_edge(ROWS, {"parity": 0.69}) == (2, 4)
-    assert read.at_edge(ROWS, {"parity": 0.1}) == (0, 0)
+    assert study.at_edge(ROWS, {"parity": 0.69}) == (2, 4)
+    assert study.at_edge(ROWS, {"parity": 0.1}) == (0, 0)
 
 
 def test_rows_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="rows: found none with task = 'digit', depth = 8"):
-        read.chosen(ROWS, task="digit", depth=8)
+        study.chosen(ROWS, task="digit", depth=8)
 
 
 @pytest.mark.parametrize("form", experiment.FORMS)
@@ -44,7 +43,7 @@ def test_stored_shares_are_those_made_now(form):
     """Same keys, single precision: sums in another order change the last two of seven digits."""
     now = experiment.untrained_shares(form, [0.25, 0.5], 16)
     for g, row in zip([0.25, 0.5], now, strict=True):
-        [kept] = read.chosen(stored("side_inputs")["values"]["untrained"], form=form, exponent=g, depth=16)
+        [kept] = study.chosen(stored("side_inputs")["values"]["untrained"], form=form, exponent=g, depth=16)
         assert (kept["mean"], kept["half"]) == pytest.approx(experiment.interval(row), rel=1e-3)
 
 
@@ -54,7 +53,7 @@ def test_stored_training_is_that_made_now(name):
     """The first 20 losses to single precision, grown by 20 steps of Adam; accuracies to what chaos makes of them."""
     task = parity_task(8, 8**-0.5, True) if name == "parity" else digit_task(8, 8**-0.5, True)
     form = "divided" if name == "parity" else "divided random"
-    [kept] = read.chosen(stored("side_inputs")["values"]["trained"], task=name, form=form, depth=8, exponent=0.5)
+    [kept] = study.chosen(stored("side_inputs")["values"]["trained"], task=name, form=form, depth=8, exponent=0.5)
     plan = experiment.SETTINGS["trained"] | {"rates": [kept["best"]], "extensions": 0, "seeds": [0]}
     now = experiment.search(task, plan)
     assert now.early[0] == pytest.approx(kept["early"][0], rel=0.01)
@@ -74,7 +73,7 @@ def test_all_planned_networks_are_stored_with_all_seeds():
 
 def test_initial_shares_of_trained_networks_follow_the_law():
     """Raw pixels instead of units, through random weights of their own: the same law, three networks, 64 pairs each."""
-    for row in read.chosen(stored("side_inputs")["values"]["trained"], task="parity", depth=64):
+    for row in study.chosen(stored("side_inputs")["values"]["trained"], task="parity", depth=64):
         law = side_share(row["form"], 64, 64 ** -row["exponent"])
         if law > 1e-6:
             assert abs(np.log(np.mean(row["before"]) / law)) < np.log(2)
