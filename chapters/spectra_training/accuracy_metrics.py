@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from chapters.spectra.trained_networks import Training
+from chapters.spectra.experiment import Training
 from chapters.spectra_accuracy.family_resampling import Estimate, lesser, within
 from chapters.spectra_training.trained_spectra import measure, trainings
 

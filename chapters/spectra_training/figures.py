@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
 from capcore.spectra.models import RANGE
-from chapters.spectra.layer_spectra_figures import ALPHA_TICKS
+from chapters.spectra.figures import ALPHA_TICKS
 from chapters.spectra_accuracy.family_resampling import Estimate
 
 

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import SpectraReport
-from chapters.spectra.trained_networks import Training, train_network
+from chapters.spectra.experiment import Training, train_network
 
 SETTINGS: dict[str, Any] = {
     "widths": [64, 128, 256],

@@ -10,7 +10,7 @@ BREAKS: dict[str, set[str]] = {
     },
     "capcore.finite_field:rank_modulo_prime": {"layer_redundancy"},
     "capcore.complexity.training:train": {"along_training", "effective_complexity", "linear_regions"},
-    "chapters.spectra.trained_networks:train_network": {"trained_spectra"},
+    "chapters.spectra.experiment:train_network": {"trained_spectra"},
     "chapters.scaling_conjecture.training:train": {
         "recurrent_memory",
         "residual_delay",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore.spectra import analyse_spectra, spectrum_norms
-from chapters.spectra.trained_networks import Training, train_network
+from chapters.spectra.experiment import Training, train_network
 from chapters.spectra_training.trained_spectra import LAYER, QUICK, SETTINGS, measure, run, trainings
 
 TINY = SETTINGS | QUICK

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
 from capcore.spectra.models import RANGE
-from chapters.spectra.layer_spectra import TailScan
+from chapters.spectra.study import TailScan
 
 Shape: TypeAlias = tuple[int, int]
 """Rows and columns of a matrix."""

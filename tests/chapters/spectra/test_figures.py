@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from chapters.spectra import layer_spectra_figures as draw
-from chapters.spectra.layer_spectra import scan_tails
+from chapters.spectra import figures as draw
+from chapters.spectra.study import scan_tails
 
 
 def test_the_chosen_tail_is_the_lowest_point(rng, ax):
