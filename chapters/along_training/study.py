@@ -26,9 +26,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from capcore.intervals import student_interval
-from chapters.shared.geometric_intervals import geometric_interval
-from chapters.shared.rank_correlation import spearman
-from chapters.shared.rank_intervals import copula_interval
+from chapters.shared.correlation import copula_interval
+from chapters.shared.intervals import geometric_interval
+from chapters.shared.ranks import spearman
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
 Kinds = Mapping[str, Table]  # "right" and "shuffled" → their tables

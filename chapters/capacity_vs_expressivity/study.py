@@ -14,8 +14,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from capcore.complexity import Network, SetNetwork, closed_under_exchange, parameter_rank, random_network
-from capcore.intervals import student_interval
 from capcore.validation import finite_array, finite_number
+from chapters.shared.intervals import Interval
 
 KAPPA = "κ (rank of Jacobian)"
 """The column of κ, carried over to networks as the rank of the parameter Jacobian."""
@@ -181,8 +181,8 @@ def accuracy_intervals(models: Mapping[str, ModelAxes]) -> dict[str, dict[str, t
     for name, each in models.items():
         found[name] = {}
         for task, fit in each.fits.items():
-            mean, half = student_interval(fit.test)
-            found[name][task] = (float(mean), float(mean - half), float(mean + half))
+            over_seeds = Interval.of(fit.test)
+            found[name][task] = (over_seeds.mean, over_seeds.low, over_seeds.high)
     return found
 
 
@@ -245,5 +245,5 @@ def _mean_and_half(values: Sequence[float | None]) -> str:
     numbers = np.array([value for value in values if value is not None])
     if len(numbers) < 2:
         return "no matrix with ten eigenvalues"
-    mean, half = student_interval(numbers)
-    return f"{mean:.1f} ± {half:.1f}"
+    found = Interval.of(numbers)
+    return f"{found.mean:.1f} ± {found.half_width:.1f}"

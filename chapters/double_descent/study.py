@@ -20,7 +20,7 @@ from chapters.double_descent.experiment import (
     training_errors,
     wrong_share,
 )
-from chapters.shared.geometric_intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval
 from chapters.stored import stored
 
 PENALTIES = tuple(np.geomspace(1e-6, 1e6, 13).tolist())

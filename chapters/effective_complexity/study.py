@@ -24,7 +24,7 @@ from capcore.validation import positive_integer
 from chapters.effective_complexity.experiment import SETTINGS, Factorial
 from chapters.effective_complexity.tangent_networks import segment_pieces, uniform_tangents
 from chapters.effective_complexity.training import PLACES, Images
-from chapters.shared.geometric_intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval
 from chapters.stored import stored
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)

@@ -23,7 +23,7 @@ from chapters.gaussian_prediction.response import model_autocorrelation
 from chapters.hierarchical_errors.experiment import architecture
 from chapters.hierarchical_errors.runs import Runs
 from chapters.shared.profiles import distant, recent
-from chapters.shared.rank_correlation import partial_spearman, spearman
+from chapters.shared.ranks import partial_spearman, spearman
 from chapters.shared.survey import Case, case
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from capcore.complexity.network import Network
-from capcore.intervals import student_interval
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.validation import one_of, positive_integer
+from chapters.shared.intervals import Interval
 
 LOGITS, HARD, ALONE, FEW = "logits, pool", "hard labels, pool", "labels, labelled alone", "logits, labelled alone"
 """Arms: what a student of one hidden layer is told, and of which points."""
@@ -30,40 +30,18 @@ SAWTOOTH = 24**4
 """Regions on a line that four layers of 48 ReLUs reach at least: each composes a sawtooth of 24 teeth."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Mean of a paired difference, and the ends of Student's interval.
+class Difference(Interval):
+    """Mean of a paired difference of shares, and the half-width of Student's interval; written in percentage points.
 
     >>> print(Difference.of([0.01, 0.02, 0.03]))
     +2.0 (−0.5 to +4.5)
     """
 
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: object, level: float = 0.95) -> Difference:
-        """That of ``values`` (n,), one for each pair; at least two."""
-        found = finite_array(values, "values", 1)
-        level = finite_number(level, "level")
-        if not 0 < level < 1:
-            raise ValueError(f"level: found {level:g}, expected a number between 0 and 1.")
-        if len(found) < 2:
-            raise ValueError("values: found 1, expected at least 2: an interval needs a spread.")
-        mean, half = student_interval(found, level)
-        return cls(float(mean), float(mean - half), float(mean + half))
-
-    @property
-    def sign(self) -> int:
-        """1 or −1 for an interval above or below zero, and 0 for one that holds it."""
-        return int(self.low > 0) - int(self.high < 0)
-
     def text(self, decimals: int = 1) -> str:
         """In percentage points; with two decimals an end near zero is told from zero.
 
-        >>> Difference(0.0034, 0.0003, 0.0066).text(2)
-        '+0.34 (+0.03 to +0.66)'
+        >>> Difference(0.0034, 0.0032).text(2)
+        '+0.34 (+0.02 to +0.66)'
         """
         ends = (f"{100 * value:+.{decimals}f}" for value in (self.mean, self.low, self.high))
         mean, low, high = (end.replace("-", "−") for end in ends)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.intervals import student_interval
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from chapters.shared.intervals import Interval
 from chapters.shared.scaling import fit_power
 
 
@@ -135,33 +135,13 @@ def deviations(
     return np.concatenate(rows)
 
 
-class Interval(NamedTuple):
-    """A mean and the half-width of its interval."""
-
-    mean: float
-    half_width: float
-
-
-def interval(samples: object, level: float = 0.95) -> Interval:
-    """Mean of samples (m,) with Student's interval.
-
-    >>> interval([1.0, 2.0, 3.0]).half_width.__round__(3)
-    2.484
-    """
-    values = finite_array(samples, "samples", 1)
-    if values.size < 2:
-        raise ValueError(f"samples: found {values.size}, expected at least 2 for an interval.")
-    mean, half_width = student_interval(values, level)
-    return Interval(float(mean), float(half_width))
-
-
 def exponent_interval(depths: Sequence[int], found: np.ndarray) -> Interval:
     """Mean over draws, with its interval, of the exponent in the depth of :func:`deviations` (draws, depths).
 
     >>> exponent_interval([1, 4, 16], np.array([[1.0, 2.0, 4.0], [3.0, 6.0, 12.0]])).mean.__round__(12)
     0.5
     """
-    return interval([fit_power(depths, row).exponent for row in found])
+    return Interval.of([fit_power(depths, row).exponent for row in found])
 
 
 KINDS = ("relu", "tanh", "plain tanh")

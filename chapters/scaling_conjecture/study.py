@@ -11,7 +11,7 @@ import pandas as pd
 
 from capcore.intervals import student_interval
 from capcore.validation import finite_number
-from chapters.shared.geometric_intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval
 
 Arms = Mapping[str, Mapping[str, Any]]
 """Exponent → arm, as ``train_arm`` returns it."""

@@ -18,7 +18,7 @@ from chapters.scaling_conjecture_recurrent.transitions import (
     random_matrix,
     shared_log_gain,
 )
-from chapters.shared.geometric_intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval
 
 ALLOWED = {
     "dense, 1/N": Transitions("dense", 1.0),

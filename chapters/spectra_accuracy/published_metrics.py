@@ -19,9 +19,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from chapters import stored as results
-from chapters.shared.averaged_correlation import AveragedCorrelation, family_weights, weighted_interval
 from chapters.shared.correlation import RankCorrelation
-from chapters.shared.family_correlation import FamilyCorrelations, family_correlations
+from chapters.shared.families import (
+    AveragedCorrelation,
+    FamilyCorrelations,
+    family_correlations,
+    family_weights,
+    weighted_interval,
+)
 from chapters.spectra_accuracy.medians import median_interval
 from chapters.spectra_accuracy.published_table import (
     BASELINES,

@@ -10,8 +10,7 @@ import numpy as np
 
 from capcore.validation import finite_number, positive_integer
 from chapters.shared.correlation import rank_correlation, rank_scores
-from chapters.shared.permutations import rank_statistics
-from chapters.shared.rank_power import correlation_power
+from chapters.shared.ranks import correlation_power, rank_statistics
 
 INTERVALS = ("copula", "fisher", "percentile", "bca")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from capcore.spectra.models import RANGE
-from chapters.shared.family_correlation import FamilyCorrelations
+from chapters.shared.families import FamilyCorrelations
 from chapters.spectra_accuracy.family_resampling import Estimate
 from chapters.spectra_training.accuracy_metrics import registered_checks
 

@@ -7,7 +7,7 @@ from capcore.complexity import fisher_rao
 from chapters.along_training import study
 from chapters.along_training.experiment import KINDS, SETTINGS, Stored, places, table
 from chapters.effective_complexity.training import fit, trained
-from chapters.shared.rank_correlation import spearman
+from chapters.shared.ranks import spearman
 
 NAMES = list(study.RELU)
 

@@ -5,7 +5,7 @@ import pytest
 
 from capcore.complexity import Network, random_network
 from chapters.mimicry.students import mimic
-from chapters.mimicry.study import ALONE, FEW, HARD, LOGITS, Arm, Difference, Mimicry
+from chapters.mimicry.study import ALONE, FEW, HARD, LOGITS, Arm, Mimicry
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 2))
@@ -129,12 +129,6 @@ def test_the_report_as_a_table():
     }
     with pytest.raises(ValueError, match="n_trials: found 1, expected at least 2"):
         report(**{LOGITS: [0.7]}).differences()
-
-
-def test_the_sign_of_a_difference_is_that_of_its_interval():
-    assert [Difference.of(v).sign for v in ([1, 1.1], [-1, -1.1], [1, -1])] == [1, -1, 0]
-    with pytest.raises(ValueError, match="level: found 1, expected a number between 0 and 1"):
-        Difference.of([1, 2], 1)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Random residual networks: gradients by differences, their mean against squared weights, intervals, bad input."""
+"""Random residual networks: gradients by differences, their mean against squared weights, bad input."""
 
 import numpy as np
 import pytest
@@ -78,13 +78,6 @@ def test_deviations_have_a_row_for_every_draw():
     assert found.shape == (9, 3) and (found > 0).all()
 
 
-def test_intervals_cover():
-    """95 % of 1,000 intervals, with a standard error of 0.7 %."""
-    rng = np.random.default_rng(0)
-    found = [study.interval(rng.normal(size=6)) for _ in range(1000)]
-    assert np.mean([abs(mean) < width for mean, width in found]) == pytest.approx(0.95, abs=0.025)
-
-
 def test_exponents_of_a_square_root():
     found = study.exponent_interval([1, 4, 16], np.array([[1.0, 2, 4], [1.0, 2, 4.5]]))
     assert found.mean > 0.5 and found.half_width > 0
@@ -99,7 +92,6 @@ def test_exponents_of_a_square_root():
         (lambda rng: study.squared_gradients("relu", 1, 0.5, 1, rng, 0), "channels: found 0"),
         (lambda rng: study.squared_gradients("relu", 1, 0.5, 1, rng, 1, 2), "positions: found 2"),
         (lambda rng: study.deviations("relu", [1], 0.5, 1, rng), "draws: found 1"),
-        (lambda rng: study.interval([1.0]), "samples: found 1"),
         (lambda rng: expected_deviation("relu", 0, 0.5), "n_layers: found 0"),
     ],
 )

@@ -8,10 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from chapters.shared.correlation import rank_correlation, rank_scores
-from chapters.shared.permutations import permutation_p_value, permutation_statistics, rank_statistics, smallest_p_value
-from chapters.shared.rank_correlation import partial_spearman
-from chapters.shared.rank_intervals import copula_interval, fisher_interval, population_correlation
+from chapters.shared.correlation import (
+    copula_interval,
+    fisher_interval,
+    population_correlation,
+    rank_correlation,
+    rank_scores,
+)
+from chapters.shared.ranks import (
+    partial_spearman,
+    permutation_p_value,
+    permutation_statistics,
+    rank_statistics,
+    smallest_p_value,
+)
 from tests.strategies import seeds
 
 KINDS = {"spearman": stats.spearmanr, "kendall": stats.kendalltau}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from chapters.shared.family_correlation import family_correlations
+from chapters.shared.families import family_correlations
 from chapters.spectra_accuracy.family_resampling import Estimate, lesser, within
 from tests.strategies import seeds
 

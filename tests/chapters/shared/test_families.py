@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from chapters.shared.averaged_correlation import average_correlations, weighted_interval
 from chapters.shared.correlation import rank_correlation
-from chapters.shared.family_correlation import family_correlations
+from chapters.shared.families import average_correlations, family_correlations, weighted_interval
 from tests.strategies import seeds
 
 
