@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, MARKERS
 
 if TYPE_CHECKING:
-    from chapters.spectra_accuracy.accuracy import Estimate
+    from chapters.spectra_accuracy.study import Estimate
 
 
 def plot_forest(

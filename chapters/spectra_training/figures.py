@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, MARKERS
 from capcore.spectra.models import RANGE
 from chapters.spectra.figures import ALPHA_TICKS
-from chapters.spectra_accuracy.family_resampling import Estimate
+from chapters.spectra_training.study import Estimate
 
 
 def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Axes:

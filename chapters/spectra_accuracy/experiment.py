@@ -1,7 +1,7 @@
 """Statistics of the published table: how metrics go with the top-1 error within families, across them, and over all.
 
 No row of the table is kept. What is: rank correlations with intervals per family and averaged, at fixed baselines,
-under every analysis choice, and quantiles of α over groups of networks. ``accuracy`` reads them.
+under every analysis choice, and quantiles of α over groups of networks. ``study`` reads them.
 
 ``python -m chapters run published_metrics --table FILE`` makes them again, in about a minute on one core.
 """
@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import bootstrap
 from threadpoolctl import threadpool_limits
 
+from capcore.validation import positive_integer
 from chapters import stored as results
 from chapters.shared.correlation import RankCorrelation
 from chapters.shared.families import (
@@ -27,17 +29,7 @@ from chapters.shared.families import (
     family_weights,
     weighted_interval,
 )
-from chapters.spectra_accuracy.medians import median_interval
-from chapters.spectra_accuracy.published_table import (
-    BASELINES,
-    DEPTH,
-    ERROR,
-    METRICS,
-    PARAMETERS,
-    SHA256,
-    Networks,
-    read_table,
-)
+from chapters.spectra_accuracy.table import BASELINES, DEPTH, ERROR, METRICS, PARAMETERS, SHA256, Networks, read_table
 
 PROG = "python -m chapters run published_metrics"
 TABLE = "published_osmr_joined.csv"
@@ -54,6 +46,28 @@ SETTINGS = {"table": SHA256, "smallest_family": SMALLEST, "level": 0.95, "n_shuf
 SHOWN = ("alpha", "alpha_weighted", "lognorm", "logspectralnorm", "logpnorm", PARAMETERS)  # with families of their own
 MAIN = "imagenet"
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+def median_interval(
+    values: np.ndarray, others: np.ndarray | None = None, *, n_resamples: int = 9_999, seed: int = 0
+) -> list[float]:
+    """Ends of the 95 % interval of the median of values (n,), or of that less the median of others (m,).
+
+    Percentile bootstrap; each group is resampled on its own. Raises ``ValueError`` for a group of fewer than two.
+
+    >>> median_interval(np.array([1.0, 1.0, 1.0]), np.array([3.0, 3.0, 3.0]))
+    [-2.0, -2.0]
+    """
+    samples = (values,) if others is None else (values, others)
+    for group in samples:
+        positive_integer(len(group), "number of values", 2)
+
+    def statistic(*groups: np.ndarray, axis: int) -> np.ndarray:
+        first, *rest = (np.median(group, axis=axis) for group in groups)
+        return np.asarray(first - rest[0] if rest else first)
+
+    found = bootstrap(samples, statistic, n_resamples=n_resamples, method="percentile", rng=np.random.default_rng(seed))
+    return [float(found.confidence_interval.low), float(found.confidence_interval.high)]
 
 
 def run(path: str | Path, n_shuffles: int = 1_999) -> dict[str, Any]:

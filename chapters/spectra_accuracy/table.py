@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
-from chapters.spectra_accuracy.network_names import named_depth
 
 SHA256 = "4dc8d64ce5ac519e08e8d089b02bc2249a6e7a780f763f5acfe05e279cab0946"
 TEXT = ("modelname", "dataset", "family")
@@ -36,6 +35,19 @@ METRICS = {
     "ratio_numofSpikes": "share of spikes",
 }
 BASELINES = (PARAMETERS, DEPTH)
+_NAMED = re.compile(
+    r"^(?:(?:shakeshake|diapre|dia|pre|se)?resnet(?:bc|d)?|resnext|(?:bn_)?vgg|densenet|drn[cd]|dla|wrn|sqnxt|ror3_)(\d+)"
+)
+
+
+def named_depth(name: str) -> int | None:
+    """Number of layers in a name such as ``resnet18_wd2`` or ``wrn28_10``, or None for families that do not say it.
+
+    >>> named_depth("preresnetbc14b"), named_depth("dla46xc"), named_depth("efficientnet_b0")
+    (14, 46, None)
+    """
+    found = _NAMED.match(name)
+    return int(found[1]) if found else None
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import pandas as pd
 
 from capcore.spectra.models import RANGE
 from chapters.shared.families import FamilyCorrelations
-from chapters.spectra_accuracy.family_resampling import Estimate
-from chapters.spectra_training.accuracy_metrics import registered_checks
+from chapters.spectra_training.study import Estimate, registered_checks
 
 CHECKS = {
     "without_decay": ("without decay: upper end of ρ", "≤ 0"),

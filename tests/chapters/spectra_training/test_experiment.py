@@ -5,7 +5,7 @@ import pytest
 
 from capcore.spectra import analyse_spectra, spectrum_norms
 from chapters.spectra.experiment import Training, train_network
-from chapters.spectra_training.trained_spectra import LAYER, QUICK, SETTINGS, measure, run, trainings
+from chapters.spectra_training.experiment import LAYER, QUICK, SETTINGS, measure, run, trainings
 
 TINY = SETTINGS | QUICK
 

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from chapters.spectra_accuracy import figures as draw
-from chapters.spectra_accuracy.accuracy import Estimate
+from chapters.spectra_accuracy.study import Estimate
 
 ROWS = [Estimate("a", 0.5, 0.1, 0.8, 9), Estimate("b", -1.0, -1.0, 0.2, 4)]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from chapters.spectra_accuracy.family_resampling import Estimate
 from chapters.spectra_training import figures as draw
+from chapters.spectra_training.study import Estimate
 
 
 def test_every_network_has_a_symbol(ax):
