@@ -102,7 +102,7 @@ class ImportGraph(Directive):
         root = Path(env.srcdir)
         for path in (root / PACKAGE).rglob("*.py"):
             env.note_dependency(str(path))
-        return [nodes.raw("", f'<div class="wide">{picture(import_graph(root))}</div>', format="html")]
+        return [nodes.raw("", f'<div class="import-graph-frame">{picture(import_graph(root))}</div>', format="html")]
 
 
 def _for_types(node: ast.AST) -> bool:
