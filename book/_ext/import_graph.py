@@ -67,7 +67,7 @@ def picture(graph: dict[str, set[str]]) -> str:
     arrows = reduced(graph)
     for i, row in enumerate(rows(graph)):
         ends = {box: [places[each][0] for each in arrows[box]] for box in row}
-        order = sorted(row, key=lambda box: sum(ends[box]) / len(ends[box]) if ends[box] else WIDTH / 2)  # noqa: B023
+        order = sorted(row, key=lambda box: sum(ends[box]) / len(ends[box]) if ends[box] else WIDTH / 2)
         widths = [8.0 * len(box) + 14 for box in order]
         gap = (WIDTH - sum(widths)) / (len(order) + 1)
         x = gap
