@@ -1,4 +1,7 @@
-"""Empirical spectral densities: eigenvalues of X = WᵀW/N (paper 3, Eq. 2), with every choice that went into them."""
+"""Empirical spectral densities: eigenvalues of X = WᵀW/N (paper 3, Eq. 2), with every choice that went into them.
+
+Those of one layer; :func:`~capcore.spectra.analysis.analyse_spectra` has those of a whole network in its report.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,38 @@ from math import prod
 import numpy as np
 
 from capcore.spectra.checkpoints import non_finite_count
-from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra
-from capcore.spectra.layers import Layer, Layers, Skipped, find_layers, slices, taps, unfolded
+from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
+from capcore.spectra.layers import Layer, Skipped, slices, taps, unfolded
 from capcore.spectra.noise import null_weights
-from capcore.spectra.operator import matrix_shape, operator_spectra
 from capcore.spectra.options import DensityOptions
-from capcore.spectra.tensors import Checkpoint
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """The eigenvalues of a layer, or of one of its slices.
+    """The empirical spectral density ρ(λ) of a layer, or of one of its slices (paper 3, Eqs 1 and 2): its eigenvalues.
 
     Attributes
     ----------
-    layer, kind : the layer's name and kind. tap : position of the slice in the kernel, ``None`` for a whole layer.
-    eigenvalues : (n,) descending, none negative, read-only. shape : (rows, columns) of each matrix.
-    n_matrices : that were pooled. n_zeros : eigenvalues that are exactly zero, since rows or columns are.
-    resolution : eigenvalues below it are rounding. divided_by : N. scaled_by : factor on the weights.
-    options : as given.
+    layer, kind : str
+        The layer's name and kind.
+    tap : tuple of int, or None
+        Position of the slice in the kernel, None for a whole layer.
+    eigenvalues : (n,)
+        Of X = WᵀW/N, descending, none negative, read-only.
+    shape : (int, int)
+        Rows and columns of each matrix.
+    n_matrices : int
+        That were pooled.
+    n_zeros : int
+        Eigenvalues that are exactly zero, since rows or columns are.
+    resolution : float
+        Eigenvalues below it are rounding.
+    divided_by : float
+        N.
+    scaled_by : float
+        Factor on the weights.
+    options : DensityOptions
+        As given.
     """
 
     layer: str
@@ -55,7 +71,7 @@ class Density:
 
 @dataclass(frozen=True)
 class Densities:
-    """Densities of a network, and every tensor or slice that has none with the reason why."""
+    """Densities of a layer, or of several, and every tensor or slice that has none with the reason why."""
 
     densities: tuple[Density, ...]
     skipped: tuple[Skipped, ...]
@@ -67,28 +83,25 @@ class Densities:
         return len(self.densities)
 
 
-def spectral_densities(source: Checkpoint | Layers, options: DensityOptions | None = None) -> Densities:
-    """Densities of all layers, in the order of the checkpoint; of their slices, by default.
+def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
+    """The densities of one layer, paper 3, Eq. 2: one, or one per slice; and what of it is not analysed.
 
-    source : a checkpoint, or its layers from :func:`~capcore.spectra.layers.find_layers`, where groups, transposed
-    layers and the like can be told. Raises ``ValueError`` for weights whose squares leave double precision, which
+    Parameters
+    ----------
+    layer : Layer
+        Of :func:`~capcore.spectra.layers.find_layers`.
+    options : DensityOptions
+        Which matrices, what they are divided by, and a null in their place.
+
+    Raises ``ValueError`` for weights whose squares leave double precision, which
     :func:`~capcore.spectra.analysis.analyse_spectra` analyses all the same.
 
-    >>> from capcore.spectra.checkpoints import read_checkpoint
-    >>> network = {"fc": np.random.default_rng(0).normal(size=(20, 50)), "fc.bias": np.ones(20)}
-    >>> found = spectral_densities(read_checkpoint(network))
-    >>> [(density.name, len(density.eigenvalues)) for density in found], [skipped.name for skipped in found.skipped]
-    ([('fc', 20)], ['fc.bias'])
+    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> weights = np.random.default_rng(0).normal(size=(20, 50))
+    >>> (density,) = layer_densities(find_layers(read_checkpoint({"fc": weights})).layers[0], DensityOptions())
+    >>> density.name, density.shape, density.divided_by
+    ('fc', (20, 50), 50.0)
     """
-    options = options or DensityOptions()
-    layers = source if isinstance(source, Layers) else find_layers(source)
-    parts = [layer_densities(layer, options) for layer in layers.layers]
-    found = tuple(density for part in parts for density in part.densities)
-    return Densities(found, layers.skipped + tuple(skipped for part in parts for skipped in part.skipped))
-
-
-def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
-    """Densities of one layer: one, or one per slice; and what of it is not analysed."""
     arrangement = options.arrangement if layer.kernel else "unfolded"
     shape, n_matrices = matrices_of(layer, arrangement, options)
     reason = unfit_reason(shape, n_matrices, options)
@@ -130,7 +143,7 @@ def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tupl
 
     arrangement : of :class:`~capcore.spectra.options.DensityOptions`; ``unfolded`` for layers without a kernel.
 
-    >>> from capcore.spectra.checkpoints import read_checkpoint
+    >>> from capcore.spectra import find_layers, read_checkpoint
     >>> layer = find_layers(read_checkpoint({"conv": np.ones((32, 16, 3, 3))})).layers[0]
     >>> [matrices_of(layer, name, DensityOptions(name)) for name in ("slices", "pooled", "unfolded")]
     [((32, 16), 1), ((32, 16), 9), ((32, 144), 1)]

@@ -73,10 +73,9 @@ def density_curves(
 
     Raises ``ValueError`` for a density without two different eigenvalues.
 
-    >>> from capcore.spectra.checkpoints import read_checkpoint
-    >>> from capcore.spectra.densities import spectral_densities
-    >>> network = {"fc": np.random.default_rng(0).normal(size=(40, 50))}
-    >>> curves = density_curves(spectral_densities(read_checkpoint(network)).densities[0])
+    >>> from capcore.spectra import analyse_spectra
+    >>> report = analyse_spectra({"fc": np.random.default_rng(0).normal(size=(40, 50))})
+    >>> curves = density_curves(report.densities[0])
     >>> round(float(curves.heights @ np.diff(curves.edges)), 12)
     0.95
     """
