@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra.checkpoints import read_checkpoint
+from capcore.spectra.checkpoints import Weights, read_checkpoint
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
@@ -28,10 +26,7 @@ LOG_2 = float(np.log10(2))
 
 
 def analyse_spectra(
-    source: Checkpoint | str | Path | Mapping[str, Any] | np.ndarray,
-    options: SpectraOptions | None = None,
-    *,
-    progress: bool | None = False,
+    source: Checkpoint | Weights, options: SpectraOptions | None = None, *, progress: bool | None = False
 ) -> SpectraReport:
     """The :class:`~capcore.spectra.report.SpectraReport` of a network's weights; nothing is executed or downloaded.
 

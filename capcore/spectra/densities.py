@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,10 @@ from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, mat
 from capcore.spectra.layers import Layer, Skipped, slices, taps, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
+
+Shape: TypeAlias = tuple[int, int]
+Tap: TypeAlias = tuple[int, ...] | None
+"""Position of a slice in the kernel; None for a whole layer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class Density:
 
     layer: str
     kind: str
-    tap: tuple[int, ...] | None
+    tap: Tap
     eigenvalues: np.ndarray = field(repr=False)
     shape: tuple[int, int]
     n_matrices: int
@@ -117,11 +122,7 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
 
 
 def scaled_densities(
-    layer: Layer,
-    spectra: Iterable[tuple[tuple[int, ...] | None, GramSpectra]],
-    shape: tuple[int, int],
-    n_matrices: int,
-    options: DensityOptions,
+    layer: Layer, spectra: Iterable[tuple[Tap, GramSpectra]], shape: Shape, n_matrices: int, options: DensityOptions
 ) -> Densities:
     """Densities of undivided spectra, in the units of the options; slices that are zero are listed as skipped.
 
@@ -138,7 +139,7 @@ def scaled_densities(
     return Densities(tuple(found), tuple(skipped))
 
 
-def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[tuple[int, int], int]:
+def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[Shape, int]:
     """Shape of each matrix, and how many go into one density; none where the grid of a layer is not known.
 
     arrangement : of :class:`~capcore.spectra.options.DensityOptions`; ``unfolded`` for layers without a kernel.
@@ -160,7 +161,7 @@ def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tupl
     return (n_out, n_in), groups * (prod(kernel) if arrangement == "pooled" else 1)
 
 
-def unfit_reason(shape: tuple[int, int], n_matrices: int, options: DensityOptions) -> str:
+def unfit_reason(shape: Shape, n_matrices: int, options: DensityOptions) -> str:
     """Why matrices are not analysed; empty if they are.
 
     shape, n_matrices : of :func:`matrices_of`.
@@ -179,12 +180,7 @@ def unfit_reason(shape: tuple[int, int], n_matrices: int, options: DensityOption
 
 
 def _scaled(
-    layer: Layer,
-    tap: tuple[int, ...] | None,
-    spectra: GramSpectra,
-    shape: tuple[int, int],
-    n_matrices: int,
-    options: DensityOptions,
+    layer: Layer, tap: Tap, spectra: GramSpectra, shape: Shape, n_matrices: int, options: DensityOptions
 ) -> Density:
     """The :class:`Density` of undivided spectra, in the units of the options.
 
@@ -207,7 +203,7 @@ def _scaled(
 
 def _spectra(
     layer: Layer, weights: np.ndarray, arrangement: str, options: DensityOptions
-) -> Iterator[tuple[tuple[int, ...] | None, GramSpectra]]:
+) -> Iterator[tuple[Tap, GramSpectra]]:
     if arrangement == "operator":
         grid, stride, dilation = (options.lengths(name, layer) or 1 for name in ("grid", "stride", "dilation"))
         yield None, operator_spectra(weights, grid, stride=stride, dilation=dilation)

@@ -19,11 +19,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
 from capcore.validation import positive_integer
 
+Lengths: TypeAlias = int | Sequence[int]
+"""One number for all axes of a kernel, or one for each."""
 EPSILON = float(np.finfo(float).eps)
 BLOCK = 4096  # rows converted to double precision together
 ENTRIES = 2**22  # complex numbers of one batch of frequencies, 64 MiB
@@ -96,13 +99,7 @@ def _gram(matrices: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     return gram
 
 
-def operator_spectra(
-    weights: np.ndarray,
-    grid: int | Sequence[int],
-    *,
-    stride: int | Sequence[int] = 1,
-    dilation: int | Sequence[int] = 1,
-) -> GramSpectra:
+def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1, dilation: Lengths = 1) -> GramSpectra:
     """Spectrum of a circular convolution: λ = σ² over all frequencies and groups, descending.
 
     Parameters
@@ -135,9 +132,7 @@ def operator_spectra(
     return GramSpectra(np.sort(values)[::-1], np.array(n_zeros), np.array(resolution))
 
 
-def matrix_shape(
-    shape: Sequence[int], grid: int | Sequence[int], stride: int | Sequence[int] = 1
-) -> tuple[tuple[int, int], int]:
+def matrix_shape(shape: Sequence[int], grid: Lengths, stride: Lengths = 1) -> tuple[tuple[int, int], int]:
     """Rows and columns of the matrix at one frequency, and the number of frequencies, for weights of a shape.
 
     >>> matrix_shape((1, 16, 8, 3, 3), 32, 2)
@@ -152,7 +147,7 @@ def matrix_shape(
     return (shape[1], shape[2] * prod(strides)), prod(lengths) // prod(strides)
 
 
-def per_axis(value: int | Sequence[int], name: str, ndim: int) -> tuple[int, ...]:
+def per_axis(value: Lengths, name: str, ndim: int) -> tuple[int, ...]:
     """One positive number for each axis.
 
     >>> per_axis(3, "grid", 2)

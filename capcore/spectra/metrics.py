@@ -124,13 +124,13 @@ class SpectrumMetrics:
 
     Attributes
     ----------
-    name, layer, kind, tap, n_matrices, n_zeros
+    name, layer, kind, tap, n_matrices, n_zeros : str, str, str, tuple, int, int
         As :class:`~capcore.spectra.densities.Density` has them.
     rows, columns, n : int
         Of each matrix, and eigenvalues.
     status, reason : str
         ``ok``, or ``failed`` where no power law could be fitted, and why.
-    alpha, sigma, x_min, distance, n_tail
+    alpha, sigma, x_min, distance, n_tail : float, float, float, float, int
         Of the :class:`~capcore.spectra.power_law.PowerLawFit`.
     alpha_low, alpha_high : float
         Ends of the bootstrap interval.
@@ -140,9 +140,9 @@ class SpectrumMetrics:
         α log₁₀ λ_max, the term of paper 3, Eq. 3.
     log_alpha_norm : float
         log₁₀ Σ λ^α.
-    lambda_max, log_spectral, log_frobenius, stable_rank, log_stable_rank, entropy, rank
+    lambda_max, log_spectral, log_frobenius, stable_rank, log_stable_rank, entropy, rank : float, … int
         See :class:`~capcore.spectra.metrics.Norms`.
-    bulk_edge, soft_rank, n_spikes, bulk_distance
+    bulk_edge, soft_rank, n_spikes, bulk_distance : float, float, int, float
         Of the :class:`~capcore.spectra.noise.BulkFit`.
     bulk_note : str
         Why there is none.

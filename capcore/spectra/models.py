@@ -1,4 +1,4 @@
-"""From spectra to one number per network: means, and sums as paper 3 prints them (Eqs 3 and 5)."""
+"""From spectra to one number per network: means, and sums as printed (paper 3, Eqs 3 and 5)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ModelMetrics:
     mean_alpha_hat : float
         The mean of these terms, as WeightWatcher has it.
     layer_mean_alpha_hat : float
-        The sum divided by the number of layers that have an exponent, as the average in the equation after Eq. 5.
+        The sum divided by the number of layers that have an exponent: the average after paper 3, Eq. 5.
     log_product_frobenius, log_product_spectral : float
         Σ log ‖W‖²_F and Σ log λ_max over spectra: paper 3, Eq. 5, of squared norms.
     mean_log_frobenius, mean_log_spectral : float

@@ -44,8 +44,16 @@ def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
 def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
     """Density of the law of Marchenko and Pastur at ``values``, of the same shape; zero outside of the bulk.
 
-    ``ratio`` : M/N, at most one. ``sigma`` : standard deviation of the entries. Raises ``ValueError`` where its fourth
-    power is no normal number.
+    Parameters
+    ----------
+    values : array
+        Where; of any shape.
+    ratio : float
+        M/N, above zero and at most one.
+    sigma : float
+        Standard deviation of the entries.
+
+    Raises ``ValueError`` where the fourth power of ``sigma`` is no normal number.
     """
     if sigma and not 1e-75 < abs(sigma) < 1e75:
         raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
@@ -57,7 +65,7 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
 
 
 def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Probability of the law up to ``values``, of the same shape, in closed form.
+    """Probability of the law up to ``values``, of the same shape, in closed form; arguments as for its density.
 
     With λ = σ²(1 + c + 2√c cos φ), c the ratio, the density becomes 2 sin²φ/(π(1 + c + 2√c cos φ)), whose integral is
     elementary.
@@ -73,7 +81,7 @@ def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> n
 
 
 def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Values up to which the law has these probabilities, of the same shape, to six digits.
+    """Values up to which the law has these probabilities, of the same shape, to six digits; M/N and σ as above.
 
     >>> bulk_quantiles(np.array([0.0, 1.0]), 0.25).round(9).tolist()
     [0.25, 2.25]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from capcore.spectra.alternatives import ALTERNATIVES
+from capcore.spectra.eigenvalues import Lengths
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers
 from capcore.spectra.noise import NULLS, QUANTILES
 from capcore.spectra.power_law import check_ends
@@ -17,8 +18,6 @@ from capcore.validation import finite_number, one_of, positive_integer
 
 DIVISORS = ("larger side", "nothing")
 TOOL = "weightwatcher"
-Lengths: TypeAlias = int | tuple[int, ...]
-"""One number for all axes of a kernel, or one for each."""
 
 
 @dataclass(frozen=True)
@@ -111,14 +110,14 @@ class SpectraOptions:
     ----------
     density : DensityOptions
         Which matrices of a layer, what their eigenvalues are divided by, and so on.
-    kinds, groups, transposed, layout
+    kinds, groups, transposed, layout : mapping, mapping, tuple of str, str
         What shapes do not tell, as for :func:`~capcore.spectra.layers.find_layers`.
     x_min : float, optional
         Lower end of the tail; None chooses it by Clauset's method.
     tail_share : float, optional
         Share of the positive eigenvalues that are the tail instead, such as 0.5; unlike ``x_min`` it means the same in
         every layer.
-    x_max, min_tail, threshold
+    x_max, min_tail, threshold : float, int, float
         As for :func:`~capcore.spectra.power_law.fit_power_law`.
     n_resamples : int
         Of the bootstrap interval; 0 leaves it out.

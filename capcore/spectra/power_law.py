@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from capcore.spectra.scan import best_tails, pack, starts
 from capcore.validation import finite_number, positive_integer
 
 FAILED = float("nan")
+Limit: TypeAlias = float | None
+"""In units of the eigenvalues, or none."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,7 @@ class PowerLawFit:
 
 
 def fit_power_law(
-    eigenvalues: object,
-    *,
-    x_min: float | None = None,
-    x_max: float | None = None,
-    min_tail: int = 2,
-    threshold: float | None = None,
+    eigenvalues: object, *, x_min: Limit = None, x_max: Limit = None, min_tail: int = 2, threshold: Limit = None
 ) -> PowerLawFit:
     """The :class:`~capcore.spectra.power_law.PowerLawFit` of maximum likelihood whose tail is closest to its law:
     the exponent α of paper 3, Eq. 1.
@@ -105,12 +103,7 @@ def fit_power_law(
 
 
 def fit_power_laws(
-    spectra: Sequence[object],
-    *,
-    x_min: float | None = None,
-    x_max: float | None = None,
-    min_tail: int = 2,
-    threshold: float | None = None,
+    spectra: Sequence[object], *, x_min: Limit = None, x_max: Limit = None, min_tail: int = 2, threshold: Limit = None
 ) -> list[PowerLawFit]:
     """One :class:`~capcore.spectra.power_law.PowerLawFit` per spectrum, as
     :func:`~capcore.spectra.power_law.fit_power_law` finds it; all share the overhead of one scan.
@@ -119,7 +112,7 @@ def fit_power_laws(
     ----------
     spectra : sequence of (M,)
         Eigenvalues of each, non-negative, in any order.
-    x_min, x_max, min_tail, threshold
+    x_min, x_max, min_tail, threshold : float, float, int, float
         As there, the same for all.
     """
     low, high = check_ends(x_min, x_max)
@@ -144,7 +137,7 @@ def fit_power_laws(
     return [fit for fit in fits if fit is not None]
 
 
-def check_ends(x_min: float | None, x_max: float | None) -> tuple[float | None, float | None]:
+def check_ends(x_min: Limit, x_max: Limit) -> tuple[Limit, Limit]:
     """The two ends as floats, positive and in order."""
     low, high = (
         None if value is None else finite_number(value, name, "a positive number or None")
@@ -160,7 +153,7 @@ def check_ends(x_min: float | None, x_max: float | None) -> tuple[float | None, 
     return low, high
 
 
-def _problem(part: Usable, low: float | None, high: float | None, min_tail: int) -> str:
+def _problem(part: Usable, low: Limit, high: Limit, min_tail: int) -> str:
     """Why no power law can be fitted; empty if one can."""
     logs = part.logs if low is None else part.logs[part.values >= low]
     where = "" if low is None else f" from x_min = {low:.6g} on"
@@ -175,7 +168,7 @@ def _problem(part: Usable, low: float | None, high: float | None, min_tail: int)
     return ""
 
 
-def _failed(part: Usable, low: float | None, high: float | None, reason: str) -> PowerLawFit:
+def _failed(part: Usable, low: Limit, high: Limit, reason: str) -> PowerLawFit:
     x_min = FAILED if low is None else low
     counts = (0, len(part.logs), part.n_zero, part.n_above)
     return PowerLawFit(FAILED, x_min, high, FAILED, FAILED, *counts, "failed", reason)
