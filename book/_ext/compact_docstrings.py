@@ -1,8 +1,9 @@
 """Sphinx extension: render the package's compact docstrings on the API pages.
 
-The house form is plain text with NumPy's section names, one or more ``name : what it is`` to a line, and no types,
-since the signature has them. A section ends at the first blank line. This turns sections into definition lists and
-keeps asterisks, bars and underscores of formulas (A*, |i − j|, c_) from being read as markup.
+Public functions have NumPy's form, ``name : type`` with the explanation indented below. Elsewhere it is plain text with
+NumPy's section names, one or more ``name : what it is`` to a line, and no types, since the signature has them. A
+section ends at the first blank line. This turns sections into definition lists and keeps asterisks, bars and
+underscores of formulas (A*, |i − j|, c_) from being read as markup.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-SECTIONS = ("Parameters", "Returns", "Attributes", "Raises", "Notes", "Examples")
+SECTIONS = ("Parameters", "Returns", "Attributes", "Raises", "Warns", "Notes", "Examples")
+WRAPPED = 100
+"""Columns from which on a line of a docstring may have been wrapped: a shorter one was ended on purpose."""
 LITERAL = re.compile(r"(``.+?``|:[a-z:]+:`[^`]+`|`[^`]+`_)", re.DOTALL)
 EMPHASIS = re.compile(r"(?<![\w*\\])\*(?![\s*])[^*]+?(?<![\s*])\*(?![\w*])")
 NAMES = r"\*{0,2}[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*"
@@ -27,6 +30,8 @@ def render(lines: list[str]) -> list[str]:
 
     >>> render(["Parameters", "----------", "a : (n,) A*. b : the rest."])
     ['.. rubric:: Parameters', '', '``a``', '   (n,) A\\\\*.', '``b``', '   the rest.']
+    >>> render(["Parameters", "----------", "a : (n,)", "    What it is.", "b : int, default 1", "    How many."])[2:]
+    ['``a``', '   (n,). What it is.', '``b``', '   int, default 1. How many.']
     """
     output: list[str] = []
     for block in _blocks(lines):
@@ -71,10 +76,15 @@ def _escape_plain(text: str) -> str:
 def _items(lines: list[str]) -> list[str]:
     """A definition list; lines that name nothing stay a paragraph."""
     entries: list[str] = []
+    header = False  # whether the last line was one
     for line in lines:
         if entries and line[:1].isspace():
-            entries[-1] += (" : " if entries[-1].isidentifier() else " ") + line.strip()
-        elif ITEM.match(line.strip()) or not entries or ITEM.match(entries[-1]) is None:
+            ended = header and len(entries[-1]) + len(line.split()[0]) < WRAPPED and entries[-1][-1] not in ".,;:"
+            entries[-1] += (" : " if entries[-1].isidentifier() else ". " if ended else " ") + line.strip()
+            header = False
+            continue
+        header = True
+        if line.isidentifier() or ITEM.match(line.strip()) or not entries or ITEM.match(entries[-1]) is None:
             entries.append(line.strip())
         else:
             entries[-1] += " " + line.strip()
