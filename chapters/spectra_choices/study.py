@@ -21,8 +21,8 @@ from capcore.validation import finite_array, positive_integer
 from chapters.shared.correlation import RankCorrelation, rank_correlation
 from chapters.shared.families import AveragedCorrelation, family_correlations
 from chapters.shared.ranks import rank_statistics
-from chapters.spectra_resnets.resnet_exponents import percent
-from chapters.spectra_resnets.stored_network import StoredNetwork
+from chapters.spectra_resnets.networks import StoredNetwork
+from chapters.spectra_resnets.study import percent
 
 if TYPE_CHECKING:
     import pandas

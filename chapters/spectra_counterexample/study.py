@@ -20,7 +20,7 @@ import numpy as np
 from capcore.spectra import DensityOptions, SpectraOptions
 from capcore.spectra.exponents import usable
 from chapters.spectra_metrics.study import POOLED, SLICES, layer_alphas, slice_alphas, zeros_counted
-from chapters.spectra_resnets.stored_spectra import StoredNetwork
+from chapters.spectra_resnets.networks import StoredNetwork
 
 MINIMUM = 50
 PRINTED = {

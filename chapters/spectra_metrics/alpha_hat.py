@@ -14,7 +14,7 @@ import numpy as np
 from capcore.spectra import DensityOptions, SpectraOptions
 from capcore.spectra.metrics import SpectrumMetrics
 from chapters.spectra_metrics.study import log_ratio
-from chapters.spectra_resnets.stored_spectra import StoredNetwork
+from chapters.spectra_resnets.networks import StoredNetwork
 
 ROUNDING = 1e-12
 

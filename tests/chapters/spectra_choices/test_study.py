@@ -9,7 +9,7 @@ from chapters.shared.correlation import rank_correlation
 from chapters.shared.families import family_correlations
 from chapters.spectra_choices import study
 from chapters.spectra_choices.study import multiverse
-from chapters.spectra_resnets.stored_spectra import stored_networks
+from chapters.spectra_resnets.networks import stored_networks
 from tests.strategies import seeds
 
 

@@ -6,7 +6,7 @@ import pytest
 from chapters.spectra_counterexample import study as first_release
 from chapters.spectra_counterexample.study import mean_choices, slice_mean_interval
 from chapters.spectra_metrics.study import SLICES
-from chapters.spectra_resnets.stored_spectra import stored_networks
+from chapters.spectra_resnets.networks import stored_networks
 
 
 @pytest.fixture(scope="module")

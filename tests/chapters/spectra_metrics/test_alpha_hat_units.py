@@ -6,7 +6,7 @@ import pytest
 from capcore.spectra import fit_power_law
 from chapters.spectra_metrics import alpha_hat as study
 from chapters.spectra_metrics.study import log_ratio
-from chapters.spectra_resnets.stored_spectra import stored_networks
+from chapters.spectra_resnets.networks import stored_networks
 
 
 @pytest.fixture(scope="module")

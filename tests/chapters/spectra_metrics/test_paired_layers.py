@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chapters.spectra_metrics import study
-from chapters.spectra_resnets.stored_spectra import stored_networks
+from chapters.spectra_resnets.networks import stored_networks
 from tests.strategies import seeds
 
 

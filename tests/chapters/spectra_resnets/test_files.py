@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from capcore.spectra import CheckpointError, read_checkpoint
-from chapters.spectra_resnets import checkpoint_files as files
-from chapters.spectra_resnets import fetch
-from chapters.spectra_resnets.resnet_sources import HOST, PLACEHOLDERS, SOURCES, NetworkSource
+from chapters.spectra_resnets import experiment, files
+from chapters.spectra_resnets.files import HOST, PLACEHOLDERS, SOURCES, NetworkSource
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -163,14 +162,14 @@ def test_every_source_is_pinned():
 
 def test_the_command_shows_licences_before_it_asks(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("builtins.input", lambda prompt: "n")
-    monkeypatch.setattr(fetch, "fetch_file", lambda *_, **__: pytest.fail("fetched without being asked to"))
-    assert fetch.main(["--cache", str(tmp_path)]) == 1
+    monkeypatch.setattr(experiment, "fetch_file", lambda *_, **__: pytest.fail("fetched without being asked to"))
+    assert experiment.main(["--cache", str(tmp_path)]) == 1
     found = capsys.readouterr()
     assert "Apache-2.0" in found.out and "BSD-2-Clause" in found.out and "Nothing was fetched" in found.err
 
 
 def test_the_command_says_in_one_message_what_is_missing(capsys, tmp_path):
-    assert fetch.main(["--folder", str(tmp_path), "--output", str(tmp_path)]) == 1
+    assert experiment.main(["--folder", str(tmp_path), "--output", str(tmp_path)]) == 1
     told = " ".join(capsys.readouterr().err.split())  # long paths move the line breaks
     assert "found neither resnet20-12fca82f.th nor" in told
     assert not (tmp_path / "resnet_spectra.json").exists()
@@ -178,7 +177,7 @@ def test_the_command_says_in_one_message_what_is_missing(capsys, tmp_path):
 
 def test_the_command_explains_itself(capsys):
     with pytest.raises(SystemExit, match="0"):
-        fetch.main(["--help"])
+        experiment.main(["--help"])
     text = capsys.readouterr().out
     for word in ("--folder", "licence", "No file can execute code", "examples:"):
         assert word in text

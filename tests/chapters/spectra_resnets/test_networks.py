@@ -10,10 +10,9 @@ import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, read_checkpoint
 from capcore.spectra.layers import find_layers
-from chapters.spectra_resnets.checkpoint_files import find_file, weights_hash
-from chapters.spectra_resnets.resnet_sources import SOURCES
-from chapters.spectra_resnets.resnet_spectra import SETTINGS, network_spectra
-from chapters.spectra_resnets.stored_spectra import _network, _spectra, stored_networks
+from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
+from chapters.spectra_resnets.files import SOURCES, find_file, weights_hash
+from chapters.spectra_resnets.networks import _network, _spectra, stored_networks
 from chapters.stored import StaleResultsError, load, path_of
 from tests.spectra.whole_networks import spectral_densities
 

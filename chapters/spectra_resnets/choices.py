@@ -16,7 +16,7 @@ from capcore.spectra.metrics import fit_tails
 from capcore.spectra.models import RANGE
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.weightwatcher.fits import fits_as_weightwatcher
-from chapters.spectra_resnets.stored_network import StoredNetwork
+from chapters.spectra_resnets.networks import StoredNetwork
 
 CHOICES = ("metric", "matrices", "units", "tail", "over", "ends")
 """What is chosen, in the order of :func:`universes`' keys."""

@@ -9,9 +9,9 @@ import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions
 from capcore.spectra.checkpoints import stem
-from chapters.spectra_resnets import resnet_choices as study
-from chapters.spectra_resnets.resnet_sources import SOURCES
-from chapters.spectra_resnets.stored_spectra import stored_networks
+from chapters.spectra_resnets import choices
+from chapters.spectra_resnets.files import SOURCES
+from chapters.spectra_resnets.networks import stored_networks
 
 KEYS = ["resnet20", "layers_removed"]
 
@@ -23,7 +23,7 @@ def networks():
 
 @pytest.fixture(scope="module")
 def values(networks):
-    return study.universes(networks, KEYS)
+    return choices.universes(networks, KEYS)
 
 
 def test_every_combination_is_there_once(networks, values):
@@ -32,12 +32,12 @@ def test_every_combination_is_there_once(networks, values):
     assert len(alphas) == 12 + 6 + 6 + 2
     assert len(values) == 26 + 54 + 36 + 24 + 8
     assert all(np.isfinite(column).all() for column in values.values())
-    trained = study.universes(networks, [key for key in networks if key != "chance_level"])
+    trained = choices.universes(networks, [key for key in networks if key != "chance_level"])
     columns = [tuple(np.round(column, 9)) for column in trained.values()]
     assert len(set(columns)) == len(columns)  # none repeats another
 
 
-@pytest.mark.parametrize("tail", study.TAILS)
+@pytest.mark.parametrize("tail", choices.TAILS)
 @pytest.mark.parametrize("matrices", ["slices", "pooled", "unfolded"])
 def test_they_are_the_metrics_of_reports(networks, values, matrices, tail):
     units = {"1/N": ("larger side", 1.0), "as stored": ("nothing", 1.0), "tool": ("nothing", "weightwatcher")}
@@ -45,7 +45,7 @@ def test_they_are_the_metrics_of_reports(networks, values, matrices, tail):
         if name == "tool" and matrices == "unfolded":
             continue
         density = DensityOptions(matrices, divide_by=divide_by, scale=scale)
-        options = replace(study.TAILS[tail], density=density, alternatives=())
+        options = replace(choices.TAILS[tail], density=density, alternatives=())
         for place, key in enumerate(KEYS):
             model = networks[key].report(options).model
             weighted = {"layers": None, "spectra": model.mean_alpha_hat, "sum": model.sum_alpha_hat}
@@ -76,7 +76,7 @@ def test_operators_are_the_stored_ones(networks, values):
 
 
 def test_shares_in_range(networks):
-    found = study.range_shares(networks, ["resnet20"])
+    found = choices.range_shares(networks, ["resnet20"])
     expected = networks["resnet20"].report(SpectraOptions(alternatives=())).model.share_in_range
     assert found["slices", "Clauset"] == pytest.approx(expected)
     assert ("operator", "upper half") not in found
@@ -88,5 +88,5 @@ def test_the_tools_exponents_are_those_that_it_printed(networks, key):
     files = json.loads((Path(__file__).parents[2] / "spectra" / "goldens" / "weightwatcher.json").read_text("utf8"))
     (case,) = [case for name, case in files["checkpoints"].items() if stem(Path(name).name) == stem(SOURCES[key].file)]
     printed = np.array([alpha for alpha in case["pooled"]["alpha"] if alpha != -1])
-    found = study.tool_alphas(networks[key])
+    found = choices.tool_alphas(networks[key])
     np.testing.assert_allclose(np.sort(found), np.sort(printed), rtol=1e-9)

@@ -1,7 +1,8 @@
-"""A network of which eigenvalues are at hand and weights are not: densities and reports as from the file itself.
+"""The shipped spectra of eleven residual networks, and what they give without the weights: densities and reports.
 
-They are those of :func:`~capcore.spectra.densities.layer_densities`, layer by layer, and of
-:func:`~capcore.spectra.analysis.analyse_spectra`, under any options that eigenvalues allow.
+They are those of :func:`~capcore.spectra.densities.spectral_densities` and
+:func:`~capcore.spectra.analysis.analyse_spectra` of the files themselves, under any options that eigenvalues allow. The
+spectra lie in ``results/resnet_spectra.json`` and ``.npz``; ``python -m chapters run resnet_spectra`` makes them again.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 
 from capcore.spectra.analysis import PACKAGES
+from capcore.spectra.archives import map_file, sha256
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, unfit_reason
-from capcore.spectra.eigenvalues import GramSpectra
+from capcore.spectra.eigenvalues import EPSILON, GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers, taps
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
@@ -24,7 +27,11 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
 from capcore.spectra.tensors import Checkpoint, Tensor
 from capcore.validation import one_of
-from chapters.spectra_resnets.resnet_sources import NetworkSource
+from chapters import stored as results
+from chapters.claims import find_registry
+from chapters.spectra_resnets.files import SOURCES, NetworkSource
+
+NAME = "resnet_spectra.json"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +144,77 @@ def _refuse(options: DensityOptions) -> None:
             f"options: found null={options.null!r} and the arrangement {options.arrangement!r}, expected neither a "
             "null nor 'operator': they need the weights. null_alphas and operator hold what is stored of them."
         )
+
+
+def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork]:
+    """Key → network, in the order of ``SOURCES``.
+
+    folder : with the two files; by default that of this chapter, which is written out, as another way to find it would
+    make ``resnet_fits`` stale, which reaches this function. Raises ``StaleResultsError`` if the code behind the files
+    has changed since, or if the two do not belong together.
+    """
+    path = Path(folder or find_registry().parents[1] / "chapters/spectra_resnets" / "results") / NAME
+    content = results.load(path)
+    values, beside = content["values"], path.with_name(content["values"]["arrays"])
+    if sha256(map_file(beside)) != values["arrays_sha256"]:
+        raise results.StaleResultsError(
+            f"{beside.name}: found other arrays than {path.name} names, expected those of one run. "
+            f"Make both again: {content['command']}"
+        )
+    with np.load(beside, allow_pickle=False) as file:
+        arrays = dict(file)
+    return {
+        key: _network(SOURCES[key], network, arrays, content["settings"]["operator"])
+        for key, network in values["networks"].items()
+    }
+
+
+def _network(
+    source: NetworkSource, network: Mapping[str, Any], arrays: Mapping[str, np.ndarray], names: list[str]
+) -> StoredNetwork:
+    """What is stored of one network. Its origin and accuracy are those of the table, which nothing computes."""
+    key = source.key
+    if network["weights_sha256"] != source.weights_sha256:
+        raise results.StaleResultsError(
+            f"{key}: found spectra of weights {network['weights_sha256'][:12]}…, expected those of "
+            f"{source.weights_sha256[:12]}…, the file of resnet_sources.csv. Make them again."
+        )
+    tensors = {name: Tensor(name, kind, tuple(shape), _no_weights) for name, kind, *shape in network["tensors"]}
+    layers = find_layers(Checkpoint(key, "stored spectra", "", 0, tensors)).layers
+    rows = (dict(zip(names, row, strict=True)) for row in network["operator"])
+    return StoredNetwork(
+        source,
+        network["deviations"],
+        {row["name"]: row for row in rows},
+        {
+            "slices": _spectra(layers, arrays[f"{key}.slices"], arrays[f"{key}.zeros"], sliced=True),
+            "unfolded": _spectra(layers, arrays[f"{key}.unfolded"], arrays[f"{key}.unfolded_zeros"], sliced=False),
+        },
+        tensors,
+        {kind: arrays[f"{key}.null_{kind}"] for kind in ("slices", "pooled")},
+    )
+
+
+def _spectra(
+    layers: tuple[Layer, ...], values: np.ndarray, zeros: np.ndarray, *, sliced: bool
+) -> dict[str, GramSpectra]:
+    """Layer → its part of the stored arrays, as :func:`~capcore.spectra.eigenvalues.gram_spectra` has it."""
+    found = {}
+    for layer in layers:
+        n_out, n_in, *kernel = layer.shape[1:]
+        n_taps = int(np.prod(kernel))
+        if not sliced and not kernel:
+            continue
+        count, columns = (n_taps, n_in) if sliced else (1, n_in * n_taps)
+        number = count * min(n_out, columns)
+        part = values[:number].reshape(count, 1, -1)
+        resolution = part[..., 0] * EPSILON * (10 + max(n_out, columns))
+        found[layer.name] = GramSpectra(part, zeros[:count].reshape(count, 1).astype(int), resolution)
+        values, zeros = values[number:], zeros[count:]
+    if values.size or zeros.size:
+        raise ValueError(f"arrays: found {values.size} eigenvalues more than the shapes have, expected as many.")
+    return found
+
+
+def _no_weights() -> NoReturn:
+    raise ValueError("weights: found spectra only, expected a checkpoint. Read the original file for its weights.")

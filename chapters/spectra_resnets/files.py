@@ -1,23 +1,93 @@
-"""Original files of networks: found in a folder or fetched, checked by hash, and read without executing anything."""
+"""Original files of the trained networks whose spectra the book ships: their origin and licence, and how they are read.
+
+Each is found in a folder or fetched, checked by its hash, and read without executing anything. The weights are other
+people's and are not in this repository. What is, is computed from them (``networks``), and can be computed again.
+"""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-from capcore.spectra.archives import map_file, sha256
+from capcore.spectra import archives
 from capcore.spectra.checkpoints import TORCH, read_checkpoint, stem
 from capcore.spectra.tensors import Checkpoint, CheckpointError
-from chapters.spectra_resnets.resnet_sources import HOST, PLACEHOLDERS, NetworkSource
 
+HOST = "https://raw.githubusercontent.com"
+"""Where the original repositories' files lie, by repository, commit and path."""
+PLACEHOLDERS = ("distiller.thinning.ThinningRecipe", "torch.optim.sgd.SGD")
+"""Classes that three of the files hold beside their weights: a record of what was cut away, and an optimiser."""
+TABLE = "resnet_sources.csv"
 PREFIX = "module."
 """What data-parallel training writes before every name."""
+
+
+@dataclass(frozen=True)
+class NetworkSource:
+    """One file with a trained network.
+
+    Attributes
+    ----------
+    key : short name in this book. family : ``series`` (four depths, one training) or ``variants`` (ResNet-20, pruned
+    and regularised in several ways).
+    repository, commit, path : of the file. licence, licence_path : of the repository.
+    sha256, size : of the file, in bytes. weights_sha256 : of the weights, however they are packed
+    (``weights_hash``).
+    top1 : test accuracy in percent, as the source states it; None where it states none. note : what one has to know.
+    """
+
+    key: str
+    family: str
+    repository: str
+    commit: str
+    path: str
+    licence: str
+    licence_path: str
+    sha256: str
+    size: int
+    weights_sha256: str
+    top1: float | None
+    note: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file's name, without its folder."""
+        return self.path.rsplit("/", 1)[-1]
+
+    def address(self, path: str | None = None, host: str = HOST) -> str:
+        """Where the file, or another of the same commit, is fetched from.
+
+        >>> SOURCES["resnet20"].address("LICENSE").rsplit("/", 2)[0]
+        'https://raw.githubusercontent.com/akamaster/pytorch_resnet_cifar10'
+        """
+        return f"{host.rstrip('/')}/{self.repository}/{self.commit}/{path or self.path}"
+
+
+def _read() -> dict[str, NetworkSource]:
+    text = files(__package__).joinpath(TABLE).read_text("utf8")
+    rows = csv.DictReader(text.splitlines())
+    found = [
+        NetworkSource(**{**row, "size": int(row["size"]), "top1": _percent(row["top1"])})  # type: ignore[arg-type]
+        for row in rows
+    ]
+    return {source.key: source for source in found}
+
+
+def _percent(text: str) -> float | None:
+    return float(text) if text else None
+
+
+SOURCES = _read()
+"""Key → file, in the order of the figures: the series by depth, then the variants."""
 
 
 def weights_hash(checkpoint: Checkpoint) -> str:
@@ -98,7 +168,7 @@ def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
     """
     path = Path(path)
     if path.suffix in TORCH:
-        found = sha256(map_file(path))
+        found = archives.sha256(archives.map_file(path))
         if found != source.sha256:
             raise CheckpointError(
                 f"{path}: found a file with SHA-256 {found[:12]}…, expected {source.sha256[:12]}…, the one that was "

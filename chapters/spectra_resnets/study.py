@@ -1,20 +1,27 @@
-"""Exponents of the shipped ResNets beside those of shuffled and of Gaussian weights, and how many lie in [2, 5]."""
+"""Exponents of the shipped ResNets beside those of shuffled and of Gaussian weights, and how many lie in [2, 5].
+
+Also how far that share hangs on which networks are at hand, what stands out in the last convolutions, and what metrics
+of weights cannot see: a network, and the same with its answers moved on by one.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.metrics import SpectrumMetrics
-from capcore.spectra.models import RANGE
+from capcore.spectra.models import RANGE, ModelMetrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.validation import positive_integer
-from chapters.spectra_resnets.stored_network import StoredNetwork
+from chapters.spectra_resnets.networks import StoredNetwork
 
 
 @dataclass(frozen=True)
@@ -175,3 +182,106 @@ def _gaussian(rows: int, columns: int, n_draws: int, rng: np.random.Generator, m
 
 def _alphas(spectra: Iterable[np.ndarray]) -> np.ndarray:
     return np.array([fit.alpha for fit in fit_power_laws(list(spectra))])
+
+
+def range_intervals(found: Exponents, rng: np.random.Generator, n_resamples: int = 4_000) -> pd.DataFrame:
+    """Share of exponents in [2, 5] with a 95 % interval, columns ``share``, ``low``, ``high``.
+
+    Rows ``trained``, ``shuffled``, and ``difference`` of the two. In each resample as many networks are drawn with
+    replacement, each with all of its spectra: spectra of one network are no independent samples of trained networks.
+    The networks of one family are not either, so that the intervals are too short if anything.
+
+    found : of at least two networks. rng : of the resamples.
+    """
+    counts = network_counts(found)
+    if len(counts) < 2:
+        raise ValueError(f"found: {len(counts)} network, expected at least 2. Give more: one has nothing to resample.")
+    drawn = rng.integers(len(counts), size=(positive_integer(n_resamples, "n_resamples"), len(counts)))
+    sums = np.concatenate([counts.sum(axis=0)[None], counts[drawn].sum(axis=1)])  # the networks themselves come first
+    trained, shuffled = sums[:, 0] / sums[:, 1], sums[:, 2] / sums[:, 3]
+    rows = {"trained": trained, "shuffled": shuffled, "difference": trained - shuffled}
+    lines = {name: [values[0], *np.percentile(values[1:], [2.5, 97.5])] for name, values in rows.items()}
+    return pd.DataFrame(lines, index=["share", "low", "high"]).T
+
+
+def network_counts(found: Exponents) -> np.ndarray:
+    """(n_networks, 4) By network: exponents in [2, 5] and exponents, of its weights; and both of them shuffled."""
+    lines = []
+    for key in found.table["network"].unique():
+        own = found.of((found.table["network"] == key).to_numpy())
+        lines.append([number for values in (own.alpha, own.shuffled) for number in _counted(values)])
+    return np.array(lines)
+
+
+def _counted(alphas: np.ndarray) -> tuple[int, int]:
+    there = alphas[np.isfinite(alphas)]
+    return int(np.sum((there >= RANGE[0]) & (there <= RANGE[1]))), len(there)
+
+
+def last_convolutions(slices: Exponents, pooled: Exponents, fitted: Mapping[str, Any]) -> pd.DataFrame:
+    """By network, of its last convolution's slices: exponents, and what the stored tests say.
+
+    ``layer`` : which it is. ``mean`` : mean exponent. ``below`` : share below all shuffles. ``slices`` : how many.
+    ``cutoff`` : of them, where a power law with a cut-off is preferred. ``low``, ``high`` : least and largest p-value
+    of the goodness of fit. ``pooled`` : exponent of all slices together.
+
+    slices, pooled : of ``exponents``, of the same networks. fitted : of
+    ``stored_fits``.
+    """
+    lines = {}
+    for key, part in slices.table.groupby("network", sort=False):
+        last = max(layer for layer in part["layer"] if layer.startswith("layer"))
+        own = slices.of(((slices.table["network"] == key) & (slices.table["layer"] == last)).to_numpy())
+        whole = pooled.table[(pooled.table["network"] == key) & (pooled.table["layer"] == last)]
+        columns = fitted[str(key)]["slices"]
+        at = [columns["name"].index(name) for name in own.table["name"]]
+        p_values = np.array(columns["p_value"])[at]
+        lines[key] = {
+            "layer": last,
+            "mean": own.alpha.mean(),
+            "below": own.outside_null()[0],
+            "slices": len(at),
+            "cutoff": int(np.sum(np.array(columns["truncated power law"])[at] < 0)),
+            "low": p_values.min(),
+            "high": p_values.max(),
+            "pooled": float(whole["alpha"].iloc[0]),
+        }
+    return pd.DataFrame(lines).T
+
+
+@dataclass(frozen=True)
+class PermutedNetwork:
+    """Test accuracies and metrics of a network, ``intact`` and ``permuted``."""
+
+    intact_accuracy: float
+    permuted_accuracy: float
+    intact: ModelMetrics
+    permuted: ModelMetrics
+
+    @property
+    def largest_change(self) -> float:
+        """Largest relative difference over all metrics that are finite numbers."""
+        pairs = [(value, getattr(self.permuted, name)) for name, value in vars(self.intact).items()]
+        return max(abs(a - b) / max(abs(a), 1e-300) for a, b in pairs if math.isfinite(a) and (a or b))
+
+
+def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
+    """A multilayer perceptron trained on scikit-learn's digits, and the same giving each digit's answer for the next.
+
+    Half of the digits are kept for testing. width : units of its one hidden layer. Needs scikit-learn.
+    """
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+    from sklearn.neural_network import MLPClassifier
+
+    inputs, labels = load_digits(return_X_y=True)
+    parts = train_test_split(inputs / 16, labels, test_size=0.5, random_state=seed, stratify=labels)
+    model = MLPClassifier((positive_integer(width, "width", 10),), max_iter=1000, random_state=seed)
+    model.fit(parts[0], parts[2])
+    weights = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
+    accuracy = float(model.score(parts[1], parts[3]))
+    model.coefs_[-1] = np.roll(model.coefs_[-1], 1, axis=1)
+    model.intercepts_[-1] = np.roll(model.intercepts_[-1], 1)
+    moved = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
+    found = [analyse_spectra(network).model for network in (weights, moved)]
+    return PermutedNetwork(accuracy, float(model.score(parts[1], parts[3])), *found)
