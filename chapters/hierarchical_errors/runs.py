@@ -20,7 +20,7 @@ from capcore.architectures.base import Architecture
 from capcore.optimum import Problem, fit
 from capcore.processes import Process
 from capcore.validation import positive_integer
-from chapters.linear_systems.study import complement
+from chapters.linear_systems.errors import complement
 from chapters.shared.profiles import total_variation
 from chapters.shared.survey import allocate_quietly, attains
 

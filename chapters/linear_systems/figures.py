@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, plot_profiles
-from chapters.linear_systems.study import IN_USE, ErrorCurve, OptimalError, SimulatedErrors
+from chapters.linear_systems.errors import SimulatedErrors
+from chapters.linear_systems.study import IN_USE, ErrorCurve, OptimalError
 
 
 def plot_error_plane(curve: ErrorCurve, ax: Axes, radius: float) -> Axes:

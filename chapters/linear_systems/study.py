@@ -1,28 +1,18 @@
-"""What a deviation costs, and what capacity says of it (paper 1, section 3).
+"""What a deviation costs, and what capacity says of it, in trained models (paper 1, section 3).
 
-Errors that satisfy the constraints, and how they spread over subspaces (paper 1, section 3.3, Eqs 4–6).
-
-An error X that satisfies KᵀX = 0 lies in 𝒦^⊥: X = Σ λ_j k_j over an orthonormal basis of 𝒦^⊥ (Eq. 4). The
-paper asks what the squared error e_S² = ‖SᵀX‖² along a subspace S is on average over random λ (Eqs 5–6).
-With M = E[λλᵀ] the answer is tr(SᵀK^⊥ M (K^⊥)ᵀS), which is σ²(n_S − κ_S) if M = σ²I and not otherwise.
-
-The error curve of a one-parameter model on two inputs, and where it meets 𝒦^⊥ (paper 1, Figure 2).
-
-Trained models side by side: several models of one process (paper 1, Figure 1), or one model of several.
-
-The error of a trained model, input by input, beside its capacity (paper 1, section 3.3, Eq. 7).
-
-At an optimum the error lies in 𝒦^⊥, so that x_i² ≤ ‖X‖²(1 − κ_i) at every input, with equality when κ = n − 1.
+The error curve of a one-parameter model on two inputs, and where it meets 𝒦^⊥ (Figure 2); models side by side, several
+of one process (Figure 1), or one of several; and the error of a trained model, input by input, beside its capacity
+(section 3.3, Eq. 7): at an optimum it lies in 𝒦^⊥, so that x_i² ≤ ‖X‖²(1 − κ_i) at every input, with equality when
+κ = n − 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import qr
 
 from capcore.allocation import CapacityAllocation, allocate
 from capcore.architectures.base import Architecture
@@ -30,156 +20,7 @@ from capcore.architectures.smoothing import ExponentialSmoothing
 from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem, fit
 from capcore.processes import Process
-from capcore.validation import finite_array, one_of, positive_integer
-
-COORDINATE_LAWS = ("normal", "uniform", "two-point")
-
-
-def complement(space: ConstraintSpace) -> np.ndarray:
-    """(n, n − κ) orthonormal basis of 𝒦^⊥, the vectors k_{κ+1} … k_n of Eq. 4.
-
-    It depends on 𝒦 alone, and not on the basis that ``space`` holds, which rounding can rotate: the columns are those
-    of a fixed random matrix, projected onto 𝒦^⊥ and orthonormalised from left to right.
-
-    >>> complement(ConstraintSpace.from_columns([1.0, 0.0, 0.0])).shape
-    (3, 2)
-    """
-    free = qr(space.basis)[0][:, space.dimension :]
-    rotation, upper = qr(free.T @ np.random.default_rng(0).normal(size=free.shape))
-    signs = np.where(np.diag(upper) < 0, -1.0, 1.0)  # never 0, also where 𝒦 holds one of the random columns
-    return free @ (rotation * signs)
-
-
-def draw_coordinates(law: str, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    """i.i.d. coordinates λ of mean 0 and variance 1; ``law`` is "normal", "uniform" or "two-point" (±1)."""
-    one_of(law, "law", COORDINATE_LAWS)
-    if law == "normal":
-        return rng.normal(size=shape)
-    if law == "uniform":
-        return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), size=shape)
-    return rng.choice([-1.0, 1.0], size=shape)
-
-
-def free_dimensions(space: ConstraintSpace, subspaces: Sequence[np.ndarray]) -> np.ndarray:
-    """(m,) n_S − κ_S for each S, given by orthonormal columns (n, n_S): what the constraints leave free."""
-    return np.array([basis.shape[1] - space.capacity(basis) for basis in map(_columns, subspaces)])
-
-
-def expected_squares(
-    space: ConstraintSpace, subspaces: Sequence[np.ndarray], mean: object = 0.0, variance: object = 1.0
-) -> np.ndarray:
-    """(m,) exact E[e_S²] for independent coordinates λ_j with given means and variances.
-
-    Parameters
-    ----------
-    subspaces : m arrays (n, n_S) of orthonormal columns, or (n,) unit vectors.
-    mean, variance : a number, or (n − κ,) values, one per column of :func:`complement`.
-
-    With mean 0 and one variance this is Eq. 6, σ²(n_S − κ_S), whatever the basis of 𝒦^⊥. Otherwise it depends on that
-    basis: E[e_S²] = Σ_j variance_j ‖k_jᵀS‖² + ‖Sᵀ Σ_j mean_j k_j‖².
-    """
-    basis = complement(space)
-    means, variances = (
-        np.broadcast_to(finite_array(value, name, (0, 1)), basis.shape[1])
-        for value, name in ((mean, "mean"), (variance, "variance"))
-    )
-    if variances.min() < 0:
-        raise ValueError(f"variance: found {variances.min():g}, expected numbers of at least 0.")
-    spread, centre = basis * np.sqrt(variances), basis @ means
-    return np.array(
-        [np.sum(np.square(s.T @ spread)) + np.sum(np.square(s.T @ centre)) for s in map(_columns, subspaces)]
-    )
-
-
-def share_ratios(space: ConstraintSpace, mean: object = 0.0, variance: object = 1.0) -> np.ndarray:
-    """(n,) exact expected share of the squared error at each input, over the share (1 − κ_i)/(n − κ) of Eq. 6.
-
-    Parameters
-    ----------
-    mean, variance : as for :func:`expected_squares`. With mean 0 and equal variances every ratio is 1.
-    """
-    inputs = list(np.eye(space.n_inputs))
-    expected = expected_squares(space, inputs, mean, variance)
-    free = free_dimensions(space, inputs)
-    return (expected / expected.sum()) / (free / free.sum())
-
-
-@dataclass(frozen=True, eq=False)
-class SimulatedErrors:
-    """Squared errors along m subspaces in a simulation, beside what Eq. 6 says of their mean.
-
-    Attributes
-    ----------
-    squares : (m, n_samples) e_S² of each draw. predicted : (m,) σ²(n_S − κ_S), with σ² = 1.
-    mean : (m,) averages over the draws. standard_error : (m,) of those averages.
-    """
-
-    squares: np.ndarray = field(repr=False)
-    predicted: np.ndarray = field(repr=False)
-    mean: np.ndarray = field(repr=False)
-    standard_error: np.ndarray = field(repr=False)
-
-    @property
-    def z(self) -> np.ndarray:
-        """(m,) departure of the mean from Eq. 6, in standard errors; 0 where the two agree to rounding."""
-        departure = self.mean - self.predicted
-        rounding = np.abs(departure) <= 1e-12 * np.maximum(self.predicted, 1.0)
-        with np.errstate(divide="ignore"):  # an infinite z is right for a departure that cannot be chance
-            return np.where(rounding, 0.0, departure) / np.where(rounding, 1.0, self.standard_error)
-
-    @property
-    def relative_standard_error(self) -> np.ndarray:
-        """(m,) standard error of the mean, as a part of what Eq. 6 predicts."""
-        return self.standard_error / self.predicted
-
-    @property
-    def exceedance(self) -> np.ndarray:
-        """(m,) share of the draws in which e_S² is larger than Eq. 6 says of its mean."""
-        return np.mean(self.squares > self.predicted[:, None], axis=1)
-
-    def survival(self, levels: np.ndarray, n_first: int) -> np.ndarray:
-        """Share of the draws with e_S² above each multiple of Eq. 6's value, pooled over the first subspaces."""
-        ratios = np.sort((self.squares[:n_first] / self.predicted[:n_first, None]).ravel())
-        return 1 - np.searchsorted(ratios, levels, side="right") / ratios.size
-
-
-def simulate(
-    space: ConstraintSpace, subspaces: Sequence[np.ndarray], law: str, n_samples: int, rng: np.random.Generator
-) -> SimulatedErrors:
-    """Squared errors along each subspace for random X in 𝒦^⊥ with i.i.d. coordinates (Eqs 4–6).
-
-    Parameters
-    ----------
-    subspaces : m arrays (n, n_S) of orthonormal columns, or (n,) unit vectors.
-    law : distribution of the λ, see :func:`draw_coordinates`. n_samples : draws, at least 2.
-
-    Raises ``ValueError`` when 𝒦 is the whole space: no error satisfies all constraints then.
-
-    >>> space = ConstraintSpace.from_columns([1.0, 0.0])
-    >>> simulate(space, [np.array([0.0, 1.0])], "two-point", 10, np.random.default_rng(0)).mean.tolist()
-    [1.0]
-    """
-    basis = complement(space)
-    if not basis.shape[1]:
-        raise ValueError(f"space: found the whole of R^{space.n_inputs}, expected a smaller 𝒦: no error satisfies it.")
-    n_samples = positive_integer(n_samples, "n_samples", 2)
-    errors = basis @ draw_coordinates(law, (basis.shape[1], n_samples), rng)
-    squares = np.array([np.square(s.T @ errors).sum(axis=0) for s in map(_columns, subspaces)])
-    return SimulatedErrors(
-        squares=squares,
-        predicted=free_dimensions(space, subspaces),
-        mean=squares.mean(axis=1),
-        standard_error=squares.std(axis=1, ddof=1) / np.sqrt(n_samples),
-    )
-
-
-def _columns(subspace: np.ndarray) -> np.ndarray:
-    array = finite_array(subspace, "subspace", (1, 2))
-    array = array[:, None] if array.ndim == 1 else array
-    if not np.allclose(array.T @ array, np.eye(array.shape[1]), atol=1e-10):
-        raise ValueError("subspace: found columns that are not orthonormal, expected an orthonormal basis of S.")
-    return array
-
+from capcore.validation import finite_array
 
 IN_USE = (0.0, 1.0)
 """Smoothing factors that are used in practice: weights that are positive and decay."""

@@ -1,19 +1,12 @@
-"""Laws of capacity on random subspaces (paper 1, section 3).
+"""The laws of capacity (paper 1, section 3, Properties 1–6), measured over random spaces.
 
-The laws of capacity (paper 1, Properties 1–6), measured over random spaces.
+Each function draws spaces and returns how far the two sides of one law lie apart, one entry per draw; a law holds when
+all of them are round-off. By default 𝒦 has dimension 12 and S dimension 5 in R^30. The columns are drawn from the
+rotation-invariant distribution: no direction of R^n is special.
 
-Each function draws spaces and returns how far the two sides of one law lie apart, one entry per draw; a
-law holds when all of them are round-off. By default 𝒦 has dimension 12 and S dimension 5 in R^30.
-
-Three leverages of the inputs that share one total: of the model space, of the fit, and of the constraints.
-
-All three are leverage scores (squared row norms of an orthonormal basis of the columns), of the Jacobian J, of
-Σ^½J and of ΣJ. Each sums to the same κ, since Σ is invertible, and each answers another question.
-
-Random subspaces of R^n, with a dimension, a conditioning or a principal angle of one's choice.
-
-What holds for every subspace is tested on these. The columns are drawn from the rotation-invariant
-distribution: no direction of R^n is special.
+Three leverages of the inputs share one total: of the model space, of the fit, and of the constraints. All three are
+leverage scores (squared row norms of an orthonormal basis of the columns), of the Jacobian J, of Σ^½J and of ΣJ. Each
+sums to the same κ, since Σ is invertible, and each answers another question.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
-"""Paths of capacity, and the kernels they add up to (paper 2).
+"""Paths along which capacity reaches a node, and the kernels that they add up to (paper 2).
 
-The networks of paper 2's Figures 1–3 as layers, and the paths along which capacity reaches one of their nodes.
+The networks of Figures 1–3 as layers: a node is a level and a position, level 0 is the network's input X, level k the
+outputs of layer k. Layer ℓ reads level ℓ − 1, so κ(L → ℓ, x) is the capacity that reaches position x of level ℓ − 1,
+and the paths to it are those from the output down to that node.
 
-A node is a level and a position: level 0 is the network's input X, level k the outputs of layer k. Layer ℓ reads level
-ℓ − 1, so κ(L → ℓ, x) is the capacity that reaches position x of level ℓ − 1, and the paths to it are those from the
-output down to that node.
-
-The integral forms of paper 2, Eqs 4, 9, 12 and 16, by adaptive quadrature: a second route to solutions by Fourier.
-
-With y = x − √(4Ds) z and s = u² the integrands are smooth, although the heat kernel is not at s = 0.
+The integral forms of Eqs 4, 9, 12 and 16, by adaptive quadrature, are a second route to solutions by Fourier. With
+y = x − √(4Ds) z and s = u² the integrands are smooth, although the heat kernel is not at s = 0.
 """
 
 from __future__ import annotations

@@ -1,29 +1,19 @@
-"""Capacity through many layers, and the heat equation it tends to (paper 2).
-
-From layers to the lattice law to the heat equation: how far apart they are, and how fast that shrinks.
+"""From layers to the lattice law to the heat equation: how far apart they are, and how fast that shrinks.
 
 Paper 2, §3.1. L counts the output layer as in the paper, so capacity passes N = L − 1 layers. Distances are shares of
 capacity that lie at the wrong place: total variation.
-
-Networks that read side inputs or a bias in every layer: what leaks there, and what is left (paper 2, §3.4–3.5).
-
-One diffusion coefficient at a time: layers, the law of jumps by two routes, and the heat kernel side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import quad_vec
 
 from capcore.propagation import (
     ConvolutionTransport,
-    Layer,
     LimitCoefficients,
-    MatrixTransport,
-    Propagation,
     Segment,
     evolve,
     heat_kernel,
@@ -35,7 +25,10 @@ from capcore.propagation import (
 )
 from capcore.propagation.generator import jumps
 from capcore.validation import finite_number, positive_integer
-from chapters.scaling_pdes.paths import leaked_density
+
+Curve = tuple[np.ndarray, np.ndarray]
+SYMMETRIC = {-3: 0.125, -2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25, 3: 0.125}
+"""Rates with 2D = 5.25 and total 1.75, for the coefficient of a kernel that reaches further than its neighbours."""
 
 
 def rates_of_kernel(kernel: object) -> ConvolutionTransport:
@@ -180,115 +173,6 @@ def as_fraction(exponents: Mapping[str, int]) -> str:
         name + ("" if power == -1 else "⁰¹²³⁴⁵⁶⁷⁸⁹"[-power]) for name, power in sorted(exponents.items()) if power
     ]
     return f"1/({' '.join(factors)})" if len(factors) > 1 else f"1/{factors[0]}" if factors else "1"
-
-
-Leak = Callable[[float], float]
-
-
-def leaking(
-    rates: ConvolutionTransport, depth: int, alpha: Leak, output: np.ndarray, bias: bool = False
-) -> Propagation:
-    """Eq. 15 through L layers: capacity of X and of the side inputs, or of the biases.
-
-    The layer that capacity meets at reverse time t leaks α(t)/(L − 1) of it. Raises ``ValueError`` where that is
-    negative or more than all.
-
-    >>> from chapters.scaling_pdes.study import neighbours
-    >>> leaking(neighbours(0.25), 3, lambda t: 1.0, np.ones(4)).masses["side"]
-    3.0
-    """
-    n_layers = depth - 1
-    operator, _ = residual(rates, n_layers).operator((len(output), 1))
-    step = MatrixTransport(operator)  # a layer with its own leak costs a scaled copy, no new operator
-    leaks = [alpha((n_layers - level) / n_layers) / n_layers for level in range(1, n_layers + 1)]
-    kinds = {leak: Layer.leaky(step, **{"bias" if bias else "side": leak}) for leak in set(leaks)}
-    return propagate(output, [kinds[leak] for leak in leaks])
-
-
-def side_lattice_law(rates: ConvolutionTransport, slope: float, output: np.ndarray) -> np.ndarray:
-    """(n,) κ^Y(x) = ∫ α π dt in the limit of many layers, for α = slope · t, by adaptive quadrature.
-
-    The leak is the same everywhere, so that π(t) is exp(tΔ) output times e^{−slope t²/2}.
-    """
-
-    def integrand(t: float) -> np.ndarray:
-        return slope * t * np.exp(-slope * t**2 / 2) * (lattice_law(rates.scaled(t), output) if t else output)
-
-    return quad_vec(integrand, 0, 1, epsabs=1e-11)[0]
-
-
-def growing(rates: ConvolutionTransport, depths: Sequence[int], slope: float) -> dict[int, Propagation]:
-    """L → one output through L layers with the leak α = slope · t."""
-    output = one_output(axis(rates))
-    return {depth: leaking(rates, depth, lambda t: slope * t, output) for depth in depths}
-
-
-def side_gaps(found: Mapping[int, Propagation], limit: np.ndarray) -> list[float]:
-    """Total variation of κ^Y(x) from ``limit`` (n,), for every depth."""
-    return [total_variation(run.side[:, 0], limit) for run in found.values() if run.side is not None]
-
-
-def imbalance(runs: Iterable[Propagation]) -> float:
-    """Largest |Σκ^X + Σκ^Y − Σκ^L|/Σκ^L."""
-    return max(abs(run.imbalance) for run in runs)
-
-
-def without_unit_columns(rates: ConvolutionTransport, depth: int, alpha: float = 0.0) -> float:
-    """(Σκ^X + Σκ^Y)/Σκ^L with a diagonal of one in W∘W, plus the jumps: not the paper's Markov equation."""
-    n_layers = depth - 1
-    kept = jumps(rates).scaled(1 / n_layers)
-    weights: dict[int | tuple[int, ...], float] = {0: 1.0}
-    for (offset,), weight in zip(kept.offsets, kept.weights.reshape(-1), strict=True):
-        if offset:
-            weights[int(offset)] = float(weight)
-    leak = alpha / n_layers
-    layers = [Layer(ConvolutionTransport.of_offsets(weights).scaled(1 - leak), side=leak)] * n_layers
-    found = propagate(one_output(axis(rates)), layers, conserve=False)
-    return (found.masses["input"] + found.masses["side"]) / found.supplied
-
-
-def equation_gap(diffusion: float, slope: float) -> float:
-    """Share of κ^Y that Eq. 16 misplaces against the lattice law, for neighbours with diffusion D."""
-    rates = neighbours(diffusion)
-    x = axis(rates)
-    return total_variation(side_lattice_law(rates, slope, one_output(x)), leaked_density(x, diffusion, slope))
-
-
-def to_a_constant(alpha: float, depth: int, amounts: Sequence[int]) -> list[float]:
-    """Capacity that L layers send to their biases, for outputs that have one unit on so many positions (Eq. 19)."""
-    still = ConvolutionTransport.of_offsets({0: 1.0})
-    runs = [leaking(still, depth, lambda t: alpha, np.ones(int(amount)), bias=True) for amount in amounts]
-    return [run.masses["bias"] for run in runs]
-
-
-def checked_slope(leak: object, depth: int) -> float:
-    """Twice the leak, the slope of the α(t) with the same integral; the leak must suit a network of ``depth`` layers.
-
-    >>> checked_slope(1.5, 8)
-    3.0
-    """
-    alpha = finite_number(leak, "leak")
-    if not 0 < alpha <= (depth - 1) / 2:
-        raise ValueError(
-            f"leak: found {alpha:g}, expected more than 0 and at most {(depth - 1) / 2:g}, half of the layers that "
-            "capacity passes in the shallowest network. Use deeper networks or a smaller leak."
-        )
-    return 2 * alpha
-
-
-def most_that_leaks(alpha: float, total: float) -> float:
-    """(1 − e^{−α}) Σκ^L: what Eq. 19 sends to a constant, whose space has one dimension.
-
-    >>> round(most_that_leaks(1.5, 2.0), 3)
-    1.554
-    """
-    return float(-np.expm1(-alpha) * total)
-
-
-Curve = tuple[np.ndarray, np.ndarray]
-
-SYMMETRIC = {-3: 0.125, -2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25, 3: 0.125}
-"""Rates with 2D = 5.25 and total 1.75, for the coefficient of a kernel that reaches further than its neighbours."""
 
 
 @dataclass(frozen=True, eq=False)

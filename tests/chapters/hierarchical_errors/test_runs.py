@@ -5,7 +5,7 @@ import pytest
 
 from capcore import AR1, FractionalGaussianNoise, Hierarchical, PowerLaw, Problem, allocate, fit
 from chapters.hierarchical_errors.runs import Runs, Spread, along_basis, many_runs
-from chapters.linear_systems.study import complement
+from chapters.linear_systems.errors import complement
 
 ARCH = Hierarchical(channels=2, n_layers=4)
 LIMITED = {"max_iterations": 100}

@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.constraints import ConstraintSpace
-from chapters.linear_systems.study import (
+from chapters.linear_systems.errors import (
     COORDINATE_LAWS,
     complement,
     draw_coordinates,
     expected_squares,
     free_dimensions,
-    relative_squares,
     share_ratios,
     simulate,
 )
+from chapters.linear_systems.study import relative_squares
 from chapters.linear_systems.systems import random_basis
 
 

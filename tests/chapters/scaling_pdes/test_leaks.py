@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.propagation import NotStochasticError, Segment, evolve
-from chapters.scaling_pdes import study
+from chapters.scaling_pdes import leaks
 from chapters.scaling_pdes.study import axis, lattice_law, neighbours, one_output, order
 
 
@@ -14,8 +14,8 @@ from chapters.scaling_pdes.study import axis, lattice_law, neighbours, one_outpu
 @given(st.integers(4, 60), st.floats(0.01, 1.0), st.floats(0.0, 1.5), st.booleans())
 def test_nothing_is_lost_at_any_depth(depth, d, alpha, bias):
     output = one_output(axis(neighbours(d)))
-    run = study.leaking(neighbours(d), depth, lambda t: alpha * t, output, bias)
-    assert study.imbalance([run]) < 1e-13
+    run = leaks.leaking(neighbours(d), depth, lambda t: alpha * t, output, bias)
+    assert leaks.imbalance([run]) < 1e-13
     steps = (depth - 1 - np.arange(1, depth)) / (depth - 1)
     assert run.masses["input"] == pytest.approx(np.prod(1 - alpha * steps / (depth - 1)))
     assert run.masses["bias" if bias else "side"] == pytest.approx(1 - run.masses["input"])
@@ -23,7 +23,7 @@ def test_nothing_is_lost_at_any_depth(depth, d, alpha, bias):
 
 def test_the_input_keeps_the_exponential_of_the_integral():
     depths = [513, 1025]
-    runs = [study.leaking(neighbours(0.25), depth, lambda t: 1.5, np.ones(1)) for depth in depths]
+    runs = [leaks.leaking(neighbours(0.25), depth, lambda t: 1.5, np.ones(1)) for depth in depths]
     gaps = [abs(run.masses["input"] - np.exp(-1.5)) for run in runs]
     assert order([512, 1024], gaps) == pytest.approx(1, abs=0.01)
     assert gaps[-1] == pytest.approx(np.exp(-1.5) * 1.5**2 / 2 / 1024, rel=0.01)
@@ -32,7 +32,7 @@ def test_the_input_keeps_the_exponential_of_the_integral():
 def test_the_limit_of_the_side_inputs_by_short_segments():
     rates, slope = neighbours(2.0), 3.0
     output = one_output(axis(rates))
-    found = study.side_lattice_law(rates, slope, output)
+    found = leaks.side_lattice_law(rates, slope, output)
     segments = [Segment(1 / 400, rates, leak=slope * (k + 0.5) / 400) for k in range(400)]
     np.testing.assert_allclose(found, evolve(output, segments).leaked[:, 0], atol=3e-6)
     assert found.sum() == pytest.approx(-np.expm1(-1.5), abs=1e-10)
@@ -40,22 +40,22 @@ def test_the_limit_of_the_side_inputs_by_short_segments():
 
 def test_profiles_of_the_side_inputs_come_to_their_limit_with_order_one():
     rates = neighbours(1.0)
-    runs = study.growing(rates, [129, 257], 3.0)
-    gaps = study.side_gaps(runs, study.side_lattice_law(rates, 3.0, one_output(axis(rates))))
+    runs = leaks.growing(rates, [129, 257], 3.0)
+    gaps = leaks.side_gaps(runs, leaks.side_lattice_law(rates, 3.0, one_output(axis(rates))))
     assert order([128, 256], gaps) == pytest.approx(1, abs=0.03)
 
 
 def test_a_leak_that_is_the_same_everywhere_leaves_the_shape():
     rates = neighbours(1.0)
     output = one_output(axis(rates))
-    run = study.leaking(rates, 4001, lambda t: 0.7, output)
+    run = leaks.leaking(rates, 4001, lambda t: 0.7, output)
     np.testing.assert_allclose(run.per_position, np.exp(-0.7) * lattice_law(rates, output), atol=2e-4)
 
 
 @pytest.mark.parametrize(("alpha", "limit"), [(0.0, np.exp(2.0)), (1.5, np.exp(0.5) + 1.5 * (np.exp(0.5) - 1) / 0.5)])
 def test_without_unit_columns_capacity_grows(alpha, limit):
     """Growth at rate 2 − α: the closed form of what is left and what leaked."""
-    assert study.without_unit_columns(neighbours(1.0), 20001, alpha) == pytest.approx(limit, rel=1e-3)
+    assert leaks.without_unit_columns(neighbours(1.0), 20001, alpha) == pytest.approx(limit, rel=1e-3)
 
 
 def test_such_layers_are_refused_unless_asked_for():
@@ -67,18 +67,18 @@ def test_such_layers_are_refused_unless_asked_for():
 
 
 def test_the_equation_is_close_to_the_lattice_where_capacity_spreads():
-    gaps = [study.equation_gap(d, 3.0) for d in (16.0, 64.0)]
+    gaps = [leaks.equation_gap(d, 3.0) for d in (16.0, 64.0)]
     assert gaps[1] < 1e-3 and gaps[0] / gaps[1] == pytest.approx(4, rel=0.1)
 
 
 def test_what_goes_to_a_constant_is_in_proportion_to_the_output():
-    found = study.to_a_constant(1.5, 1001, [1, 4])
+    found = leaks.to_a_constant(1.5, 1001, [1, 4])
     assert found[1] == pytest.approx(4 * found[0])
-    assert found[1] == pytest.approx(study.most_that_leaks(1.5, 4.0), rel=1e-3)
+    assert found[1] == pytest.approx(leaks.most_that_leaks(1.5, 4.0), rel=1e-3)
     assert found[1] > 1  # more than one dimension
 
 
 @pytest.mark.parametrize("leak", [0, -1, 3.6, np.nan, "much"])
 def test_unusable_leaks_are_refused(leak):
     with pytest.raises(ValueError, match="leak: found"):
-        study.checked_slope(leak, 8)
+        leaks.checked_slope(leak, 8)

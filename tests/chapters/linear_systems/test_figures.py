@@ -7,7 +7,7 @@ import pytest
 from capcore.architectures import Hierarchical
 from capcore.constraints import ConstraintSpace
 from capcore.processes import FractionalGaussianNoise, PowerLaw
-from chapters.linear_systems import study as errors
+from chapters.linear_systems import errors
 from chapters.linear_systems.figures import (
     plot_chain_orders,
     plot_departures,

@@ -11,7 +11,6 @@ from scipy.stats import binom, poisson
 
 from capcore.propagation import LimitCoefficients
 from chapters.scaling_pdes import study
-from chapters.scaling_pdes import study as compare
 
 
 @pytest.mark.parametrize(("d", "value"), [(1.0, 0.3085083226), (4.0, 0.1434317819)])
@@ -73,7 +72,7 @@ def test_orders_in_the_spread():
 
 
 def test_a_shallow_network_is_the_first_that_can_carry_the_rates():
-    shown = compare.comparison(4.0, [4, 8, 16, 32], 1000)
+    shown = study.comparison(4.0, [4, 8, 16, 32], 1000)
     assert "16" in shown.at_origin["shallowest network"]
     assert float(shown.at_origin["law of jumps, closed form"]) == pytest.approx(0.1434317819, abs=1e-10)
     assert shown.gap == pytest.approx(1 / 64, rel=0.1)  # 1/(16 D)
@@ -84,17 +83,17 @@ def test_a_shallow_network_is_the_first_that_can_carry_the_rates():
 
 
 def test_more_layers_come_to_the_law_of_jumps_and_not_to_the_heat_kernel():
-    few, many = (compare.comparison(1.0, [8], depth) for depth in (1_001, 10_001))
+    few, many = (study.comparison(1.0, [8], depth) for depth in (1_001, 10_001))
     assert few.from_jumps / many.from_jumps == pytest.approx(10, rel=0.01)  # of first order in 1/N
     assert many.gap == pytest.approx(0.0936, abs=1e-3)  # 0.3085083226 over 0.2820947918
 
 
 def test_the_variance_is_that_of_the_kernel_at_every_depth():
-    assert [compare.variance_gap(depth) < 1e-12 for depth in (3, 10, 300)] == [True] * 3
+    assert [study.variance_gap(depth) < 1e-12 for depth in (3, 10, 300)] == [True] * 3
 
 
 def test_displacement_of_a_binomial():
-    assert compare.relative_displacement(65, 8.0) == pytest.approx(8 / np.sqrt(8 * (1 - 8 / 64)))
+    assert study.relative_displacement(65, 8.0) == pytest.approx(8 / np.sqrt(8 * (1 - 8 / 64)))
 
 
 def test_the_table_has_the_printed_and_the_derived_exponents():
@@ -128,8 +127,8 @@ def test_kernels_from_text_are_those_from_numbers():
         ("depths: found 7, expected a list", lambda: study.usable_depths(7, study.neighbours(1.0))),
         ("depths: found 1, expected a whole number", lambda: study.usable_depths([1], study.neighbours(1.0))),
         ("found 1 of .*total rate of jumps, 8", lambda: study.usable_depths([8, 9], study.neighbours(4.0))),
-        ("spreads: found 4, expected a list", lambda: compare.checked_spreads(4)),
-        ("two different numbers above 0", lambda: compare.checked_spreads([0, 1])),
+        ("spreads: found 4, expected a list", lambda: study.checked_spreads(4)),
+        ("two different numbers above 0", lambda: study.checked_spreads([0, 1])),
     ],
 )
 def test_unusable_settings_are_refused(message, call):
