@@ -43,7 +43,6 @@ LAWS = {
         laws.estimate_capacity,
         laws.in_other_units(lambda *a: cc.estimate_capacity(*a).per_input),
     ),
-    "sketch.products.JacobianProducts": laws.estimate_capacity,
     "own_model.allocate_function": (laws.allocate_function, laws.no_polynomial),
     "optimum.fit": (laws.fit, laws.start("gauss-newton"), laws.start("l-bfgs-b")),
     "optimum.Problem": laws.problem,
@@ -68,15 +67,15 @@ LAWS = {
     "tangent_space.TangentSpace": laws.tangent,
     **dict.fromkeys(("tensor_train.tt_svd", "tensor_train.contract", "tensor_train.widen"), laws.trains),
     **dict.fromkeys(("time_series.estimate_process", "time_series.sieve_bootstrap"), process_laws.series),
-    "processes.FromAutocovariance": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
-    "processes.AutoRegressive": process_laws.covariances(lambda s: cc.AutoRegressive([0.5, -0.2], s)),
-    "processes.WithNugget": process_laws.covariances(
+    "processes.given.FromAutocovariance": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
+    "processes.given.AutoRegressive": process_laws.covariances(lambda s: cc.AutoRegressive([0.5, -0.2], s)),
+    "processes.base.WithNugget": process_laws.covariances(
         lambda s: cc.FromAutocovariance(laws.LAGS * s).with_nugget(0.5 * s)
     ),
-    "processes.Process": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
+    "processes.base.Process": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
     "multivariate.Independent": process_laws.weighted,
     "multivariate.Mixed": process_laws.mixed,
-    "processes.check_positive_definite": process_laws.recursion,
+    "processes.base.check_positive_definite": process_laws.recursion,
     "toeplitz.levinson_durbin": process_laws.recursion,
     "toeplitz.condition_bound": process_laws.recursion,
     "toeplitz.autocovariance_from_predictor": process_laws.recursion,
@@ -98,9 +97,9 @@ NEVER_REFUSED = (laws.allocate, laws.allocate_large, laws.octave_capacities, law
 NEVER_REFUSED += (laws.allocate_function, laws.constraint_space, laws.residue, laws.linear_model)
 NO_SCALE = {
     "a shape or an exponent, without a unit: its extremes are looked at below": (
-        "processes.PowerLaw processes.FractionalGaussianNoise processes.AR1 processes.DampedCosine "
-        "processes.RationalQuadratic processes.make_process features.Fourier toeplitz.reflection_coefficients "
-        "variable_projection.pole_limit"
+        "processes.families.PowerLaw processes.families.FractionalGaussianNoise processes.families.AR1 "
+        "processes.families.DampedCosine processes.families.RationalQuadratic processes.families.make_process "
+        "features.Fourier toeplitz.reflection_coefficients variable_projection.pole_limit"
     ),
     "whole numbers": (
         "generic.ranks_from_below generic.ranks_from_above generic.attainable_ranks generic.tensor_train_dimension "
