@@ -8,10 +8,9 @@ prediction is the target A*.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh
+from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from capcore.features import Features
 from capcore.hermite import ORDER, hermite_coefficients
@@ -164,38 +163,3 @@ def _check_regular(sigma: np.ndarray) -> None:
             f"their correlations, expected at least {expected:.1e}. Use fewer features or inputs, or add white noise "
             "with process.with_nugget(variance)."
         )
-
-
-class SampledMoments(NamedTuple):
-    """An estimate and its standard error, entry by entry; each (n·d, n·d)."""
-
-    mean: np.ndarray
-    standard_error: np.ndarray
-
-
-def sampled_covariance(
-    process: FeatureProcess, n: int, n_samples: int = 100_000, rng: np.random.Generator | int | None = None
-) -> SampledMoments:
-    """Σ_φ as the mean over independent samples of n successive values: the second route to it.
-
-    Parameters
-    ----------
-    n_samples : at least 2. rng : a ``numpy.random.Generator`` or a seed; default: seed 0.
-
-    >>> from capcore import AR1, Hermite
-    >>> sampled_covariance(FeatureProcess(AR1(), Hermite(2)), 3, n_samples=100).mean.shape
-    (6, 6)
-    """
-    rng = np.random.default_rng(0 if rng is None else rng)
-    n_samples = positive_integer(n_samples, "n_samples", 2)
-    sigma = process.process.covariance(n)
-    root = cholesky(sigma / sigma[0, 0], lower=True)
-    size = n * process.input_dim
-    first, second = np.zeros((size, size)), np.zeros((size, size))
-    for start in range(0, n_samples, 10_000):
-        y = rng.normal(size=(min(10_000, n_samples - start), n)) @ root.T
-        phi = process.features(y).reshape(len(y), size)
-        first += phi.T @ phi
-        second += np.square(phi).T @ np.square(phi)
-    mean = first / n_samples
-    return SampledMoments(mean, np.sqrt((second / n_samples - np.square(mean)) / (n_samples - 1)))

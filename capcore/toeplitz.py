@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import matmul_toeplitz
 
 
 class LevinsonResult(NamedTuple):
@@ -134,17 +133,3 @@ def autocovariance_from_predictor(predictor: np.ndarray, variance: float, n: int
     for k in range(m, c.size - 1):
         c[k + 1] = a @ c[k - m + 1 : k + 1][::-1]
     return c[:n]
-
-
-def toeplitz_product(autocovariance: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Product Σ M of the symmetric Toeplitz matrix with a vector or a matrix, by FFT.
-
-    Parameters
-    ----------
-    autocovariance : (n,) first column of Σ.
-    matrix : (n,) or (n, m).
-
-    >>> toeplitz_product(np.array([1.0, 0.5]), np.eye(2)).round(12).tolist()
-    [[1.0, 0.5], [0.5, 1.0]]
-    """
-    return matmul_toeplitz(np.asarray(autocovariance, dtype=float), matrix)

@@ -17,9 +17,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.stats import sem
+from scipy.stats import t as student
 from tqdm import tqdm
 
-from capcore.intervals import student_interval
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 Sample = Callable[[int, np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -58,24 +59,6 @@ def training_error(procedure: Procedure, sample: Sample, n: int, rng: np.random.
     if value < 0:
         raise ValueError(f"procedure: found a training error of {value!r}, expected zero or more.")
     return value
-
-
-def subsets(inputs: object, labels: object) -> Sample:
-    """Samples without replacement of a data set: inputs (N, d) and labels (N,) or (N, k).
-
-    The sample raises ``ValueError`` for more than N.
-    """
-    x, y = finite_array(inputs, "inputs", 2), np.asarray(labels)
-    if len(x) != len(y):
-        raise ValueError(f"labels: found {len(y)}, expected {len(x)}, one for each input.")
-
-    def sample(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        if n > len(x):
-            raise ValueError(f"n: found {n}, expected at most {len(x)}, the whole data set. Lower the maximum.")
-        chosen = rng.permutation(len(x))[:n]
-        return x[chosen], y[chosen]
-
-    return sample
 
 
 def noise(n_inputs: int) -> Sample:
@@ -216,7 +199,8 @@ def complexity_of_errors(errors: Mapping[int, object], *, epsilon: float, confid
     values = finite_array([errors[n] for n in sizes.tolist()], "errors", 2)
     if values.shape[1] < 2:
         raise ValueError("errors: found one trial per size, expected at least 2: an interval needs a spread.")
-    means, half_widths = student_interval(values.T, confidence)
+    means = values.mean(axis=1)
+    half_widths = student.ppf((1 + confidence) / 2, values.shape[1] - 1) * sem(values, axis=1)
 
     def largest(bounds: np.ndarray) -> int:
         passing = sizes[bounds <= epsilon]

@@ -7,14 +7,12 @@ empirical one goes to zero with the loss.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from scipy.special import softmax
 
-from capcore.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
+from capcore.complexity.gradients import check_outputs, check_targets, output_errors
 from capcore.complexity.network import Network, as_network
-from capcore.validation import finite_array, one_of
+from capcore.validation import one_of
 
 FISHERS = ("model", "empirical")
 """Where outcomes come from: drawn from the model's own prediction, or the labels of the data."""
@@ -94,61 +92,6 @@ def homogeneous_form(
     """The closed form for any network, also where it does not hold: for measuring by how much."""
     net = as_network(network)
     return _mean_square(net, inputs, len(net.weights) * net(inputs), targets, fisher, loss)
-
-
-def fisher_matrix(
-    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
-) -> np.ndarray:
-    """(n_params, n_params) Fisher information, written out: for small networks, and for checking the other routes.
-
-    Parameters in the order of :func:`~capcore.complexity.gradients.point_gradients`; the rest as :func:`fisher_rao`.
-    """
-    net = as_network(network)
-    logits = net(inputs)
-    if _is_empirical(fisher):
-        errors = output_errors(logits, _targets(targets, logits, loss), loss)[1]
-        rows = point_gradients(net, inputs, errors)
-        return rows.T @ rows / len(rows)
-    check_outputs(logits.shape[1], loss)
-    found = np.zeros((net.n_params, net.n_params))
-    for k, chances in enumerate(softmax(logits, axis=1).T):
-        if loss == "cross_entropy":  # outcome k, with its probability at every point
-            errors, weight = output_errors(logits, np.full(len(logits), k), loss)[1], chances
-        else:  # E[e eᵀ] is the identity for normal outcomes: one output at a time
-            errors, weight = np.eye(logits.shape[1])[np.full(len(logits), k)], np.ones(len(logits))
-        rows = point_gradients(net, inputs, errors)
-        found += rows.T @ (weight[:, None] * rows) / len(rows)
-    return found
-
-
-def parameter_vector(network: object) -> np.ndarray:
-    """(n_params,) θ in the order of :func:`fisher_matrix`: layer by layer, weights row by row, then biases."""
-    net = as_network(network)
-    return np.concatenate([part.ravel() for pair in zip(net.weights, net.biases, strict=True) for part in pair])
-
-
-def rescaled_units(network: object, factors: list[np.ndarray]) -> Network:
-    """The same function in other parameters: weights into hidden units times ``factors``, weights out divided by them.
-
-    Parameters
-    ----------
-    factors : one positive array (width,) for every hidden layer; biases go with the weights into the unit.
-
-    Raises ``ValueError`` for factors that do not fit or are not positive, and for activations that are not homogeneous.
-    """
-    net = as_network(network)
-    scales = [finite_array(factor, f"factors[{i}]", 1) for i, factor in enumerate(factors)]
-    found = [scale.shape for scale in scales]
-    if found != [(m,) for m in net.widths[1:-1]] or any(np.any(scale <= 0) for scale in scales):
-        raise ValueError(
-            f"factors: found shapes {found}, expected positive numbers, one per unit of {net.widths[1:-1]}."
-        )
-    if net.activation not in HOMOGENEOUS:
-        raise ValueError(f"network: found activation {net.activation!r}, expected a homogeneous one, such as 'relu'.")
-    ends = [np.ones(net.widths[0]), *scales, np.ones(net.widths[-1])]
-    weights = [w * above / below[:, None] for w, (below, above) in zip(net.weights, pairwise(ends), strict=True)]
-    biases = [b * above for b, above in zip(net.biases, ends[1:], strict=True)]
-    return Network(tuple(weights), tuple(biases), net.activation, net.slope)
 
 
 def _mean_square(net: Network, inputs: object, along: np.ndarray, targets: object, fisher: str, loss: str) -> float:

@@ -94,7 +94,7 @@ class ParameterRank:
     def odd_share(self) -> float:
         """κ(S)/κ for data in two halves, S the functions whose values on the second half are minus those on the first.
 
-        For inputs that come as in :func:`~capcore.complexity.sets.closed_under_exchange` it is the part of the space
+        For inputs that come as in ``closed_under_exchange`` it is the part of the space
         that sees the exchange: 0 for a permutation-invariant network, ½ for a space without preference.
         """
         n_rows = self.space.n_inputs

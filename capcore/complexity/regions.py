@@ -18,10 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import norm
 
 from capcore.complexity.curves import Curves, segments
-from capcore.complexity.network import Network, as_network
+from capcore.complexity.network import as_network
 from capcore.complexity.trace import Trace, trace_curves
 from capcore.validation import finite_array, finite_number, positive_integer
 
@@ -175,35 +174,3 @@ def _chords(dim: int, n_lines: int, rng: np.random.Generator) -> tuple[np.ndarra
 def _mean_chord(dim: int) -> float:
     """The mean length of those chords: the volume of the ball over that of the disc across it."""
     return float(np.exp(0.5 * np.log(np.pi) + gammaln((dim + 1) / 2) - gammaln(dim / 2 + 1)))
-
-
-def expected_boundary_density(network: object, inputs: object, bias_scale: float) -> np.ndarray:
-    """(n, n_hidden) what every unit's boundary has per volume at inputs (n, d), expected over its own normal bias.
-
-    ‖∇z‖ρ(z₀ − kink), summed over kinks: z₀ is the pre-activation without its own bias and ρ the normal density of
-    standard deviation ``bias_scale``. The mean over networks with such biases, summed over units, is the expected
-    boundary per volume there; divided by their number it is the slides' T.
-
-    Raises ``ValueError`` for a smooth activation and a bias scale that is not positive: without biases the boundaries
-    are cones, and their density depends on the place.
-
-    >>> one = Network([[[3.0], [4.0]], [[1.0]]], [[7.0], [0.0]])
-    >>> expected_boundary_density(one, [[0.0, 0.0]], 1.0).round(4).tolist()
-    [[1.9947]]
-    """
-    net = as_network(network)
-    if not net.phi.piecewise_linear:
-        raise ValueError(f"activation: found {net.activation!r}, expected a piecewise linear one, such as relu.")
-    if finite_number(bias_scale, "bias_scale") <= 0:
-        raise ValueError(
-            f"bias_scale: found {bias_scale:g}, expected more than 0. Without biases boundaries are cones."
-        )
-    levels = net.pre_activations(inputs)[:-1]
-    found = []
-    for layer, z in enumerate(levels):
-        below = Network(net.weights[: layer + 1], net.biases[: layer + 1], net.activation, net.slope)
-        steepness = np.linalg.norm(below.jacobian(inputs), axis=2)
-        own = z - net.biases[layer]
-        density = sum((norm.pdf(kink - own, scale=bias_scale) for kink in net.phi.kinks), np.zeros_like(z))
-        found.append(steepness * density)
-    return np.concatenate(found, axis=1)

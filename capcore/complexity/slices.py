@@ -46,11 +46,6 @@ class SlicePartition:
         return len(self.polygons)
 
     @property
-    def n_linear(self) -> int:
-        """The number of linear regions: of polygons that do not continue their neighbour's affine map."""
-        return int(self.region.max()) + 1
-
-    @property
     def slopes(self) -> np.ndarray:
         """(r, 2, n_outputs) gradients of the logits along u and v."""
         return self.maps[:, 1:]

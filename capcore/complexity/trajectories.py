@@ -8,11 +8,9 @@ Hanin, Jeong & Rolnick (2022) prove by other means.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ellipeinc, gammaln
-from scipy.stats import binom
+from scipy.special import ellipeinc
 
 from capcore.complexity.trace import Stage, Trace
-from capcore.validation import finite_number, positive_integer
 
 
 def layer_lengths(course: Trace) -> np.ndarray:
@@ -48,54 +46,3 @@ def _arc_lengths(cosine: np.ndarray, sine: np.ndarray, start: np.ndarray, end: n
     largest = mean + swing
     modulus = np.clip(np.divide(2 * swing, largest, out=np.zeros_like(swing), where=largest > 0), 0, 1)
     return np.sqrt(largest) * (ellipeinc(end - turn, modulus) - ellipeinc(start - turn, modulus))
-
-
-def expected_length_gain(width: int, weight_scale: float = 2**0.5, fan_in: int | None = None) -> float:
-    """The expected factor by which a random ReLU layer lengthens any curve, exact at any width.
-
-    (σ/√n) E[√2 Γ((K+1)/2)/Γ(K/2)] over K of the binomial law of ``width`` fair coins, with weights of standard
-    deviation σ/√n and n = ``fan_in`` (by default ``width``). At one point of the curve the active units are such a
-    coin each, whatever their slopes, as a sign flip of a unit's weights and bias exchanges the two; and a sum of K
-    squared normal slopes has a chi law. At most σ √(width/(2n)). Biases with a symmetric law do not matter.
-
-    >>> round(expected_length_gain(1), 4), round(expected_length_gain(1000), 4)
-    (0.5642, 0.9994)
-    """
-    m, n = positive_integer(width, "width"), positive_integer(width if fan_in is None else fan_in, "fan_in")
-    _scale(weight_scale, "weight_scale")
-    active = np.arange(1, m + 1)
-    mean_chi = 2**0.5 * np.exp(gammaln((active + 1) / 2) - gammaln(active / 2))
-    return float(weight_scale / n**0.5 * (binom.pmf(active, m, 0.5) @ mean_chi))
-
-
-def spherical_lengths(course: Trace, weight_scale: float, bias_scale: float) -> np.ndarray:
-    """(n_hidden_layers, n_curves) angles through which the augmented inputs (σ_w h/√n, σ_b) of the layers turn.
-
-    A unit with normal weights of standard deviation σ_w/√n and a normal bias of σ_b switches where its normal vector is
-    orthogonal to that path, so that a layer of ``width`` ReLU units adds width · angle/π breakpoints on average.
-
-    Raises ``ValueError`` for ellipses: their images are not straight, and their angles not elementary.
-    """
-    if course.curves.shape != "straight":
-        raise ValueError("curves: found an ellipse, expected segments or a polyline. Replace it by a fine polyline.")
-    exponent = np.frexp(max(_scale(weight_scale, "weight_scale"), _scale(bias_scale, "bias_scale")))[1]
-    weight_scale, bias_scale = np.ldexp([weight_scale, bias_scale], -exponent)  # angles depend on their ratio alone
-    found = []
-    for stage in course.stages[: len(course.network.weights) - 1]:
-        h = stage.coefficients
-        scale = weight_scale / h.shape[2] ** 0.5
-        ends = [scale * (h[:, 0] + t[:, None] * h[:, 1]) for t in (stage.start, stage.end)]
-        ends = [np.column_stack([end, np.full(len(end), bias_scale)]) for end in ends]
-        norms = [np.linalg.norm(end, axis=1, keepdims=True) for end in ends]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            first, second = (np.nan_to_num(end / size) for end, size in zip(ends, norms, strict=True))
-        angle = 2 * np.arctan2(np.linalg.norm(second - first, axis=1), np.linalg.norm(second + first, axis=1))
-        angle[(norms[0] * norms[1])[:, 0] == 0] = 0.0  # a layer that is silent turns nowhere
-        found.append(np.bincount(stage.curve, angle, minlength=len(course.curves)))
-    return np.array(found)
-
-
-def _scale(value: float, name: str) -> float:
-    if finite_number(value, name) < 0:
-        raise ValueError(f"{name}: found {value:g}, expected at least 0, a standard deviation.")
-    return float(value)

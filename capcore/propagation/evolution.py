@@ -61,12 +61,11 @@ class Segment:
 class Evolution:
     """Capacity at the end, κ^X (*positions, channels), what leaked, κ^Y, and what was supplied.
 
-    ``boundary`` is what left through an absorbing boundary; ``leaked_by`` is the leak of every segment.
+    ``boundary`` is what left through an absorbing boundary.
     """
 
     final: np.ndarray
     leaked: np.ndarray
-    leaked_by: np.ndarray
     supplied: float
 
     @property
@@ -99,7 +98,7 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     capacity = with_channels(initial, segment_axes(segments))
     grid = Grid(capacity.shape[:-1], boundary)
     spectrum = grid.transform(capacity)
-    leaked, leaked_by, supplied = np.zeros_like(capacity), [], float(capacity.sum())
+    leaked, supplied = np.zeros_like(capacity), float(capacity.sum())
     for segment in segments:
         symbol, t, leak = grid.symbol(segment.generator), segment.duration, segment.total_leak
         values = source_values(segment, capacity)
@@ -107,12 +106,10 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
         phi = phi_functions(_checked(t * (symbol - leak * np.eye(symbol.shape[-1]))))
         held = t * (_times(phi[1], spectrum) + t * _times(phi[2], source))  # ∫ π dt
         spectrum = _times(phi[0], spectrum) + t * _times(phi[1], source)
-        lost = leak * grid.inverse(held) if leak else np.zeros_like(capacity)
-        leaked = leaked + lost
-        leaked_by.append(float(lost.sum()))
+        leaked = leaked + (leak * grid.inverse(held) if leak else np.zeros_like(capacity))
         supplied += added
     final = representable(grid.inverse(spectrum), "initial")
-    return Evolution(final, representable(leaked, "initial"), np.array(leaked_by), supplied)
+    return Evolution(final, representable(leaked, "initial"), supplied)
 
 
 def _checked(w: np.ndarray) -> np.ndarray:

@@ -40,11 +40,6 @@ def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport
     return _with_diagonal(rates, weights, 1 - away)
 
 
-def rates_of(transport: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:
-    """Jump rates over N layers with the given capacity weights: N times what is not on the diagonal."""
-    return jumps(transport).scaled(positive_integer(n_layers, "n_layers"))
-
-
 def jumps(transport: ConvolutionTransport) -> ConvolutionTransport:
     """The weights without those that leave capacity at its position and in its channel."""
     if transport.weights.shape[0] != transport.weights.shape[-1]:
@@ -138,13 +133,12 @@ class Displacement:
 
     Attributes
     ----------
-    mean : (d,). covariance : (d, d). skewness, excess_kurtosis : (d,) along every axis, 0 for a Gaussian; NaN where
+    mean : (d,). covariance : (d, d). excess_kurtosis : (d,) along every axis, 0 for a Gaussian; NaN where
         nothing moves.
     """
 
     mean: np.ndarray
     covariance: np.ndarray
-    skewness: np.ndarray
     excess_kurtosis: np.ndarray
 
 
@@ -164,20 +158,16 @@ def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:
     for layer in layers:
         if id(layer) not in parts:
             parts[id(layer)] = _cumulants(lumped(layer.require_stochastic()))
-    mean, covariance, third, fourth = (
-        np.sum(column, axis=0) for column in zip(*(parts[id(x)] for x in layers), strict=True)
-    )
+    mean, covariance, fourth = (np.sum(column, axis=0) for column in zip(*(parts[id(x)] for x in layers), strict=True))
     variance = np.diag(covariance)
     unknown = np.full(len(variance), np.nan)
-    moving = variance > 0
-    skewness = np.divide(third, np.maximum(variance, 0) ** 1.5, out=unknown.copy(), where=moving)
-    return Displacement(mean, covariance, skewness, np.divide(fourth, variance**2, out=unknown, where=moving))
+    return Displacement(mean, covariance, np.divide(fourth, variance**2, out=unknown, where=variance > 0))
 
 
 def _cumulants(layer: ConvolutionTransport) -> tuple[np.ndarray, ...]:
-    """Mean (d,), covariance (d, d), and third and fourth cumulants (d,) along the axes, of one layer's step."""
+    """Mean (d,), covariance (d, d), and fourth cumulants (d,) along the axes, of one layer's step."""
     p, offsets = layer.weights.reshape(-1), layer.offsets.astype(float)
     mean = p @ offsets
     away = offsets - mean
     covariance = (away.T * p) @ away
-    return mean, covariance, p @ away**3, p @ away**4 - 3 * np.diag(covariance) ** 2
+    return mean, covariance, p @ away**4 - 3 * np.diag(covariance) ** 2

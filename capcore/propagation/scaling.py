@@ -19,7 +19,7 @@ from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.generator import LimitCoefficients, jumps
 from capcore.propagation.layers import Layer
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.validation import one_of, positive_integer
 
 Count = Callable[..., int]
 _POINTS = {"L": range(1, 9), "N": range(1, 9), "C": range(1, 9), "r": range(1, 17, 2)}
@@ -97,32 +97,6 @@ class ScalingRelation:
     printed: Mapping[str, int]
     remark: str
 
-    @property
-    def weight(self) -> dict[str, float]:
-        """Exponents of the weights themselves, half of those of their squares."""
-        return {name: exponent / 2 for name, exponent in self.derived.items()}
-
-    @property
-    def omitted(self) -> dict[str, int]:
-        """Parameters with an exponent that the printed relation does not name."""
-        return {name: exponent for name, exponent in self.derived.items() if exponent and name not in self.printed}
-
-    @property
-    def different(self) -> dict[str, tuple[int, int]]:
-        """Printed and derived exponents of parameters that the relation names, where they differ."""
-        pairs = {name: (printed, self.derived.get(name, 0)) for name, printed in self.printed.items()}
-        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-    def regime(self, parameter: str, exponent: float) -> str:
-        """``vanishes``, ``finite`` or ``diverges``: the limit of large ``parameter`` with weights ∝ parameter^exponent.
-
-        >>> scaling_relations()[5][0].regime("L", -0.25)
-        'diverges'
-        """
-        one_of(parameter, "parameter", self.derived)
-        excess = 2 * finite_number(exponent, "exponent") - self.derived[parameter]
-        return "finite" if excess == 0 else "diverges" if excess > 0 else "vanishes"
-
 
 @dataclass(frozen=True)
 class ScalingTable:
@@ -133,30 +107,12 @@ class ScalingTable:
     def __iter__(self) -> Iterator[ScalingRelation]:
         return iter(self.relations)
 
-    def __len__(self) -> int:
-        return len(self.relations)
-
     def __getitem__(self, equation: int) -> tuple[ScalingRelation, ...]:
         found = tuple(relation for relation in self.relations if relation.equation == equation)
         if not found:
             known = sorted({relation.equation for relation in self.relations})
             raise KeyError(f"equation: found {equation}, expected one of {known}.")
         return found
-
-    def rows(self) -> list[dict[str, object]]:
-        """One dictionary per relation, for a data frame: exponents as text such as ``L^-1 r^-2``."""
-        return [
-            {
-                "section": relation.section,
-                "equation": relation.equation,
-                "quantity": relation.quantity,
-                "printed": powers(relation.printed),
-                "derived": powers(relation.derived),
-                "finite diffusion": "" if relation.spread is None else powers(relation.spread),
-                "remark": relation.remark,
-            }
-            for relation in self.relations
-        ]
 
 
 def powers(exponents: Mapping[str, int]) -> str:
@@ -172,8 +128,8 @@ def scaling_relations(ndim: int = 2) -> ScalingTable:
     ndim : number of axes d for Eq. 29.
 
     >>> [relation] = scaling_relations(ndim=3)[29]
-    >>> relation.derived, relation.spread, relation.different
-    ({'L': -1, 'r': -3}, {'L': -1, 'r': -5}, {})
+    >>> relation.printed, relation.derived, relation.spread
+    ({'r': -3, 'L': -1}, {'L': -1, 'r': -3}, {'L': -1, 'r': -5})
     """
     ndim = positive_integer(ndim, "ndim")
 

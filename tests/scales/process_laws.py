@@ -28,7 +28,6 @@ def recursion(s):
     yield found, toeplitz.condition_bound(LAGS, first.predictor, first.variances[-1]), ROUNDING
     found = toeplitz.autocovariance_from_predictor(first.predictor, first.variances[-1] * s, 9)
     yield found, LAGS * s, ROUNDING
-    yield toeplitz.toeplitz_product(LAGS * s, np.eye(9)), s * toeplitz.toeplitz_product(LAGS, np.eye(9)), ROUNDING
     yield processes.check_positive_definite(LAGS * s)[0], first.predictor, ROUNDING
 
 

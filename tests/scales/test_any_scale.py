@@ -79,7 +79,6 @@ LAWS = {
     "toeplitz.levinson_durbin": process_laws.recursion,
     "toeplitz.condition_bound": process_laws.recursion,
     "toeplitz.autocovariance_from_predictor": process_laws.recursion,
-    "toeplitz.toeplitz_product": process_laws.recursion,
     "variable_projection.minimise_poles": process_laws.poles(
         lambda *a: vp.minimise_poles(laws.RECURRENT, *a, laws.POLES)
     ),
@@ -110,16 +109,14 @@ NO_SCALE = {
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
         "large.allocation.LargeAllocation large.fit.LargeFit large.sketch.CapacityEstimate "
-        "toeplitz.LevinsonResult feature_process.SampledMoments own_model.Linearisation "
+        "toeplitz.LevinsonResult own_model.Linearisation "
         "architectures.base.Architecture"
     ),
     "a function of a reader's model, which allocate_function takes": (
         "own_model.linearised_jax own_model.linearised_torch"
     ),
     "a file": "time_series.load_series",
-    "standard normal draws or points of evaluation": (
-        "hermite.hermite_values hermite.hermite_coefficients feature_process.sampled_covariance"
-    ),
+    "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
 
 
