@@ -1,8 +1,8 @@
 """Sphinx extension: render the package's compact docstrings on the API pages.
 
-The house form is plain text with NumPy's section names, one or more ``name : what it is`` to a line, and no types,
-since the signature has them. A section ends at the first blank line. This turns sections into definition lists and
-keeps asterisks, bars and underscores of formulas (A*, |i − j|, c_) from being read as markup.
+Sections are NumPy's: ``name : type or shape`` and an indented explanation, or one or more ``name : what it is`` to a
+line, where the signature has the types. A section ends at the first blank line. This turns sections into definition
+lists and keeps asterisks, bars and underscores of formulas (A*, |i − j|, c_) from being read as markup.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ EMPHASIS = re.compile(r"(?<![\w*\\])\*(?![\s*])[^*]+?(?<![\s*])\*(?![\w*])")
 NAMES = r"\*{0,2}[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*"
 ITEM = re.compile(rf"({NAMES}) : (.*)", re.DOTALL)
 NEXT_ITEM = re.compile(rf"(?<=[.;)])\s+(?={NAMES} : )")
+SHORT = 90  # of a line with the first word of the next: it was ended on purpose, after a type
 
 
 def render(lines: list[str]) -> list[str]:
@@ -27,6 +28,8 @@ def render(lines: list[str]) -> list[str]:
 
     >>> render(["Parameters", "----------", "a : (n,) A*. b : the rest."])
     ['.. rubric:: Parameters', '', '``a``', '   (n,) A\\\\*.', '``b``', '   the rest.']
+    >>> render(["Parameters", "----------", "a : (n,) array", "    Lag 0 first."])
+    ['.. rubric:: Parameters', '', '``a``', '   (n,) array: Lag 0 first.']
     """
     output: list[str] = []
     for block in _blocks(lines):
@@ -71,10 +74,11 @@ def _escape_plain(text: str) -> str:
 def _items(lines: list[str]) -> list[str]:
     """A definition list; lines that name nothing stay a paragraph."""
     entries: list[str] = []
-    for line in lines:
+    for before, line in zip(["", *lines], lines, strict=False):
         if entries and line[:1].isspace():
-            entries[-1] += (" : " if entries[-1].isidentifier() else " ") + line.strip()
-        elif ITEM.match(line.strip()) or not entries or ITEM.match(entries[-1]) is None:
+            ended = not before[:1].isspace() and len(before) + len(line.split()[0]) < SHORT
+            entries[-1] += (" : " if entries[-1].isidentifier() else ": " if ended else " ") + line.strip()
+        elif line.isidentifier() or ITEM.match(line.strip()) or not entries or ITEM.match(entries[-1]) is None:
             entries.append(line.strip())
         else:
             entries[-1] += " " + line.strip()

@@ -28,8 +28,8 @@ from .sets import orbit_indices as orbit_indices
 from .slices import SlicePartition as SlicePartition
 from .slices import partition_slice as partition_slice
 from .trace import Trace as Trace
+from .trace import layer_lengths as layer_lengths
+from .trace import layer_transitions as layer_transitions
 from .trace import trace_curves as trace_curves
 from .training import TrainingRun as TrainingRun
 from .training import train as train
-from .trajectories import layer_lengths as layer_lengths
-from .trajectories import layer_transitions as layer_transitions

@@ -1,11 +1,7 @@
-"""Effective model complexity.
+"""Effective model complexity: the largest sample that a training procedure still fits (slides; Nakkiran et al., 2020).
 
-Samples that a training procedure is given, its error on them, and the procedure with a known answer.
-
-Effective model complexity of a training procedure: the largest sample that it still fits (Nakkiran et al., 2020).
-
-EMC_{D,ε}(T) = max { n : E_{S ∼ Dⁿ} [Error_S(T(S))] ≤ ε }, Definition 1 there, and the last measure in the slides'
-list. It belongs to a procedure T and a distribution D together: to model, optimiser, its steps, labels and criterion.
+EMC_{D,ε}(T) = max { n : E_{S ∼ Dⁿ} [Error_S(T(S))] ≤ ε }, Definition 1 there, and the last measure in the slides' list.
+It belongs to a procedure T and a distribution D together: to model, optimiser, its steps, labels and criterion.
 
 The mean error is measured by drawing samples, at few sizes: some on a coarse grid, which would show that it does not
 grow with n, and those of a bisection between the last of them that passes and the next.
@@ -33,8 +29,14 @@ ERRORS = ("squared", "zero-one")
 def training_error(procedure: Procedure, sample: Sample, n: int, rng: np.random.Generator, error: str) -> float:
     """Training error of a procedure on one sample of n, from its own report or from its predictions.
 
-    ``error`` : ``squared``, summed over outputs and averaged over the sample; or ``zero-one``, the share of labels
-    that are not the prediction. Raises ``ValueError`` for errors that are negative or not finite.
+    Parameters
+    ----------
+    procedure, sample, error : as :func:`model_complexity` takes them.
+
+    Raises
+    ------
+    ValueError
+        For errors that are negative or not finite.
 
     >>> def silent(inputs, labels, rng):
     ...     return lambda x: np.zeros(len(x))
@@ -85,16 +87,25 @@ class ModelComplexity:
 
     Attributes
     ----------
-    value : that size; one below the least size tried if none passes.
-    low, high : its interval: the same threshold for the upper and for the lower end of Student's interval of every mean
-        error. Where all trials agree, the interval of a mean has no width, and rare failures go unseen; with few trials
-        of unequal errors it is wide.
-    epsilon, confidence : as given.
-    sizes : (K,) tried, ascending. errors : (K, n_trials) training errors there.
-    means, half_widths : (K,) of Student's intervals.
-    exceptions : sizes below ``value`` whose mean error exceeds ``epsilon``. The definition takes the maximum all the
-        same, which then separates nothing.
-    censored : whether the largest size tried passes, so that ``value`` is only a lower bound.
+    value : int
+        That size; one below the least size tried if none passes.
+    low, high : int
+        Its interval: the same threshold for the upper and for the lower end of Student's interval of every mean error.
+        Where all trials agree, the interval of a mean has no width, and rare failures go unseen; with few trials of
+        unequal errors it is wide.
+    epsilon, confidence : float
+        As given.
+    sizes : (K,) array
+        Tried, ascending.
+    errors : (K, n_trials) array
+        Training errors there.
+    means, half_widths : (K,) array
+        Of Student's intervals for the mean errors.
+    exceptions : tuple of int
+        Sizes below ``value`` whose mean error exceeds ``epsilon``. The definition takes the maximum all the same, which
+        then separates nothing.
+    censored : bool
+        Whether the largest size tried passes, so that ``value`` is only a lower bound.
     """
 
     value: int
@@ -136,18 +147,34 @@ def model_complexity(
 
     Parameters
     ----------
-    procedure : of inputs (n, …), labels (n, …) and a generator; returns the training error, or a function from
-        inputs to predictions, of which ``error`` is then taken.
-    sample : of n and a generator; returns n inputs and their labels, such as
-        :func:`~capcore.complexity.effective.subsets` of a data set.
-    epsilon : largest mean error that counts as a fit. error : ``squared``, the square summed over outputs and
-        averaged over the sample, or ``zero-one``, the share of labels that are not the prediction.
-    minimum, maximum : sizes tried, from and to. n_trials : samples drawn at every size.
-    n_probes : sizes of the coarse grid, in equal ratios. A range of sizes that fails and lies between two of them is
-        missed, and ``monotone`` is then True all the same; more probes see narrower ones.
-    confidence : of the interval. progress : a bar on standard error; None shows it on a terminal only.
+    procedure : callable
+        Of inputs (n, …), labels (n, …) and a generator; returns the training error, or a function from inputs to
+        predictions, of which ``error`` is then taken.
+    sample : callable
+        Of n and a generator; returns n inputs and their labels.
+    rng : Generator
+        Every trial of every size has a generator of its own, made from it.
+    epsilon : float
+        Largest mean error that counts as a fit.
+    error : str
+        ``squared``, the square summed over outputs and averaged over the sample, or ``zero-one``, the share of labels
+        that are not the prediction.
+    maximum, minimum : int
+        Sizes tried, up to and from.
+    n_trials : int
+        Samples drawn at every size.
+    n_probes : int
+        Sizes of the coarse grid, in equal ratios. A range of sizes that fails and lies between two of them is missed,
+        and ``monotone`` is then True all the same; more probes see narrower ones.
+    confidence : float
+        Of the interval.
+    progress : bool, optional
+        A bar on standard error; None shows it on a terminal only.
 
-    Raises ``ValueError`` for settings out of range, and for errors that are negative or not finite.
+    Raises
+    ------
+    ValueError
+        For settings out of range, and for errors that are negative or not finite.
 
     >>> from capcore.complexity.effective import least_squares, noise
     >>> found = model_complexity(least_squares, noise(3), np.random.default_rng(0), epsilon=1e-9, maximum=50)
@@ -187,9 +214,23 @@ def _between(found: ModelComplexity, end: str) -> int | None:
 
 
 def complexity_of_errors(errors: Mapping[int, object], *, epsilon: float, confidence: float = 0.95) -> ModelComplexity:
-    """The same from errors that were measured elsewhere: n → errors of the trials (n_trials,), two or more.
+    """The :class:`ModelComplexity` of errors that were measured elsewhere.
 
     The value is one of the sizes given, so that it is no better than their spacing.
+
+    Parameters
+    ----------
+    errors : dict
+        Size → errors of the trials (n_trials,), two or more.
+    epsilon : float
+        Largest mean error that counts as a fit.
+    confidence : float
+        Of the interval.
+
+    Raises
+    ------
+    ValueError
+        For settings out of range, and for fewer than two trials.
 
     >>> complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, epsilon=0.1).value
     20

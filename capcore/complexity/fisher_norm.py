@@ -46,14 +46,22 @@ def fisher_rao(
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it.
-    inputs : (n, d)
-    targets : labels (n,) or values (n, n_outputs), for the empirical Fisher; the model's needs none.
-    fisher : "model" or "empirical".
-    loss : "cross_entropy", or "squared" (half the squared error: normal outcomes of variance one).
+    network : Network
+        Or what :func:`~capcore.complexity.network.as_network` takes.
+    inputs : (n, d) array_like
+        One point a row.
+    targets : (n,) or (n, n_outputs) array_like, optional
+        Labels, or values, for the empirical Fisher; the model's needs none.
+    fisher : str
+        "model" or "empirical".
+    loss : str
+        "cross_entropy", or "squared" (half the squared error: normal outcomes of variance one).
 
-    Raises ``ValueError`` for an empirical Fisher without targets, targets that do not fit, and cross-entropy of a
-    network with one output, such as a binary classifier of scikit-learn: a softmax over one output is always 1.
+    Raises
+    ------
+    ValueError
+        For an empirical Fisher without targets, targets that do not fit, and cross-entropy of a network with one
+        output, such as a binary classifier of scikit-learn: a softmax over one output is always 1.
 
     >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
     >>> round(fisher_rao(net, [[0.0], [1.0]]), 3)
@@ -66,11 +74,22 @@ def fisher_rao(
 def closed_form_fisher_rao(
     network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
 ) -> float:
-    """(L + 1)² E⟨∂ℓ/∂f, f⟩² for L hidden layers (Liang et al. 2019); parameters as :func:`fisher_rao`.
+    """(L + 1)² E⟨∂ℓ/∂f, f⟩² for L hidden layers (Liang et al. 2019).
 
     Without biases a network of ReLUs is homogeneous of degree L + 1 in θ, so that f along θ is (L + 1) f.
 
-    Raises ``ValueError`` where that is not so: for a network with biases, or with another activation.
+    Parameters
+    ----------
+    network, inputs, targets, fisher, loss : as :func:`fisher_rao` takes them.
+
+    Raises
+    ------
+    ValueError
+        Where that is not so: for a network with biases, or with another activation.
+
+    >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
+    >>> closed_form_fisher_rao(net, [[0.0], [1.0]]) == fisher_rao(net, [[0.0], [1.0]])
+    True
     """
     net = as_network(network)
     if net.activation not in HOMOGENEOUS and net.n_hidden:

@@ -23,9 +23,15 @@ def probability_jacobian(network: object, inputs: object) -> np.ndarray:
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it, with two outputs or more.
+    network : Network
+        Or what :func:`~capcore.complexity.network.as_network` takes, with two outputs or more.
+    inputs : (n, d) array_like
+        One point a row.
 
-    Raises ``ValueError`` for a network with one output, whose softmax is constant.
+    Raises
+    ------
+    ValueError
+        For a network with one output, whose softmax is constant.
 
     >>> probability_jacobian([([[1.0, -1.0]], [0.0, 0.0])], [[0.0]]).ravel().tolist()
     [0.5, -0.5]
@@ -41,9 +47,12 @@ def sensitivity(network: object, inputs: object, of: str = "probabilities") -> n
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it.
-    inputs : (n, d), one point a row. The norm is per unit of these.
-    of : "probabilities" (softmax) or "logits".
+    network : Network
+        Or what :func:`~capcore.complexity.network.as_network` takes.
+    inputs : (n, d) array_like
+        One point a row. The norm is per unit of these.
+    of : str
+        "probabilities" (softmax) or "logits".
 
     >>> sensitivity([([[3.0, 0.0]], [0.0, 0.0])], [[0.0], [5.0]], of="logits").tolist()
     [3.0, 3.0]

@@ -1,15 +1,11 @@
-"""Linear regions and the boundaries between them.
-
-Linear regions and activation patterns along curves, counted exactly.
+"""Linear regions and the boundaries between them: counted exactly along curves, and on random lines per volume.
 
 Crossing the boundary of an activation pattern switches one unit. Most of the time the network's function bends there,
 and a new linear region begins; where nothing above passes the unit on, the function stays the same affine map, and two
 patterns are one linear region. The two counts are kept apart.
 
-How much boundary between regions there is per volume: counted on random lines, and expected from random biases.
-
-A random line crosses a surface the more often the more of it there is (Cauchy–Crofton). The expectation over random
-biases is the sum over units of E‖∇z‖ρ(z), with ρ the density of the unit's bias: the slides' T·M, with T spelled out.
+A random line crosses a surface the more often the more of it there is (Cauchy–Crofton): so crossings on random lines
+give the boundary per volume.
 """
 
 from __future__ import annotations
@@ -34,13 +30,19 @@ class CurveRegions:
 
     Attributes
     ----------
-    curve : (k,) the curve that each breakpoint lies on.
-    t : (k,) its parameter, from 0 to 1 on a segment and to 2π on an ellipse.
-    points : (k, d) where it lies in input space.
-    layer : (k,) the layer whose unit switches there, the lowest being 1; 0 for a corner of a polyline on a boundary.
-    bends : (k,) whether the network's function bends there, so that a new linear region begins.
-    patterns, linear : (n_curves,) regions passed through, of either kind; one entry for a whole polyline. A region that
-        a curve leaves and enters again counts each time.
+    curve : (k,) array
+        The curve that each breakpoint lies on.
+    t : (k,) array
+        Its parameter, from 0 to 1 on a segment and to 2π on an ellipse.
+    points : (k, d) array
+        Where it lies in input space.
+    layer : (k,) array
+        The layer whose unit switches there, the lowest being 1; 0 for a corner of a polyline on a boundary.
+    bends : (k,) array
+        Whether the network's function bends there, so that a new linear region begins.
+    patterns, linear : (n_curves,) array
+        Regions passed through, of either kind; one entry for a whole polyline. A region that a curve leaves and enters
+        again counts each time.
     """
 
     curve: np.ndarray
@@ -55,7 +57,14 @@ class CurveRegions:
 def curve_regions(network: object, curves: Curves) -> CurveRegions:
     """Breakpoints of a piecewise linear network along curves, and the exact numbers of regions that the curves meet.
 
-    Raises ``ValueError`` as :func:`~capcore.complexity.trace.trace_curves` does.
+    Parameters
+    ----------
+    network, curves : as :func:`~capcore.complexity.trace.trace_curves` takes them.
+
+    Raises
+    ------
+    ValueError
+        For what ``trace_curves`` refuses.
 
     >>> from capcore.complexity import Network, segments
     >>> net = Network([[[1.0, 1.0]], [[1.0], [-1.0]], [[1.0]]], [[0.0, -0.5], [-2.0], [0.0]])
@@ -106,6 +115,11 @@ def crofton_factor(dim: int) -> float:
     √π Γ((d+1)/2)/Γ(d/2), the reciprocal of the mean ``|cosine|`` between a random direction and a fixed one: 1 on a
     line, π/2 in the plane, 2 in space.
 
+    Parameters
+    ----------
+    dim : int
+        Number of dimensions.
+
     >>> round(crofton_factor(3), 12)
     2.0
     """
@@ -119,9 +133,12 @@ class BoundaryDensity:
 
     Attributes
     ----------
-    value : (d−1)-dimensional volume of the boundaries per d-dimensional volume: one over a length.
-    standard_error : of ``value``, from the scatter of the lines.
-    n_lines : how many lines it comes from.
+    value : float
+        (d−1)-dimensional volume of the boundaries per d-dimensional volume: one over a length.
+    standard_error : float
+        Of ``value``, from the scatter of the lines.
+    n_lines : int
+        How many lines it comes from.
     """
 
     value: float
@@ -139,10 +156,17 @@ def boundary_density(
 
     Parameters
     ----------
-    network : a piecewise linear :class:`~capcore.complexity.network.Network` or what
-        :func:`~capcore.complexity.network.as_network` reads.
-    centre : (d,) of the ball, in input space.
+    network : Network
+        A piecewise linear one, or what :func:`~capcore.complexity.network.as_network` takes.
+    centre : (d,) array_like
+        Of the ball, in input space.
+    radius : float
+        Of the ball.
+    n_lines : int
+        At least 2.
+    rng : Generator
 
+    >>> from capcore.complexity import Network
     >>> line = Network([np.eye(2)[:, :1], [[1.0]]], [[0.0], [0.0]])
     >>> found = boundary_density(line, [0.0, 0.0], 1.0, 4000, np.random.default_rng(0))
     >>> abs(found.value - 2 / np.pi) < 4 * found.standard_error

@@ -1,11 +1,7 @@
-"""Sets, their reorderings, and networks that cannot see the order.
-
-Sets, their reorderings, and the accuracy that no permutation-invariant model can exceed.
+"""Sets, their reorderings, and networks that cannot see the order: Deep Sets (Zaheer et al., 2017; the note's example).
 
 A set is given as its items in some order: inputs are (n, items, d). Two inputs lie in one *orbit* if one is a
 reordering of the other. A function that does not see the order is constant on every orbit.
-
-Deep Sets: networks on sets, which cannot see the order of the items (Zaheer et al., 2017; the note's example).
 """
 
 from __future__ import annotations
@@ -33,7 +29,12 @@ def canonical_order(inputs: object) -> np.ndarray:
 
 
 def orbit_indices(inputs: object) -> np.ndarray:
-    """(n,) the number of the orbit that each of the inputs (n, items, d) lies in, counted from 0.
+    """(n,) the number of the orbit that each of the inputs lies in, counted from 0.
+
+    Parameters
+    ----------
+    inputs : (n, items, d) array_like
+        Sets.
 
     >>> orbit_indices([[[2.0], [1.0]], [[3.0], [1.0]], [[1.0], [2.0]]]).tolist()
     [0, 1, 0]
@@ -51,9 +52,15 @@ class SetNetwork:
 
     Attributes
     ----------
-    items : φ, reads one item (d inputs). rest : ρ, reads the sum (as many inputs as φ has outputs).
+    items : Network
+        φ, which reads one item (d inputs).
+    rest : Network
+        ρ, which reads the sum (as many inputs as φ has outputs).
 
-    Raises ``ValueError`` where ρ does not read what φ puts out.
+    Raises
+    ------
+    ValueError
+        Where ρ does not read what φ puts out.
 
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""How weights must scale with depth, channels and kernel size, derived from the requirement of a finite limit.
+"""How weights must scale with depth, channels and kernel size for a limit to exist, derived by counting (paper 2).
 
 Squared weights of scale ε do three things over a whole network: they make capacity jump so many times, spread it by so
 many pixels squared, and let so much of it leak. Each is ε times a whole number that is counted here on the layers
@@ -82,11 +82,20 @@ class ScalingRelation:
 
     Attributes
     ----------
-    section, equation : of paper 2. quantity : the squared scale.
-    derived : ``{parameter: exponent}`` for a finite number of jumps, or a finite leak.
-    spread : the same for a finite diffusion in pixels squared, where the quantity spreads capacity.
-    printed : the paper's. A parameter that the paper does not name is held fixed there.
-    remark : on what differs.
+    section : str
+        Of paper 2.
+    equation : int
+        Of paper 2.
+    quantity : str
+        The squared scale.
+    derived : dict
+        ``{parameter: exponent}`` for a finite number of jumps, or a finite leak.
+    spread : dict, optional
+        The same for a finite diffusion in pixels squared, where the quantity spreads capacity.
+    printed : dict
+        The paper's. A parameter that the paper does not name is held fixed there.
+    remark : str
+        On what differs.
     """
 
     section: str
@@ -100,7 +109,13 @@ class ScalingRelation:
 
 @dataclass(frozen=True)
 class ScalingTable:
-    """The relations, by equation: ``table[27]`` gives those of Eq. 27."""
+    """The relations, by equation: ``table[27]`` gives those of paper 2, Eq. 27.
+
+    Attributes
+    ----------
+    relations : tuple of ScalingRelation
+        In the paper's order.
+    """
 
     relations: tuple[ScalingRelation, ...]
 
@@ -121,11 +136,12 @@ def powers(exponents: Mapping[str, int]) -> str:
 
 
 def scaling_relations(ndim: int = 2) -> ScalingTable:
-    """The relations of Eqs 5, 9, 14, 18, 27, 29 and 31, derived, beside what is printed.
+    """The relations of paper 2, Eqs 5, 14, 18, 27, 29, 31 and the text after Eq. 9: as derived, and as printed.
 
     Parameters
     ----------
-    ndim : number of axes d for Eq. 29.
+    ndim : int
+        Number of axes d, for paper 2, Eq. 29.
 
     >>> [relation] = scaling_relations(ndim=3)[29]
     >>> relation.printed, relation.derived, relation.spread
