@@ -5,11 +5,39 @@
     process = cc.PowerLaw(exponent=0.5)
     arch = cc.Hierarchical(channels=4, n_layers=6)
     fit = cc.fit(arch, process)
-    alloc = cc.allocate(arch, fit.params, process)
+    alloc = cc.allocate(arch, fit, process)
 
-Every name below is imported on first use, so that ``import capcore`` itself loads nothing heavy.
+Every name is imported on first use, so that ``import capcore`` itself loads nothing heavy.
 """
+
+from importlib import import_module
+from typing import Any
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_current, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+_EARLIER = {
+    "fit_large": ("large.fit", "fit"),
+    "fit_octaves": ("large.octave_fit", "fit(…, method='octaves')"),
+    "allocate_large": ("large.allocation", "allocate"),
+    "octave_capacities": ("large.octave_capacity", "allocate(…, method='octaves')"),
+    "estimate_capacity": ("large.sketch", "allocate(…, method='sketch')"),
+    "allocate_function": ("verbs", "allocate"),
+    "FitResult": ("optimum", "Fit"),
+    "LargeFit": ("large.fit", "Fit"),
+    "CapacityAllocation": ("allocation", "Allocation"),
+    "LargeAllocation": ("large.allocation", "Allocation"),
+    "CapacityEstimate": ("large.sketch", "Allocation"),
+}
+"""Names of the first edition, for one release: name → where it is, and what takes its place."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EARLIER:
+        return _current(name)
+    import warnings
+
+    home, instead = _EARLIER[name]
+    warnings.warn(f"capcore.{name}: use capcore.{instead}.", DeprecationWarning, stacklevel=2)
+    return getattr(import_module(f"capcore.{home}"), "allocate" if home == "verbs" else name)

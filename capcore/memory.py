@@ -108,7 +108,7 @@ def covariance_bytes(n: Any, input_dim: int = 1, copies: float = 3) -> float:
 def covariance_too_large(n: int, input_dim: int = 1) -> TooLargeError:
     """The refusal of a dense covariance."""
     found = f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
-    advice = "Use fewer inputs, or capcore.fit_large and capcore.allocate_large, which never hold it"
+    advice = "Use fewer inputs, or method='auto' of capcore.fit and capcore.allocate, which never hold it"
     return too_large(found, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
 
 
@@ -120,19 +120,20 @@ def lags_bytes(n: Any, input_dim: int = 1, order: int = 0) -> float:
 def lags_too_large(n: int, input_dim: int = 1, order: int = 0) -> TooLargeError:
     """The refusal of an autocovariance of so many lags."""
     found = f"n: found {n:,} lags" + (f" of {input_dim} × {input_dim} blocks" if input_dim > 1 else "")
-    return too_large(found, lags_bytes(n, input_dim, order), "Use fewer inputs, or exponential_sequence.")
+    return too_large(
+        found,
+        lags_bytes(n, input_dim, order),
+        "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate.",
+    )
 
 
 def fit_too_large(arch: Any) -> TooLargeError:
     """The refusal of a fit, with the function that does it instead."""
     n, advice = arch.n_inputs * arch.input_dim, "Use fewer inputs"
     if _is_train(arch) and fits(arrays(n, TRAIN_COLUMNS)):
-        advice = f"Use capcore.fit_large(arch, process), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
+        advice = f"Use fit(…, method='riemannian-newton'), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
     elif _is_train(arch):
-        advice = (
-            "Use capcore.fit_octaves(arch.channels, arch.kernel_sizes, "
-            "capcore.exponential_sequence(process, arch.n_inputs)), which lists no inputs"
-        )
+        advice = "Use fit(…, method='octaves'), which lists no inputs"
     return too_large(
         f"fit: found {type(arch).__name__} with {n:,} inputs", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}."
     )
@@ -141,14 +142,11 @@ def fit_too_large(arch: Any) -> TooLargeError:
 def allocation_too_large(arch: Any) -> TooLargeError:
     """The refusal of an allocation, with the function that does it instead."""
     n = arch.n_inputs * arch.input_dim
-    advice = "Use capcore.estimate_capacity(arch, params, process), which knows the Jacobian by its products only"
+    advice = "Use allocate(…, method='sketch'), which knows the Jacobian by its products only"
     if getattr(arch, "has_disjoint_supports", False):
-        advice = f"Use capcore.allocate_large(arch, params, process), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
+        advice = f"Use allocate(…, method='streamed'), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
         if not fits(arrays(n, TRAIN_COLUMNS)):
-            advice = (
-                "Use capcore.octave_capacities(arch.kernels(params), capcore.exponential_sequence(process, "
-                "arch.n_inputs)), which lists no inputs"
-            )
+            advice = "Use allocate(…, method='octaves'), which lists no inputs"
     found = f"allocate: found {type(arch).__name__} with {n:,} inputs"
     return too_large(found, allocation_bytes(arch), f"{advice}; {_what_fits(4)}.")
 

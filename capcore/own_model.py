@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
-from capcore.allocation import CapacityAllocation, allocate
 from capcore.architectures.derivatives import library
-from capcore.architectures.function import Function
-from capcore.architectures.scales import even_function
-from capcore.optimum import Problem
-from capcore.processes import Process
 from capcore.validation import finite_array
 
 
 @dataclass(frozen=True, eq=False)
 class Linearisation:
-    """A network linearised at an input, as :func:`allocate_function` takes it.
+    """A network linearised at an input, as :func:`~capcore.verbs.allocate` takes it.
 
     Attributes
     ----------
@@ -32,40 +27,6 @@ class Linearisation:
     function: Callable[[Any], Any]
     params: np.ndarray = field(repr=False)
     layers: dict[str, slice]
-
-
-def allocate_function(
-    function: Callable[..., object],
-    params: object,
-    process: Process | Problem,
-    *,
-    input_dim: int = 1,
-    layers: Mapping[str, slice] | None = None,
-    derivative: str | Callable[[np.ndarray], object] = "auto",
-) -> CapacityAllocation:
-    """Capacity allocation of any model given as a function params → coefficients, at the given parameters.
-
-    Parameters
-    ----------
-    function : params (p,) → coefficients (n_inputs · input_dim,), position-major, lag 0 first.
-    params : (p,) usually those of an optimum. process : whose covariance enters; see also
-        :func:`~capcore.time_series.estimate_process` for a measured series.
-    input_dim, layers, derivative : as for :class:`~capcore.architectures.function.Function`.
-
-    ``generic_total`` is exact where the function is a polynomial, otherwise the largest numerical rank of a few draws
-    near ``params``. Layers whose largest parameter is beyond 1e±32 are rescaled where the function is a homogeneous
-    polynomial of them, and refused with ``ValueError`` where it is not.
-
-    >>> from capcore.processes import PowerLaw
-    >>> found = allocate_function(lambda w: np.convolve(w[:2], w[2:]), [1.0, 0.5, 2.0, 0.1], PowerLaw())
-    >>> found.generic_total, found.per_input.round(6).tolist()
-    (3, [1.0, 1.0, 1.0])
-    """
-    values = finite_array(params, "params", 1)
-    parts = [part for part in (layers or {}).values() if isinstance(part, slice)] or [slice(None)]
-    even = even_function(function, values, parts)
-    model = Function(function, values.size, input_dim=input_dim, layers=layers, derivative=derivative, example=even)
-    return allocate(model, even, process)
 
 
 def linearised_jax(

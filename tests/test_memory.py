@@ -10,6 +10,7 @@ import capcore as cc
 from capcore import memory, optimum
 from capcore.generic import exact_rank
 
+LONGEST = cc.Hierarchical(4, 30)
 AUDIO = cc.Hierarchical(channels=4, n_layers=16)
 OVERLAPPING = cc.Hierarchical(channels=2, dilations=[2**l for l in range(14)] * 2)
 TASK = cc.PowerLaw()
@@ -27,24 +28,27 @@ def params_of(arch):
 REFUSED = {
     "fit, 16 layers": (
         lambda: optimum.fit(AUDIO, TASK),
-        "65,536 inputs.*22[0-9] GB.*at most 4 GB.*capcore.fit_large.*fit here",
+        "65,536 inputs.*22[0-9] GB.*at most 4 GB.*riemannian-newton.*fit here",
     ),
-    "fit, 20 layers": (lambda: optimum.fit(cc.Hierarchical(4, 20), TASK), "57.[0-9] TB.*capcore.fit_large"),
-    "fit, 30 layers": (lambda: optimum.fit(cc.Hierarchical(4, 30), TASK), "capcore.fit_octaves"),
+    "fit, 20 layers": (lambda: optimum.fit(cc.Hierarchical(4, 20), TASK), "57.[0-9] TB.*riemannian-newton"),
+    "fit, 30 layers": (lambda: optimum.fit(cc.Hierarchical(4, 30), TASK), "method='octaves'"),
     "fit, overlapping": (lambda: optimum.fit(OVERLAPPING, TASK), "Use fewer inputs"),
     "fit, recurrent": (lambda: optimum.fit(cc.Recurrent(10**6, 2), TASK), "1,000,000 inputs.*Use fewer inputs"),
-    "allocate": (lambda: cc.allocate(AUDIO, params_of(AUDIO), TASK), "13[0-9] GB.*capcore.allocate_large"),
-    "allocate, 30 layers": (lambda: cc.allocate(cc.Hierarchical(4, 30), [0.0], TASK), "capcore.octave_capacities"),
-    "allocate, overlapping": (lambda: cc.allocate(OVERLAPPING, [0.0], TASK), "capcore.estimate_capacity"),
+    "allocate": (lambda: cc.allocate(AUDIO, params_of(AUDIO), TASK, method="dense"), "13[0-9] GB.*method='streamed'"),
+    "allocate, 30 layers": (
+        lambda: cc.allocate(cc.Hierarchical(4, 30), [0.0], TASK, method="dense"),
+        "method='octaves'",
+    ),
+    "allocate, overlapping": (lambda: cc.allocate(OVERLAPPING, [0.0], TASK, method="dense"), "method='sketch'"),
     "problem": (lambda: optimum.Problem.of(AUDIO, TASK), "n: found 65,536, a covariance of as many rows.*103 GB"),
-    "covariance": (lambda: TASK.covariance(2**16), "n: found 65,536.*capcore.allocate_large"),
+    "covariance": (lambda: TASK.covariance(2**16), "n: found 65,536.*capcore.allocate"),
     "autocovariance": (lambda: TASK.autocovariance(2**40), "n: found 1,099,511,627,776 lags.*35.2 TB"),
     "predictor": (lambda: TASK.predictor(2**40), "lags"),
     "components": (lambda: cc.Independent([TASK] * 4).covariance(2**14), "4 times as many rows"),
     "features": (lambda: cc.FeatureProcess(TASK, cc.Hermite(4)).covariance(2**14), "4 times as many rows"),
     "channels": (lambda: cc.Hierarchical(10**6, 6), r"channels: found 1,000,000 of 6 layers, 8.00e\+12 parameters"),
     "channels, past any machine": (lambda: cc.Hierarchical(10**200, 6), "channels"),
-    "jacobian": (lambda: cc.Hierarchical(32, 16).jacobian([0.0]), "65,536 coefficients.*capcore.allocate_large"),
+    "jacobian": (lambda: cc.Hierarchical(32, 16).jacobian([0.0]), "65,536 coefficients.*method='auto'"),
     "exact rank": (
         lambda: exact_rank(cc.Hierarchical(4, dilations=[2**l for l in range(18)])),
         "exact rank",

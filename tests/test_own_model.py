@@ -44,7 +44,7 @@ def test_the_linearisation_of_a_linear_stack_is_the_stack(params):
     assert model.params == pytest.approx(params)
     assert list(model.layers.values()) == list(ARCH.layers.values())
     assert np.asarray(model.function(model.params)) == pytest.approx(ARCH.coefficients(params), rel=1e-12)
-    found = cc.allocate_function(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="jax")
+    found = cc.allocate(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="jax")
     expected = cc.allocate(ARCH, params, cc.PowerLaw())
     assert found.per_input == pytest.approx(expected.per_input, abs=1e-8)
     assert [layer.totals() for layer in found.layers.values()] == [layer.totals() for layer in expected.layers.values()]
@@ -86,7 +86,7 @@ def test_the_derivative_is_that_of_the_output(params):
         assert found == pytest.approx(differences[::-1] if oldest_first else differences, abs=1e-8)
     assert model.layers == {"a": slice(0, 6), "b": slice(6, 9)}
     process = cc.Independent([cc.PowerLaw(0.3), cc.PowerLaw(0.9)])
-    alloc = cc.allocate_function(model.function, model.params, process, input_dim=2, derivative="jax")
+    alloc = cc.allocate(model.function, model.params, process, input_dim=2, derivative="jax")
     assert alloc.per_input.shape == (5,) and alloc.per_input.sum() == pytest.approx(alloc.total)
 
 
@@ -119,7 +119,7 @@ def test_gates_at_zero_have_the_exact_capacity_of_the_polynomial_they_are_there(
     exact = cc.Function(polynomial, 13)
     assert exact.is_polynomial()
     model = cc.linearised_jax(gated, weights, np.zeros(8))
-    found = cc.allocate_function(model.function, model.params, cc.PowerLaw(), derivative="jax")
+    found = cc.allocate(model.function, model.params, cc.PowerLaw(), derivative="jax")
     assert found.total == exact.generic_capacity() < 13
 
 
@@ -155,13 +155,13 @@ def test_a_missing_library_is_named(monkeypatch, name, linearise):
 def test_any_function_without_jax(monkeypatch):
     installed = importlib.util.find_spec
     monkeypatch.setattr(derivatives, "find_spec", lambda name: None if name == "jax" else installed(name))
-    found = cc.allocate_function(lambda w: np.convolve(w[:2], w[2:]), [1.0, 0.5, 2.0, 0.1], cc.AR1())
+    found = cc.allocate(lambda w: np.convolve(w[:2], w[2:]), [1.0, 0.5, 2.0, 0.1], cc.AR1())
     assert found.per_input == pytest.approx(np.ones(3))
 
 
 def test_a_function_is_probed_where_its_parameters_are():
     """√w is not defined at random parameters around zero."""
-    found = cc.allocate_function(lambda w: np.sqrt(w) * [1.0, 2.0, 3.0], [1.0, 4.0, 9.0], cc.PowerLaw())
+    found = cc.allocate(lambda w: np.sqrt(w) * [1.0, 2.0, 3.0], [1.0, 4.0, 9.0], cc.PowerLaw())
     assert found.total == found.generic_total == 3
 
 
@@ -179,7 +179,7 @@ def test_a_function_is_probed_where_its_parameters_are():
 def test_bad_arguments_of_allocate_function(message, change):
     options = {"params": [1.0, 2.0], "process": cc.PowerLaw(), **change}
     with pytest.raises(ValueError, match=f"(?s){message}"):
-        cc.allocate_function(lambda w: np.append(w, w[:1] * w[1:]), **options)
+        cc.allocate(lambda w: np.append(w, w[:1] * w[1:]), **options)
 
 
 def torch_stack(params, torch):
@@ -199,7 +199,7 @@ def test_a_linear_stack_in_torch(params):
     model = cc.linearised_torch(module, np.ones((1, 1, 8)))
     assert model.function(torch.as_tensor(model.params)).detach().numpy() == pytest.approx(ARCH.coefficients(params))
     assert list(model.layers.values()) == list(ARCH.layers.values())
-    found = cc.allocate_function(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="torch")
+    found = cc.allocate(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="torch")
     expected = cc.allocate(ARCH, params, cc.PowerLaw())
     assert found.per_input == pytest.approx(expected.per_input, abs=1e-8)
     assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True)) and module.training
@@ -280,11 +280,7 @@ def test_the_torch_listing_of_the_chapter():
 def test_parameters_in_other_units_do_not_change_where_capacity_goes(exponent):
     """Neither for a function that takes complex numbers nor for one that needs differences."""
     unit = 2.0**exponent
-    smooth = cc.allocate_function(
-        lambda w: w[:1] * np.tanh(np.arange(1, 4) * w[1] / unit), [1, 0.7 * unit], cc.PowerLaw()
-    )
-    kinked = cc.allocate_function(
-        lambda w: np.convolve(w[:2], np.abs(w[2:])), [1, 0.5, 0.3 * unit, 0.8 * unit], cc.PowerLaw()
-    )
+    smooth = cc.allocate(lambda w: w[:1] * np.tanh(np.arange(1, 4) * w[1] / unit), [1, 0.7 * unit], cc.PowerLaw())
+    kinked = cc.allocate(lambda w: np.convolve(w[:2], np.abs(w[2:])), [1, 0.5, 0.3 * unit, 0.8 * unit], cc.PowerLaw())
     assert smooth.total == 2 and kinked.total == 3
     np.testing.assert_allclose(smooth.per_input, [0.831959, 0.363678, 0.804363], atol=1e-5)  # ten digits of differences

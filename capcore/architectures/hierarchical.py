@@ -133,7 +133,7 @@ class Hierarchical:
             raise too_large(
                 f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters",
                 arrays(self.n_inputs, self.input_dim, self.n_params, copies=2),
-                "Use capcore.allocate_large for disjoint supports, capcore.estimate_capacity for others.",
+                "Use allocate(…, method='auto'), which does not list it.",
             )
         return stack_jacobian(self._stack(params))
 
@@ -143,7 +143,7 @@ class Hierarchical:
             raise too_large(
                 f"exact rank: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters",
                 arrays(self.n_inputs, self.input_dim, self.n_params, copies=8),
-                "Use fewer inputs, or capcore.estimate_capacity, whose limits do not need it.",
+                "Use fewer inputs, or disjoint supports, for which a closed form needs no Jacobian.",
             )
         return stack_jacobian(self._stack(params, Modulo(prime)))
 

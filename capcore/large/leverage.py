@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, svdvals
-from scipy.linalg.blas import dsyrk, dtrmm, dtrsm
+from scipy.linalg import LinAlgError, cholesky, solve_triangular, svdvals
 from threadpoolctl import threadpool_info, threadpool_limits
 from tqdm import tqdm
 
@@ -24,6 +24,7 @@ EPS = float(np.finfo(float).eps)
 LARGEST_CONDITION = 1e13  # beyond it, hardly a digit of the column space is left in double precision
 ORTHONORMAL = 1e-10  # ‖QᵀQ − 1‖, and so the relative error of every score, that is taken as it is
 MAX_STEPS = 5
+BLOCK = 128  # columns of a triangular solve whose inverse is taken
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -66,7 +67,8 @@ def default_threads() -> int:
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterable[Result]:
     """``work`` of every item, in order, on ``threads`` Python threads with one BLAS thread each.
 
-    BLAS's own threads wait by spinning, which costs a factor of ten wherever another process is at work.
+    BLAS's own threads wait by spinning, which costs a factor of ten wherever another process is at work. The work is
+    NumPy's products of matrices: SciPy's triangular BLAS routines keep other threads waiting.
     """
     with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
         yield from pool.map(work, items) if threads > 1 else map(work, items)
@@ -90,7 +92,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
                 "matrix: found a column of zeros or values that are not finite, expected full column rank."
             )
         root, condition = _root(gram / np.outer(scale, scale), matrix.n_rows)
-        root = np.asfortranarray(root * scale)  # upper R with RᵀR = G
+        root = root * scale  # upper R with RᵀR = G
         n_steps, departure = 1, EPS * condition**2
         while not departure < ORTHONORMAL and n_steps < MAX_STEPS:
             bar.total += len(blocks)
@@ -103,7 +105,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
             condition *= factor
             if not condition < LARGEST_CONDITION:
                 break
-            root = dtrmm(1.0, step, root)
+            root = np.triu(step @ root)
             n_steps += 1
             departure = EPS * factor**2
         if not (departure < ORTHONORMAL and condition < LARGEST_CONDITION):
@@ -119,41 +121,43 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
 
 
 def _root(gram: np.ndarray, n_rows: int) -> tuple[np.ndarray, float]:
-    """Upper Cholesky factor (Fortran order) of a Gram matrix, shifted where it must be, and its condition number."""
+    """Upper Cholesky factor of a Gram matrix, shifted where it must be, and its condition number."""
     try:
         root = cholesky(gram)
     except LinAlgError:
         shift = 11 * (n_rows + len(gram) + 1) * EPS * float(np.linalg.norm(gram, 2))  # Fukaya et al., section 3
         root = cholesky(gram + min(shift, 1e-6) * np.eye(len(gram)))
     values = svdvals(root)
-    return np.asfortranarray(root), float(values[0] / values[-1])
+    return root, float(values[0] / values[-1])
 
 
 def _sum_of_grams(matrix: RowBlocks, root: np.ndarray | None, threads: int, bar: Any) -> np.ndarray:
     """(κ, κ) Gram matrix of Y R⁻¹, symmetric; the same to the last bit whatever the number of threads."""
     groups = np.array_split(np.arange(matrix.n_blocks), min(64, matrix.n_blocks))
+    solve = _solver(root)
 
     def partial(group: np.ndarray) -> np.ndarray:
-        gram = np.zeros((matrix.n_columns,) * 2, order="F")
+        gram = np.zeros((matrix.n_columns,) * 2)
         for i in group:
             for _, part in matrix.parts(int(i)):
-                gram = dsyrk(1.0, _orthogonalised(part, root).T, trans=1, beta=1.0, c=gram, overwrite_c=1)
+                found = solve(part)
+                gram += found @ found.T
             bar.update()
         return gram
 
     total = np.zeros((matrix.n_columns,) * 2)
     for part in in_threads(partial, groups, threads):
         total += part
-    upper = np.triu(total)
-    return upper + np.triu(upper, 1).T
+    return total
 
 
 def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.ndarray:
     scores = np.empty(matrix.n_rows)
+    solve = _solver(root)
 
     def work(i: int) -> None:
         for rows, part in matrix.parts(i):
-            found = _orthogonalised(part, root)
+            found = solve(part)
             scores[rows] = np.einsum("kr,kr->r", found, found)
         bar.update()
 
@@ -162,6 +166,21 @@ def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.n
     return scores
 
 
-def _orthogonalised(block: np.ndarray, root: np.ndarray | None) -> np.ndarray:
-    """Transpose (κ, rows) of Y R⁻¹ for the transpose of Y."""
-    return block if root is None else dtrsm(1.0, root, block.T, side=1).T
+def _solver(root: np.ndarray | None) -> Callable[[np.ndarray], np.ndarray]:
+    """Y → Y R⁻¹ for transposes (κ, rows), a block of columns of R at a time; nothing to do without ``root``."""
+    if root is None:
+        return lambda part: part
+    edges = [*range(0, len(root), BLOCK), len(root)]
+    steps = []
+    for start, stop in pairwise(edges):
+        own = slice(start, stop)
+        inverse = solve_triangular(root[own, own], np.eye(stop - start))
+        steps.append((own, np.ascontiguousarray(inverse.T), np.ascontiguousarray(root[:start, own].T)))
+
+    def solve(part: np.ndarray) -> np.ndarray:
+        found = np.empty_like(part)
+        for own, inverse, above in steps:
+            found[own] = inverse @ (part[own] - above @ found[: own.start])
+        return found
+
+    return solve

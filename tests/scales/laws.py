@@ -13,6 +13,7 @@ from capcore import (
     tangent_space,
     tensor_train,
 )
+from capcore.large.jacobian_products import JacobianProducts
 from capcore.large.octave_predictor import ExponentialSequence
 
 ROUNDING = 1e-10  # condition numbers up to 1e3, some hundred operations, eps 2e-16: with room to spare
@@ -82,15 +83,15 @@ def expected_dense():
 
 def allocate_large(s):
     for params in (params_of(TRAIN) * s, scaled(TRAIN, s)):
-        yield cc.allocate_large(TRAIN, params, TASK).per_input, expected_dense(), ROUNDING
+        yield cc.allocate(TRAIN, params, TASK, method="fft").per_input, expected_dense(), ROUNDING
 
 
 def octave_capacities(s):
     sequence = cc.exponential_sequence(TASK, 16)
-    expected = cc.octave_capacities(TRAIN.kernels(params_of(TRAIN)), sequence).per_octave
+    expected = cc.allocate(TRAIN, params_of(TRAIN), sequence).per_octave
     for params in (params_of(TRAIN) * s, scaled(TRAIN, s)):
-        yield cc.octave_capacities(TRAIN.kernels(params), sequence).per_octave, expected, ROUNDING
-    yield cc.octave_capacities(TRAIN.kernels(params_of(TRAIN)), times(sequence, s)).per_octave, expected, ROUNDING
+        yield cc.allocate(TRAIN, params, sequence).per_octave, expected, ROUNDING
+    yield cc.allocate(TRAIN, params_of(TRAIN), times(sequence, s)).per_octave, expected, ROUNDING
 
 
 def times(sequence, s):
@@ -99,10 +100,11 @@ def times(sequence, s):
 
 def estimate_capacity(s):
     for first, before, second, after in pairs(s):
-        yield cc.estimate_capacity(second, after, TASK).per_input, cc.allocate(first, before, TASK).per_input, ROUNDING
-    products = cc.large.jacobian_products.JacobianProducts.dense
-    expected = cc.estimate_capacity(products(MATRIX), None, TASK).per_input
-    yield cc.estimate_capacity(products(MATRIX * s), None, TASK).per_input, expected, ROUNDING
+        found = cc.allocate(second, after, TASK, method="sketch")
+        yield found.per_input, cc.allocate(first, before, TASK).per_input, ROUNDING
+    products = JacobianProducts.dense
+    expected = cc.allocate(products(MATRIX), None, TASK).per_input
+    yield cc.allocate(products(MATRIX * s), None, TASK).per_input, expected, ROUNDING
 
 
 def allocate_function(s):
@@ -110,15 +112,15 @@ def allocate_function(s):
         return np.convolve(w[:2], w[2:])
 
     weights = np.array([1.0, 0.5, 2.0, 0.1])
-    expected = cc.allocate_function(product, weights, TASK).per_input
+    expected = cc.allocate(product, weights, TASK).per_input
     layers = {"first": slice(0, 2), "second": slice(2, 4)}
-    yield cc.allocate_function(product, weights * s, TASK).per_input, expected, 1e-7
-    yield cc.allocate_function(product, weights * [s, s, 1, 1], TASK, layers=layers).per_input, expected, 1e-7
+    yield cc.allocate(product, weights * s, TASK).per_input, expected, 1e-7
+    yield cc.allocate(product, weights * [s, s, 1, 1], TASK, layers=layers).per_input, expected, 1e-7
 
 
 def no_polynomial(s):
     """A function that cannot be rescaled: right at ordinary scales, refused at others."""
-    found = cc.allocate_function(lambda w: w[:1] * np.tanh(w[1:] / s), np.array([s, s, 0.5 * s]), TASK)
+    found = cc.allocate(lambda w: w[:1] * np.tanh(w[1:] / s), np.array([s, s, 0.5 * s]), TASK)
     yield found.total, 2, 0
 
 
@@ -149,20 +151,20 @@ def problem(s):
 
 
 def fit_large(s):
-    expected = cc.fit_large(TRAIN, TASK)
-    found = cc.fit_large(TRAIN, cc.FromAutocovariance(TASK.autocovariance(17) * s))
+    expected = cc.fit(TRAIN, TASK, method="riemannian-newton")
+    found = cc.fit(TRAIN, cc.FromAutocovariance(TASK.autocovariance(17) * s), method="riemannian-newton")
     yield found.coefficients, expected.coefficients, 1e-7
 
 
 def large_start(s):
-    found = cc.fit_large(TRAIN, TASK, start=params_of(TRAIN) * s)
+    found = cc.fit(TRAIN, TASK, start=params_of(TRAIN) * s, method="riemannian-newton")
     yield found.converged and found.stationarity > 1e-8, False, 0
 
 
 def fit_octaves(s):
     sequence = cc.exponential_sequence(TASK, 16)
-    expected = cc.fit_octaves([2] * 3, [2] * 4, sequence)
-    found = cc.fit_octaves([2] * 3, [2] * 4, times(sequence, s))
+    expected = cc.fit(TRAIN, sequence)
+    found = cc.fit(TRAIN, times(sequence, s))
     yield tensor_train.contract(found.kernels), tensor_train.contract(expected.kernels), 1e-7
     yield found.loss / s, expected.loss, 1e-6
 

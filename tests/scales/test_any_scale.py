@@ -6,18 +6,24 @@ Every public name of the core is in one of the two tables below: a new one witho
 import inspect
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 
 import capcore as cc
-from capcore import constraints, features, generic, redundancy
+from capcore import allocation, constraints, features, generic, redundancy
 from capcore import variable_projection as vp
 from tests.scales import laws, process_laws
 
 OTHERS = {"claims", "complexity", "deep", "notebook", "plotting", "propagation", "spectra"}  # not the linear core
 EXPONENTS = (-996, -531, -332, -20, 20, 332, 531, 996)  # of two: 1e±300, 1e±160, 1e±100, 1e±6
 ORDINARY = 20  # up to here nothing may be refused
+
+
+def capacities(*model_and_process, method):
+    return cc.allocate(*model_and_process, method=method).per_input
+
 
 COUNTS = {
     "generic.exact_rank": lambda arch, w: generic.exact_rank(arch, params=w),
@@ -29,25 +35,24 @@ COUNTS = {
     "redundancy.redundant_layer_sets": lambda arch, w: len(redundancy.redundant_layer_sets(arch, w)),
     "redundancy.maximal_redundant_set": lambda arch, w: redundancy.maximal_redundant_set(arch, params=w),
 }
+PENCIL = ("hankel_rank", "hankel_svd", "pencil_poles", "real_poles")
 LAWS = {
     **{name: laws.exact(count) for name, count in COUNTS.items()},
     **dict.fromkeys(("finite_field.residue", "finite_field.residues", "finite_field.Dual"), laws.residue),
     "finite_field.jacobian_of_function": laws.residue,
-    "allocation.allocate": (laws.allocate, laws.in_other_units(lambda *a: cc.allocate(*a).per_input)),
-    "large.allocation.allocate_large": (
+    "allocation.allocate": laws.in_other_units(lambda *a: allocation.allocate(*a).per_input),
+    "verbs.allocate": (
+        laws.allocate,
+        *(laws.in_other_units(partial(capacities, method=method)) for method in ("dense", "fft", "streamed", "sketch")),
         laws.allocate_large,
-        laws.in_other_units(lambda *a: cc.allocate_large(*a).per_input),
-    ),
-    "large.octave_capacity.octave_capacities": laws.octave_capacities,
-    "large.sketch.estimate_capacity": (
+        laws.octave_capacities,
         laws.estimate_capacity,
-        laws.in_other_units(lambda *a: cc.estimate_capacity(*a).per_input),
+        laws.allocate_function,
+        laws.no_polynomial,
     ),
-    "own_model.allocate_function": (laws.allocate_function, laws.no_polynomial),
-    "optimum.fit": (laws.fit, laws.start("gauss-newton"), laws.start("l-bfgs-b")),
+    "optimum.fit": (laws.start("gauss-newton"), laws.start("l-bfgs-b")),
+    "verbs.fit": (laws.fit, laws.fit_large, laws.large_start, laws.fit_octaves),
     "optimum.Problem": laws.problem,
-    "large.fit.fit_large": (laws.fit_large, laws.large_start),
-    "large.octave_fit.fit_octaves": laws.fit_octaves,
     "large.exponentials.exponential_sequence": laws.exponential_sequence,
     "architectures.hierarchical.Hierarchical": (
         laws.architecture(laws.TRAIN, None, 4),
@@ -79,6 +84,7 @@ LAWS = {
     "toeplitz.levinson_durbin": process_laws.recursion,
     "toeplitz.condition_bound": process_laws.recursion,
     "toeplitz.autocovariance_from_predictor": process_laws.recursion,
+    **{f"variable_projection.{name}": process_laws.pencil for name in PENCIL},
     "variable_projection.minimise_poles": process_laws.poles(
         lambda *a: vp.minimise_poles(laws.RECURRENT, *a, laws.POLES)
     ),
@@ -108,13 +114,11 @@ NO_SCALE = {
     ),
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
-        "large.allocation.LargeAllocation large.fit.LargeFit large.sketch.CapacityEstimate "
+        "results.Allocation results.Fit large.octave_predictor.ExponentialSequence "
         "toeplitz.LevinsonResult own_model.Linearisation "
         "architectures.base.Architecture"
     ),
-    "a function of a reader's model, which allocate_function takes": (
-        "own_model.linearised_jax own_model.linearised_torch"
-    ),
+    "a function of a reader's model, which allocate takes": ("own_model.linearised_jax own_model.linearised_torch"),
     "a file": "time_series.load_series",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }

@@ -157,7 +157,7 @@ def test_an_own_function_through_jax_agrees_with_the_dense_allocation() -> None:
         return jnp.tanh(w[:30].reshape(10, 3)) @ jnp.sin(w[30:])
 
     params = np.random.default_rng(5).normal(size=33)
-    dense = cc.allocate_function(network, params, cc.PowerLaw())
+    dense = cc.allocate(network, params, cc.PowerLaw())
     found = estimate_capacity(cc.Function(network, 33, derivative="jax"), params, cc.PowerLaw())
     assert found.total == dense.total
     np.testing.assert_allclose(found.per_input, dense.per_input, atol=1e-9)

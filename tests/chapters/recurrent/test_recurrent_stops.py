@@ -28,7 +28,7 @@ def test_profiles_are_those_of_the_lowest_loss(content):
     found = recurrent_stops.shapes(content, [1, 2])
     runs = content["values"]["AR1"]
     best = np.array(runs["params"]["2"][int(np.argmin(runs["losses"]["2"]))])
-    profile = cc.allocate_function(
+    profile = cc.allocate(
         lambda w: sum(w[j] * w[2 + j] ** np.arange(8) * w[4 + j] for j in range(2)), best, cc.AR1()
     ).per_input
     assert found["AR1"][2].head == profile_shape(profile).head

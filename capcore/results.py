@@ -1,0 +1,227 @@
+"""What the two verbs return: one ``Fit`` and one ``Allocation``, whatever the method and the size.
+
+Each keeps the record of its method (``details``) and hands on what only that method gives, such as ``layers`` of a
+dense allocation. What a method cannot give is refused by name, with the method that can.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from capcore.architectures.base import Architecture
+from capcore.large.allocation import octave_edges
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DENSE = "dense"
+FITS_THAT_GIVE = {
+    "coefficients": "riemannian-newton",
+    "variance": "riemannian-newton",
+    "gradient_norm": "riemannian-newton",
+    "history": "riemannian-newton",
+    "relative_offset": "gauss-newton",
+    "losses": "gauss-newton",
+    "stationarity": "riemannian-newton",
+    "resolution": "riemannian-newton",
+    "ranks": "riemannian-newton",
+    "bond_singular_values": "riemannian-newton",
+    "is_singular": "riemannian-newton",
+    "kernels": "octaves",
+}
+ALLOCATIONS_THAT_GIVE = dict.fromkeys(
+    ("space", "layers", "per_eigenvector", "eigenvalues", "per_frequency", "frequencies", "capacity", "covariance"),
+    DENSE,
+) | {"per_input": "streamed", "condition": "fft", "singular_values": "sketch"}
+LISTED = 2**11
+"""Inputs up to which a picture shows each of them; octaves of lag beyond."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An optimum, and how much of one it is.
+
+    Attributes
+    ----------
+    params : (n_params,)
+        The parameters found.
+    loss : float
+        Excess variance (A − A*)ᵀΣ(A − A*) (paper 1, Eq. 14).
+    method : str
+        The minimiser used.
+    converged, message : bool, str
+        Whether it converged; why it stopped.
+    n_iterations : int
+        Iterations of the run that was kept.
+    coefficients : (n · d,)
+        The model Â. Not listed by "octaves".
+    variance : float
+        v* + loss, the variance of the prediction error.
+    gradient_norm : float
+        ‖∂L/∂W‖ at the end.
+    history : (n_iterations + 1,)
+        Loss at the start and after each iteration.
+    details
+        The record of the method; its other attributes, such as ``relative_offset`` or ``stationarity``, can be asked
+        for here as well.
+
+    Raises ``AttributeError`` for what the method does not give, with the name of one that does.
+    """
+
+    arch: Architecture = field(repr=False)
+    params: np.ndarray = field(repr=False)
+    loss: float
+    method: str
+    converged: bool
+    message: str
+    n_iterations: int
+    details: Any = field(repr=False)
+    extras: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __getattr__(self, name: str) -> Any:
+        return _from_details(self, name, FITS_THAT_GIVE, "fit")
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Loss after each iteration. Needs matplotlib."""
+        axis = _axis(ax)
+        values = np.asarray(self.history)
+        axis.plot(np.arange(len(values)), values, marker="o", markersize=3)
+        if (values > 0).all():
+            axis.set_yscale("log")
+        axis.set(xlabel="iteration", ylabel="loss", title=self.method)
+        return axis
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "model": repr(self.arch),
+            "loss": f"{self.loss:.6g}",
+            "method": f"{self.method}, {self.n_iterations} iterations",
+            "converged": f"{'yes' if self.converged else 'no'}: {self.message}",
+        }
+        return _table("Fit", rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Where a model at given parameters spends its capacity.
+
+    Attributes
+    ----------
+    total : int
+        κ, the dimension of the constraint space 𝒦 = column space of ΣJ (paper 1, Eq. 16).
+    generic_total : int or None
+        Exact rank of the Jacobian at almost all parameters, where it is known.
+    method : str
+        "dense", "fft", "streamed", "octaves" or "sketch".
+    error : float
+        What rounding, and an approximation of far lags, may do to a capacity: an estimate to first order.
+    edges : (k + 1,)
+        0, 1, 2, 4, … n: octave i holds the lags edges[i] … edges[i + 1] − 1.
+    per_octave : (k,)
+        Capacity of every octave; sums to ``total``.
+    per_input : (n_inputs,)
+        Capacity of every position, lag 0 first, each between 0 and ``input_dim`` (Eq. 18). Not listed by "octaves".
+    details
+        The record of the method. A dense one also gives ``layers``, ``per_frequency``, ``per_eigenvector``, ``space``
+        and ``capacity(S)``, see :class:`~capcore.allocation.CapacityAllocation`.
+
+    Raises ``AttributeError`` for what the method does not give, with the name of one that does.
+    """
+
+    arch: Any = field(repr=False)
+    total: int
+    generic_total: int | None
+    method: str
+    error: float
+    edges: np.ndarray = field(repr=False)
+    per_octave: np.ndarray = field(repr=False)
+    details: Any = field(repr=False)
+
+    def __getattr__(self, name: str) -> Any:
+        return _from_details(self, name, ALLOCATIONS_THAT_GIVE, "allocate")
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of input positions."""
+        return int(self.edges[-1])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Capacity per input, or per octave of lag beyond 2,048 inputs. Needs matplotlib."""
+        axis = _axis(ax)
+        if self.n_inputs <= LISTED and hasattr(self, "per_input"):
+            from capcore.plotting import plot_profiles
+
+            return plot_profiles({self.method: self.per_input}, axis, ceiling=getattr(self.details, "input_dim", 1))
+        axis.bar(np.arange(len(self.per_octave)), self.per_octave)
+        ticks = np.arange(0, len(self.per_octave), max(1, len(self.per_octave) // 8))
+        axis.set_xticks(ticks, [f"{self.edges[i]:,}" for i in ticks])
+        axis.set(xlabel="first lag of the octave", ylabel="capacity")
+        return axis
+
+    def _repr_html_(self) -> str:
+        generic = "not known" if self.generic_total is None else f"{self.generic_total:,}"
+        rows = {
+            "model": repr(self.arch),
+            "capacity": f"{self.total:,} (generic {generic})",
+            "inputs": f"{self.n_inputs:,}",
+            "method": f"{self.method}, error about {self.error:.0e}",
+        }
+        return _table("Capacity allocation", rows) + _bars(self.per_octave)
+
+
+def octaves_of(per_input: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of the octaves of lag, and the capacity of each.
+
+    >>> octaves_of(np.array([1.0, 0.5, 0.25, 0.25]))
+    (array([0, 1, 2, 4]), array([1. , 0.5, 0.5]))
+    """
+    edges = octave_edges(per_input.size)
+    return edges, np.add.reduceat(per_input, edges[:-1])
+
+
+def _from_details(result: Any, name: str, that_give: dict[str, str], verb: str) -> Any:
+    own = vars(result)
+    if name.startswith("__") or "details" not in own:
+        raise AttributeError(name)
+    if name in own.get("extras", ()):
+        return own["extras"][name]
+    if hasattr(own["details"], name):
+        return getattr(own["details"], name)
+    if name in that_give:
+        raise AttributeError(
+            f"{name}: found a result of method {own['method']!r}, which does not give it. "
+            f"Use {verb}(…, method={that_give[name]!r})."
+        )
+    known = [each.name for each in fields(result)] + [each for each in dir(own["details"]) if each[0] != "_"]
+    raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(sorted(set(known)))}.")
+
+
+def _axis(ax: Axes | None) -> Axes:
+    from capcore.plotting import plt
+
+    return plt.subplots()[1] if ax is None else ax
+
+
+def _table(title: str, rows: dict[str, str]) -> str:
+    from html import escape
+
+    cells = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{escape(v)}</td></tr>" for k, v in rows.items())
+    return f"<table><caption>{title}</caption>{cells}</table>"
+
+
+def _bars(values: np.ndarray) -> str:
+    """Bars as an inline picture that needs no library and takes the text's colour."""
+    height, step = 40, 8
+    top = max(float(values.max(initial=0.0)), 1e-300)
+    shapes = "".join(
+        f"<rect x='{i * step}' y='{height * (1 - v / top):.1f}' width='{step - 2}' height='{height * v / top:.1f}'/>"
+        for i, v in enumerate(values)
+    )
+    label = "capacity of every octave of lag, most recent first"
+    return (
+        f"<svg role='img' aria-label='{label}' width='{step * len(values)}' height='{height}' fill='currentColor'>"
+        f"<title>{label}</title>{shapes}</svg>"
+    )

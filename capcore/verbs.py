@@ -1,0 +1,331 @@
+"""The two verbs: ``fit`` and ``allocate``, at any size, each with the method that the size asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from capcore import allocation, optimum
+from capcore.architectures.base import Architecture
+from capcore.architectures.function import Function
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.scales import even_function
+from capcore.generic import tensor_train_dimension
+from capcore.large.allocation import allocate_large
+from capcore.large.exponentials import exponential_sequence
+from capcore.large.fft import covariance_product
+from capcore.large.fit import fit_large
+from capcore.large.jacobian_products import JacobianProducts
+from capcore.large.octave_capacity import octave_capacities
+from capcore.large.octave_fit import fit_octaves
+from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.quadratic import ToeplitzProblem
+from capcore.large.retraction import pad
+from capcore.large.sketch import estimate_capacity
+from capcore.memory import allocation_bytes, fits
+from capcore.optimum import OPTIONS, Problem
+from capcore.processes import Process
+from capcore.results import DENSE, Allocation, Fit, octaves_of
+from capcore.validation import finite_array, one_of
+
+TRAIN_SIZE = 256
+"""Inputs of a tensor train up to which "auto" fits by Gauss–Newton: the same optimum, at n³ instead of n log n."""
+DENSE_SIZE = 2048
+"""Coefficients up to which "auto" allocates by n × n matrices, which also give layers and frequencies."""
+LISTED_INPUTS = 2**22
+"""Inputs beyond which "auto" lists octaves of lag only."""
+LARGE_OPTIONS = {
+    "riemannian-newton": ("max_iterations", "tolerance", "floor"),
+    "octaves": ("max_iterations",),
+}
+FIT_METHODS = ("auto", *OPTIONS, *LARGE_OPTIONS)
+ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
+EPS = float(np.finfo(float).eps)
+
+
+def fit(
+    arch: Architecture,
+    process: Process | Problem | ExponentialSequence,
+    *,
+    rng: np.random.Generator | int | None = None,
+    method: str = "auto",
+    start: str | np.ndarray = "auto",
+    n_starts: int = 1,
+    rebalance: bool = True,
+    progress: bool = False,
+    **options: float,
+) -> Fit:
+    """Parameters at which an architecture predicts a process best, at any size.
+
+    Parameters
+    ----------
+    arch : Architecture
+        The model.
+    process : Process, Problem or ExponentialSequence
+        What it predicts; a posed problem for dense methods, an autocovariance as exponentials for "octaves".
+    rng : numpy.random.Generator or int, default 0
+        The same seed gives the same answer.
+    method : str
+        "gauss-newton" (dense, damped), "variable-projection" (recurrent models), "l-bfgs-b" (the paper's),
+        "riemannian-newton" (tensor trains, no n × n matrix) or "octaves" (tensor trains, no list of inputs). "auto":
+        variable projection for recurrent models; Riemannian Newton for tensor trains of one component and more than
+        256 inputs, octaves beyond 2^22; Gauss–Newton for all others.
+    start : str or (n_params,), default "auto"
+        "tensor-train", "random" or parameters; see :func:`capcore.optimum.fit`.
+    n_starts : int, default 1
+        Starts of a dense method; the best is returned, all losses are in ``losses``.
+    rebalance : bool, default True
+        Let Gauss–Newton rescale the layers now and then.
+    progress : bool, default False
+        Show a progress bar.
+    **options : float
+        ``max_iterations``, ``tolerance``, … of the method.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    ValueError
+        For arguments that cannot be used, and for options that the method has not.
+    TooLargeError
+        At once, for what would not fit into memory, with what to do.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import PowerLaw
+    >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
+    True
+    >>> found = fit(Hierarchical(channels=2, n_layers=12), PowerLaw())
+    >>> found.method, found.converged
+    ('riemannian-newton', True)
+    """
+    one_of(method, "method", FIT_METHODS)
+    if method == "auto":
+        plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
+        method = _fit_method(arch, process, start) if plain else "auto"
+    if method not in LARGE_OPTIONS:
+        if isinstance(process, ExponentialSequence):
+            raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+        dense: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
+        found = optimum.fit(arch, process, rng=rng, method=method, **dense, **options)
+        return Fit(arch, found.params, found.loss, *_ends(found), found.n_iterations, found)
+    for key in options:
+        one_of(key, f"option of {method}", LARGE_OPTIONS[method])
+    if n_starts != 1:
+        raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds.")
+    if method == "octaves":
+        return _fit_octaves(arch, process, start, rng, options)
+    if isinstance(process, Problem | ExponentialSequence):
+        raise ValueError(f"process: found {type(process).__name__}, expected a Process for method {method!r}.")
+    begin = "tensor-train" if isinstance(start, str) and start == "auto" else start
+    large = fit_large(arch, process, rng=rng, start=begin, progress=progress, **options)  # type: ignore[arg-type]
+    pull = _covariance_times(process, arch, large.coefficients - large.target)
+    extras = {"gradient_norm": float(2 * np.linalg.norm(arch.vjp(large.params, pull)))}
+    return Fit(
+        arch, large.params, large.loss, method, large.converged, large.message, large.n_iterations, large, extras
+    )
+
+
+def allocate(
+    arch: Architecture | Callable[..., object] | JacobianProducts,
+    params: Fit | Any,
+    process: Process | Problem | ExponentialSequence,
+    *,
+    method: str = "auto",
+    input_dim: int = 1,
+    layers: Mapping[str, slice] | None = None,
+    derivative: str | Callable[[np.ndarray], object] = "auto",
+    rng: np.random.Generator | int | None = None,
+    memory: float = 4e9,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Allocation:
+    """Where a model at given parameters spends its capacity, at any size (paper 1, Eqs 16 and 18).
+
+    Parameters
+    ----------
+    arch : Architecture, callable or JacobianProducts
+        The model; or a function of your own, params (p,) → coefficients (n · d,), lag 0 first.
+    params : Fit or (n_params,)
+        An optimum, or any parameters; None beside products.
+    process : Process, Problem or ExponentialSequence
+        Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
+    method : str
+        "dense" (n × n matrices; the only one with layers and frequencies), "fft" and "streamed" (tensor trains: ΣT held
+        in memory, or never), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
+        Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed or fft, and octaves from
+        2^22 inputs; a sketch for all others.
+    input_dim, layers, derivative
+        Of a function, as for :class:`~capcore.architectures.function.Function`.
+    rng : numpy.random.Generator or int, default 0
+        Of the sketch.
+    memory : float, default 4e9
+        Bytes that "fft" may use, about.
+    threads : int, default as many as BLAS would use
+        Python threads of "fft" and "streamed".
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    Allocation
+
+    Warns
+    -----
+    CapacityWarning
+        Where the numerical total differs from the exact generic one: the parameters are singular or nearly so.
+
+    Raises
+    ------
+    ValueError
+        For arguments that cannot be used or are not finite, and for methods that the model or the process has not.
+    TooLargeError
+        At once, for what would not fit into memory.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import PowerLaw
+    >>> arch = Hierarchical(channels=4, n_layers=6)
+    >>> found = allocate(arch, fit(arch, PowerLaw()), PowerLaw())
+    >>> found.total, found.generic_total, found.method, round(float(found.per_input.sum()), 9)
+    (48, 48, 'dense', 48.0)
+    """
+    one_of(method, "method", ALLOCATION_METHODS)
+    products = isinstance(arch, JacobianProducts)
+    own = not products and not hasattr(arch, "generic_capacity")
+    kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
+    values = getattr(params, "params", params)
+    if own:
+        arch, values = _own_model(arch, values, input_dim, layers, derivative)
+    elif input_dim != 1 or layers is not None or derivative != "auto":
+        raise ValueError(
+            f"input_dim, layers, derivative: found some beside {arch!r}, expected them with your own function only."
+        )
+    model: Any = arch
+    if method == "auto":
+        method = "sketch" if products else _allocation_method(model, process)
+    if method == "octaves":
+        return _allocate_octaves(model, values, kernels, process)
+    if isinstance(process, ExponentialSequence):
+        raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+    if method == DENSE:
+        dense = allocation.allocate(model, values, process)
+        return Allocation(
+            model, dense.total, dense.generic_total, DENSE, _dense_error(dense), *octaves_of(dense.per_input), dense
+        )
+    if method == "sketch":
+        found = estimate_capacity(model, values, process, rng=rng, progress=progress)
+        return Allocation(
+            model, found.total, found.generic_total, method, found.error, found.edges, found.per_octave, found
+        )
+    if isinstance(process, Problem):
+        raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
+    large = allocate_large(model, values, process, method=method, memory=memory, threads=threads, progress=progress)
+    error = max(large.departure, large.condition * (EPS + large.lag_error))
+    return Allocation(
+        model, large.total, large.generic_total, large.method, error, large.octaves, large.per_octave, large
+    )
+
+
+def _fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> str:
+    if isinstance(process, ExponentialSequence):
+        return "octaves"
+    if not _is_train(arch) or arch.n_inputs <= TRAIN_SIZE or not isinstance(process, Process):
+        return "auto"
+    return (
+        "octaves"
+        if arch.n_inputs > LISTED_INPUTS and isinstance(start, str) and start == "auto"
+        else ("riemannian-newton")
+    )
+
+
+def _allocation_method(arch: Any, process: object) -> str:
+    if isinstance(process, ExponentialSequence):
+        return "octaves"
+    if arch.n_inputs * arch.input_dim <= DENSE_SIZE and fits(allocation_bytes(arch)):
+        return DENSE
+    if not (isinstance(arch, Hierarchical) and arch.has_disjoint_supports) or isinstance(process, Problem):
+        return "sketch"
+    return "octaves" if arch.n_inputs > LISTED_INPUTS and arch.input_dim == 1 else "auto"  # allocate_large's own choice
+
+
+def _is_train(arch: object) -> bool:
+    return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and arch.input_dim == 1
+
+
+def _ends(found: optimum.FitResult) -> tuple[str, bool, str]:
+    return found.method, found.converged, found.message
+
+
+def _covariance_times(process: Process | ToeplitzProblem, arch: Any, values: np.ndarray) -> np.ndarray:
+    if isinstance(process, ToeplitzProblem):
+        return process.apply(values)
+    return covariance_product(process, arch.n_inputs)(values[:, None])[:, 0]
+
+
+def _sequence(process: object, n_inputs: int) -> ExponentialSequence:
+    if isinstance(process, ExponentialSequence):
+        return process
+    if not isinstance(process, Process):
+        raise ValueError(f"process: found {type(process).__name__}, expected a Process for method 'octaves'.")
+    return exponential_sequence(process, n_inputs)
+
+
+def _train(arch: object, verb: str) -> Hierarchical:
+    if not _is_train(arch):
+        raise ValueError(
+            f"arch: found {arch!r}, expected a Hierarchical model with disjoint supports and one component for "
+            f"{verb}(…, method='octaves'). Use 'auto'."
+        )
+    assert isinstance(arch, Hierarchical)
+    return arch
+
+
+def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:
+    train = _train(arch, "fit")
+    if not (isinstance(start, str) and start in ("auto", "tensor-train")):
+        raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
+    found = fit_octaves(train.channels, train.kernel_sizes, _sequence(process, train.n_inputs), **options)
+    rng = np.random.default_rng(0 if rng is None else rng)
+    params = np.concatenate([k.ravel() for k in pad(found.kernels, [1, *train.channels, 1], rng)])
+    return Fit(train, params, found.loss, "octaves", found.converged, found.message, len(found.steps), found)
+
+
+def _allocate_octaves(
+    arch: object, params: object, kernels: Sequence[np.ndarray] | None, process: object
+) -> Allocation:
+    train = _train(arch, "allocate")
+    cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
+    found = octave_capacities(cores, _sequence(process, train.n_inputs))
+    widths = [1, *train.channels, 1]
+    generic = tensor_train_dimension(widths, train.kernel_sizes)
+    return Allocation(
+        train, found.total, generic, "octaves", EPS * found.condition, np.array(found.edges), found.per_octave, found
+    )
+
+
+def _own_model(
+    function: Any, params: object, input_dim: int, layers: Mapping[str, slice] | None, derivative: Any
+) -> tuple[Function, np.ndarray]:
+    """The function as an architecture, at parameters of even scale."""
+    if not callable(function):
+        raise TypeError(
+            f"arch: found {type(function).__name__}, expected an architecture or a function params → coefficients."
+        )
+    values = finite_array(params, "params", 1)
+    parts = [part for part in (layers or {}).values() if isinstance(part, slice)] or [slice(None)]
+    even = even_function(function, values, parts)
+    model = Function(function, values.size, input_dim=input_dim, layers=layers, derivative=derivative, example=even)
+    return model, even
+
+
+def _dense_error(found: allocation.CapacityAllocation) -> float:
+    """How far rounding turns the layers' spaces, or the space that they span together."""
+    return EPS * max(map(_spread, [found.space, *found._layer_spaces.values()]))
+
+
+def _spread(space: Any) -> float:
+    kept = space.singular_values[: space.dimension]
+    return float(kept[0] / kept[-1]) if len(kept) else 1.0
