@@ -131,7 +131,7 @@ class ConstraintSpace:
         return float(self._squared_cosines(self._orthonormal(subspace)))
 
     def along(self, directions: object) -> np.ndarray:
-        """(m,) capacity of each direction as a one-dimensional subspace: 1 within 𝒦, 0 orthogonal to it (Property 4).
+        """(m,) capacity of directions as one-dimensional subspaces: 1 within 𝒦, 0 across (paper 1, Property 4).
 
         Parameters
         ----------
