@@ -25,7 +25,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = {  # modules → the tests that mirror them, where these are not tests/<package>
-    "processes": "test_processes.py",
+    "processes/*": "test_processes.py",
     "toeplitz": "test_toeplitz.py test_predictor.py",
     "constraints": "test_constraints.py test_rank_decisions.py",
     "allocation": "test_allocation.py",

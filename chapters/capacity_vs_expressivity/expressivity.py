@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from capcore.complexity import Network, SetNetwork, closed_under_exchange, parameter_rank, random_network
-from capcore.intervals import student_interval
+from capcore.complexity import Network, SetNetwork, parameter_rank, random_network
 from chapters.capacity_vs_expressivity.memorisation import MemorisationCurve, TargetFit
 from chapters.capacity_vs_expressivity.model_axes import ModelAxes
+from chapters.capacity_vs_expressivity.orbits import closed_under_exchange
+from chapters.shared.intervals import student_interval
 
 WIDTHS: dict[str, tuple[list[int], list[int]]] = {
     "invariant": ([3, 8, 6], [6, 8, 1]),

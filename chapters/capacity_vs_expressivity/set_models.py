@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from capcore.complexity.network import Network, as_network
-from capcore.complexity.sets import SetNetwork, with_places
+from capcore.complexity.sets import SetNetwork
+from chapters.capacity_vs_expressivity.orbits import with_places
 from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 N_ITEMS, ITEM_DIM = 4, 3

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import chi2
 
-from capcore.complexity.sets import closed_under_exchange
 from capcore.validation import finite_array, one_of, positive_integer
+from chapters.capacity_vs_expressivity.orbits import closed_under_exchange
 
 
 @dataclass(frozen=True)

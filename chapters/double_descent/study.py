@@ -10,7 +10,7 @@ import numpy as np
 from capcore.complexity.effective import Procedure, Sample
 from capcore.validation import positive_integer
 from chapters.double_descent.noisy_digits import digits, one_hot, relabelled, split, squared_error, wrong_share
-from chapters.shared.geometric_intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval
 
 PENALTIES = tuple(np.geomspace(1e-6, 1e6, 13).tolist())
 ERRORS = ("train", "train_wrong", "test", "test_wrong", "ridge", "ridge_train")

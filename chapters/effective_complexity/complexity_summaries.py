@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.special import softmax
 
 from capcore.complexity import Network, curve_regions, segments, sensitivity
-from capcore.complexity.input_jacobian import forward_sensitivity
-from capcore.intervals import student_interval
 from chapters.effective_complexity.curve_activations import segment_pieces, uniform_tangents
 from chapters.effective_complexity.stored_complexity import SETTINGS, Stored
 from chapters.effective_complexity.study import PLACES, Images
-from chapters.shared.geometric_intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval, student_interval
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
 OFF = PLACES[1:]
@@ -92,6 +91,18 @@ def is_stored(seeds: Sequence[int], **options: object) -> bool:
         and activation in SETTINGS["activations"]
         and all(SETTINGS[name] == value for name, value in options.items())
     )
+
+
+def forward_sensitivity(network: Network, inputs: np.ndarray, of: str) -> np.ndarray:
+    """(n,) what ``sensitivity`` gives, by forward accumulation, from the inputs up: the second route."""
+    levels = network.pre_activations(inputs)
+    found = np.repeat(network.weights[0][None], len(levels[0]), axis=0)  # (n, d, units)
+    for z, w in zip(levels[:-1], network.weights[1:], strict=True):
+        found = (found * network.phi.derivative(z)[:, None, :]) @ w
+    if of == "probabilities":
+        p = softmax(levels[-1], axis=1)[:, None, :]
+        found = found * p - (found @ np.swapaxes(p, 1, 2)) * p
+    return np.linalg.norm(found, axis=(1, 2))
 
 
 def route_difference(network: Network, data: Images) -> float:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
+from scipy.special import softmax
 
 from capcore.complexity import Network, closed_form_fisher_rao, fisher_rao, random_network
-from capcore.complexity.fisher_norm import fisher_matrix, homogeneous_form, parameter_vector, rescaled_units
-from capcore.validation import positive_integer
+from capcore.complexity.fisher_norm import FISHERS, HOMOGENEOUS, homogeneous_form
+from capcore.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
+from capcore.validation import finite_array, one_of, positive_integer
 
 KINDS = tuple(product(("model", "empirical"), ("cross_entropy", "squared")))
 
@@ -24,6 +26,58 @@ def random_cases(
         network = random_network([4, *hidden, 3], rng, bias_scale=bias_scale, activation=activation)
         targets = {"cross_entropy": rng.integers(0, 3, 20), "squared": rng.normal(size=(20, 3))}
         yield network, rng.normal(size=(20, 4)), targets
+
+
+def fisher_matrix(
+    net: Network, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+) -> np.ndarray:
+    """(n_params, n_params) Fisher information, written out: for small networks, and for checking the other routes.
+
+    Parameters in the order of :func:`~capcore.complexity.gradients.point_gradients`; the rest as ``fisher_rao``.
+    """
+    logits = net(inputs)
+    if one_of(fisher, "fisher", FISHERS) == "empirical":
+        errors = output_errors(logits, check_targets(targets, logits.shape, loss), loss)[1]
+        rows = point_gradients(net, inputs, errors)
+        return rows.T @ rows / len(rows)
+    check_outputs(logits.shape[1], loss)
+    found = np.zeros((net.n_params, net.n_params))
+    for k, chances in enumerate(softmax(logits, axis=1).T):
+        if loss == "cross_entropy":  # outcome k, with its probability at every point
+            errors, weight = output_errors(logits, np.full(len(logits), k), loss)[1], chances
+        else:  # E[e eᵀ] is the identity for normal outcomes: one output at a time
+            errors, weight = np.eye(logits.shape[1])[np.full(len(logits), k)], np.ones(len(logits))
+        rows = point_gradients(net, inputs, errors)
+        found += rows.T @ (weight[:, None] * rows) / len(rows)
+    return found
+
+
+def parameter_vector(net: Network) -> np.ndarray:
+    """(n_params,) θ in the order of ``fisher_matrix``: layer by layer, weights row by row, then biases."""
+    return np.concatenate([part.ravel() for pair in zip(net.weights, net.biases, strict=True) for part in pair])
+
+
+def rescaled_units(net: Network, factors: list[np.ndarray]) -> Network:
+    """The same function in other parameters: weights into hidden units times ``factors``, weights out divided by them.
+
+    Parameters
+    ----------
+    factors : one positive array (width,) for every hidden layer; biases go with the weights into the unit.
+
+    Raises ``ValueError`` for factors that do not fit or are not positive, and for activations that are not homogeneous.
+    """
+    scales = [finite_array(factor, f"factors[{i}]", 1) for i, factor in enumerate(factors)]
+    found = [scale.shape for scale in scales]
+    if found != [(m,) for m in net.widths[1:-1]] or any(np.any(scale <= 0) for scale in scales):
+        raise ValueError(
+            f"factors: found shapes {found}, expected positive numbers, one per unit of {net.widths[1:-1]}."
+        )
+    if net.activation not in HOMOGENEOUS:
+        raise ValueError(f"network: found activation {net.activation!r}, expected a homogeneous one, such as 'relu'.")
+    ends = [np.ones(net.widths[0]), *scales, np.ones(net.widths[-1])]
+    weights = [w * above / below[:, None] for w, (below, above) in zip(net.weights, pairwise(ends), strict=True)]
+    biases = [b * above for b, above in zip(net.biases, ends[1:], strict=True)]
+    return Network(tuple(weights), tuple(biases), net.activation, net.slope)
 
 
 def explicit(network: Network, inputs: np.ndarray, targets: np.ndarray, fisher: str, loss: str) -> float:

@@ -26,11 +26,11 @@ from scipy.linalg import qr
 
 from capcore.allocation import CapacityAllocation, allocate
 from capcore.architectures.base import Architecture
-from capcore.architectures.smoothing import ExponentialSmoothing
 from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem, fit
 from capcore.processes import Process
 from capcore.validation import finite_array, one_of, positive_integer
+from chapters.linear_systems.smoothing import ExponentialSmoothing
 
 COORDINATE_LAWS = ("normal", "uniform", "two-point")
 

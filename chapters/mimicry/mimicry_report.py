@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from capcore.complexity.network import Network
-from capcore.intervals import student_interval
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from chapters.shared.intervals import student_interval
 
 MEASURES = ("accuracy", "agreement")
 """Shares of the test points: those answered rightly, and those on which a network gives the teacher's answer."""

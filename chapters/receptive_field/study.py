@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.intervals import student_interval
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from chapters.shared.intervals import student_interval
 from chapters.shared.scaling import fit_power
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from chapters.shared.geometric_intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval
 
 NAMES = {
     "dense shared 0": "one dense, scale 1",

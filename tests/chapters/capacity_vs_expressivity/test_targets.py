@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import orbit_ceiling
+from chapters.capacity_vs_expressivity.orbits import orbit_ceiling
 from chapters.capacity_vs_expressivity.targets import TARGETS, target
 
 
