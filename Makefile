@@ -41,7 +41,7 @@ book: .venv/.ready  ## execute the notebooks, build the site, and print the path
 test: .venv/.ready  ## run the tests of package, notebooks, book and repository, but for the slow ones
 	@$(PY) -m pytest -m "$(MARKERS)" -n auto --maxprocesses 4 --dist $(DIST) $(ARGS)
 
-arithmetic: .venv/.ready  ## run all tests under other arithmetic; ARGS="haswell -- tests/scale" chooses
+arithmetic: .venv/.ready  ## run all tests under other arithmetic; ARGS="haswell -- tests/large" chooses
 	@$(PY) scripts/arithmetic.py $(ARGS)
 
 notebooks: .venv/.ready  ## execute the notebooks in place; the same sources give the same bytes

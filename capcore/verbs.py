@@ -158,7 +158,7 @@ def allocate(
         in memory, or never), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
         Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed or fft, and octaves from
         2^22 inputs; a sketch for all others.
-    input_dim, layers, derivative
+    input_dim, layers, derivative : int, dict and str
         Of a function, as for :class:`~capcore.architectures.function.Function`.
     rng : numpy.random.Generator or int, default 0
         Of the sketch.

@@ -14,7 +14,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-SECTIONS = ("Parameters", "Returns", "Attributes", "Raises", "Notes", "Examples")
+SECTIONS = ("Parameters", "Returns", "Attributes", "Raises", "Warns", "Notes", "Examples")
 LITERAL = re.compile(r"(``.+?``|:[a-z:]+:`[^`]+`|`[^`]+`_)", re.DOTALL)
 EMPHASIS = re.compile(r"(?<![\w*\\])\*(?![\s*])[^*]+?(?<![\s*])\*(?![\w*])")
 NAMES = r"\*{0,2}[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*"

@@ -13,9 +13,9 @@ import numpy as np
 from capcore import generic
 from capcore.architectures import derivatives
 from capcore.architectures.base import DenseJacobian
-from capcore.architectures.scales import to_even_scale
 from capcore.constraints import ConstraintSpace, equilibrate
 from capcore.finite_field import PRIME, Dual, jacobian_of_function
+from capcore.magnitudes import to_even_scale
 from capcore.validation import finite_array, one_of, positive_integer
 
 N_DRAWS = 3

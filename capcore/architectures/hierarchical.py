@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from capcore import generic
-from capcore.architectures.scales import balance, underflows
+from capcore.architectures.scales import balance
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.constraints import compress_columns, equilibrate
+from capcore.magnitudes import underflows
 from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
 from capcore.validation import finite_array, positive_integer

@@ -16,39 +16,12 @@ import numpy as np
 from scipy.linalg import cholesky, solve, svd
 
 from capcore.finite_field import PRIME, Dual
+from capcore.magnitudes import to_even_scale
 from capcore.validation import finite_array
 
-UNDERFLOW = -950  # binary exponent: products below 2^-950 have begun to lose entries that matter
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
 RIDGE = 1e-12  # of the trace: keeps the Gram matrix of an idle channel invertible
 SEED = 20_190_315
-
-
-def to_even_scale(values: np.ndarray) -> np.ndarray:
-    """``values`` times the power of two that brings their largest entry into [½, 1); zeros stay.
-
-    >>> to_even_scale(np.array([3.0, -12.0])).tolist()
-    [0.1875, -0.75]
-    """
-    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    half = exponent // 2  # in two steps: 2^1074 is no number
-    return np.ldexp(np.ldexp(values, -half), half - exponent)
-
-
-def underflows(kernels: Sequence[np.ndarray]) -> bool:
-    """Whether the product of some successive layers is lost in underflow, none of them being zero.
-
-    >>> underflows([np.full((1, 2, 1), 1e-160)] * 2), underflows([np.zeros((1, 2, 1))] * 2)
-    (True, False)
-    """
-    squares = min((float(np.vdot(kernel, kernel)) for kernel in kernels), default=1.0)
-    if squares > 0 and len(kernels) * min(0.0, np.log2(squares)) > UNDERFLOW:  # ordinary layers, at little cost
-        return False
-    largest = np.array([np.abs(kernel).max(initial=0.0) for kernel in kernels])
-    if not largest.all():
-        return False
-    sums = np.concatenate([[0.0], np.cumsum(np.frexp(largest)[1])])
-    return bool((sums - np.maximum.accumulate(sums)).min() < UNDERFLOW)
 
 
 def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:

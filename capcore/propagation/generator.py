@@ -128,7 +128,8 @@ class LimitCoefficients:
         """Drift Σ j a_j and diffusion ½ Σ j jᵀ a_j of the jumps; several channels must be lumpable."""
         single = lumped(rates)
         a, offsets = single.weights.reshape(-1), single.offsets
-        return cls((offsets.T * a) @ offsets / 2, a @ offsets, leak)
+        moment = (offsets.T * a) @ offsets
+        return cls((moment + moment.T) / 4, a @ offsets, leak)  # a product need not be symmetric to the last bit
 
     def scaled(self, factor: float) -> LimitCoefficients:
         """All coefficients times ``factor`` ≥ 0."""

@@ -10,11 +10,10 @@ from .checkpoints import read_folder as read_folder
 from .densities import Densities as Densities
 from .densities import Density as Density
 from .densities import layer_densities as layer_densities
-from .densities import spectral_densities as spectral_densities
 from .eigenvalues import GramSpectra as GramSpectra
 from .eigenvalues import gram_spectra as gram_spectra
+from .eigenvalues import operator_spectra as operator_spectra
 from .exponents import HillTable as HillTable
-from .exponents import hill_exponent as hill_exponent
 from .exponents import hill_table as hill_table
 from .inference import BootstrapInterval as BootstrapInterval
 from .inference import GoodnessOfFit as GoodnessOfFit
@@ -40,7 +39,6 @@ from .noise import bulk_quantiles as bulk_quantiles
 from .noise import fit_bulk as fit_bulk
 from .noise import layer_generator as layer_generator
 from .noise import null_weights as null_weights
-from .operator import operator_spectra as operator_spectra
 from .options import DensityOptions as DensityOptions
 from .options import SpectraOptions as SpectraOptions
 from .power_law import PowerLawFit as PowerLawFit
@@ -52,5 +50,5 @@ from .report import compare_spectra as compare_spectra
 from .tensors import Checkpoint as Checkpoint
 from .tensors import CheckpointError as CheckpointError
 from .tensors import Tensor as Tensor
-from .weightwatcher import weightwatcher_details as weightwatcher_details
-from .weightwatcher import weightwatcher_summary as weightwatcher_summary
+from .weightwatcher.details import weightwatcher_details as weightwatcher_details
+from .weightwatcher.details import weightwatcher_summary as weightwatcher_summary

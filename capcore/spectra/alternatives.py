@@ -10,13 +10,7 @@ from scipy.special import erfc
 
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import PowerLawFit
-from capcore.spectra.tail_models import (
-    TailModel,
-    cutoff_model,
-    exponential_model,
-    lognormal_model,
-    power_law_model,
-)
+from capcore.spectra.tail_models import TailModel, cutoff_model, exponential_model, lognormal_model, power_law_model
 from capcore.validation import finite_number, one_of
 
 _MODELS: dict[str, Callable[[np.ndarray, float], TailModel]] = {
@@ -35,15 +29,22 @@ class LikelihoodRatio:
 
     Attributes
     ----------
-    alternative : the other law's name. model : the other law, fitted.
-    ratio : log-likelihood of the power law minus that of the other; negative speaks for the other.
-    statistic : Vuong's ratio/(√n s), s the standard deviation of the differences; for the nested pair, twice the
-        difference.
-    p_value : of a statistic this far from zero, if both laws were equally close to the truth (Vuong, two-sided); for
-        the nested pair, if the power law were true (chi-square with one degree of freedom and half its mass at zero,
-        as the cut-off is at the edge of what it may be).
-    nested : whether the power law is a special case of the other.
-    favours : ``"power law"``, the other's name, or ``"neither"``, at the level that was asked for.
+    alternative : str
+        The other law's name.
+    model : TailModel
+        The other law, fitted.
+    ratio : float
+        Log-likelihood of the power law minus that of the other; negative speaks for the other.
+    statistic : float
+        Vuong's ratio/(√n s), s the standard deviation of the differences; for the nested pair, twice the difference.
+    p_value : float
+        Of a statistic this far from zero, if both laws were equally close to the truth (Vuong, two-sided); for the
+        nested pair, if the power law were true (chi-square with one degree of freedom and half its mass at zero, as
+        the cut-off is at the edge of what it may be).
+    nested : bool
+        Whether the power law is a special case of the other.
+    favours : str
+        ``"power law"``, the other's name, or ``"neither"``, at the level that was asked for.
     """
 
     alternative: str
@@ -73,9 +74,16 @@ def compare_tails(
 
     Parameters
     ----------
-    eigenvalues : (M,), the ones that were fitted. fit : of :func:`~capcore.spectra.power_law.fit_power_law`, without
-        x_max.
-    alternatives : among ``ALTERNATIVES``. level : p-values up to it decide. threshold : as for the fit.
+    eigenvalues : (M,)
+        The ones that were fitted.
+    fit : PowerLawFit
+        Of :func:`~capcore.spectra.power_law.fit_power_law`, without x_max.
+    alternatives : sequence of str
+        Among ``ALTERNATIVES``.
+    level : float
+        P-values up to it decide.
+    threshold : float, optional
+        As for the fit.
 
     Raises ``ValueError`` for a failed fit, for one with an upper end, where the eigenvalues are not the ones
     fitted, and for those beyond 1e±300.

@@ -1,17 +1,15 @@
-"""From a checkpoint to a report: every layer analysed, or listed with the reason why it is not."""
+"""From a checkpoint to a report: every layer analysed, at any scale of its weights, or listed with the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra.checkpoints import read_checkpoint
+from capcore.spectra.checkpoints import Weights, read_checkpoint
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
@@ -21,22 +19,29 @@ from capcore.spectra.report import Source, SpectraReport
 from capcore.spectra.tensors import Checkpoint, CheckpointError
 
 PACKAGES = ("capcore", "numpy", "scipy")
+ORDINARY = 256
+"""Weights up to 2^256 are squared as they are, and down to 2^-256 if they are a layer's largest."""
+LIMIT = 1000  # 2^1000, so that powers of two and their inverses are numbers
+LOG_2 = float(np.log10(2))
 
 
 def analyse_spectra(
-    source: Checkpoint | str | Path | Mapping[str, Any] | np.ndarray,
-    options: SpectraOptions | None = None,
-    *,
-    progress: bool | None = False,
+    source: Checkpoint | Weights, options: SpectraOptions | None = None, *, progress: bool | None = False
 ) -> SpectraReport:
     """The :class:`~capcore.spectra.report.SpectraReport` of a network's weights; nothing is executed or downloaded.
 
+    This is the method of paper 3 with every choice recorded: X of each slice and linear layer (Eq. 2), its exponent
+    (Eq. 1), and the metrics of the network (Eqs 3, 5 and 6).
+
     Parameters
     ----------
-    source : a checkpoint, or what :func:`~capcore.spectra.checkpoints.read_checkpoint` reads.
-    options : all choices, :class:`~capcore.spectra.options.SpectraOptions`; by default slices of
-        convolutions, 1/N, Clauset's x_min, the other laws and the bulk, without nulls, intervals and p-values, which
-        take longer. progress : a bar over layers on standard error; None shows it on a terminal only.
+    source : Checkpoint, or path, mapping or array
+        A checkpoint, or what :func:`~capcore.spectra.checkpoints.read_checkpoint` reads.
+    options : SpectraOptions, optional
+        All choices; by default slices of convolutions, 1/N, Clauset's x_min, the other laws and the bulk, without
+        nulls, intervals and p-values, which take longer.
+    progress : bool or None
+        A bar over layers on standard error; None shows it on a terminal only.
 
     Weights may be of any scale (:mod:`capcore.spectra.eigenvalues`): exponents, ranks and logarithms are right; λ_max,
     x_min and the bulk's edge are infinite or zero where double precision ends. A layer that cannot be analysed is
@@ -72,31 +77,6 @@ def analyse_spectra(
     )
 
 
-ORDINARY = 256
-"""Weights up to 2^256 are squared as they are, and down to 2^-256 if they are a layer's largest."""
-LIMIT = 1000  # 2^1000, so that powers of two and their inverses are numbers
-LOG_2 = float(np.log10(2))
-
-
-def levelled(layer: Layer) -> tuple[Layer, int]:
-    """The layer with weights near one, and k: they are its own divided by 2^k. Itself and 0 at ordinary scale.
-
-    >>> from capcore.spectra import find_layers, read_checkpoint
-    >>> found, k = levelled(find_layers(read_checkpoint({"fc": np.full((3, 3), 1e-200)})).layers[0])
-    >>> bool(0.5 <= found.weights().max() < 1), k
-    (True, -664)
-    """
-    if layer.tensor.dtype != "float64":
-        return layer, 0
-    sizes = np.abs(layer.tensor.read())
-    largest = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
-    k = int(np.clip(np.frexp(largest)[1], -LIMIT, LIMIT))
-    if not largest or abs(k) <= ORDINARY:
-        return layer, 0
-    read = layer.tensor.values
-    return replace(layer, tensor=replace(layer.tensor, values=lambda: np.ldexp(read(), -k))), k
-
-
 def analyse_layer(
     layer: Layer, options: SpectraOptions
 ) -> tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]:
@@ -123,6 +103,25 @@ def analyse_layer(
         rows = [in_own_units(row, 2 * k) for row in rows]
         densities = tuple(replace(each, scaled_by=float(np.ldexp(each.scaled_by, -k))) for each in densities)
     return rows, densities, found.skipped
+
+
+def levelled(layer: Layer) -> tuple[Layer, int]:
+    """The layer with weights near one, and k: they are its own divided by 2^k. Itself and 0 at ordinary scale.
+
+    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> found, k = levelled(find_layers(read_checkpoint({"fc": np.full((3, 3), 1e-200)})).layers[0])
+    >>> bool(0.5 <= found.weights().max() < 1), k
+    (True, -664)
+    """
+    if layer.tensor.dtype != "float64":
+        return layer, 0
+    sizes = np.abs(layer.tensor.read())
+    largest = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+    k = int(np.clip(np.frexp(largest)[1], -LIMIT, LIMIT))
+    if not largest or abs(k) <= ORDINARY:
+        return layer, 0
+    read = layer.tensor.values
+    return replace(layer, tensor=replace(layer.tensor, values=lambda: np.ldexp(read(), -k))), k
 
 
 def in_own_units(row: SpectrumMetrics, exponent: int) -> SpectrumMetrics:

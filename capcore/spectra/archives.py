@@ -1,8 +1,6 @@
-"""Files that are not executed: bytes, and NumPy's own archives.
+"""Files as bytes that can be looked at without being executed or held in memory, and NumPy's own ``.npy`` and ``.npz``.
 
-Files as bytes that can be looked at without being executed or held in memory.
-
-NumPy's own files, ``.npy`` and ``.npz``, without pickles and without trust in the sizes that they state.
+Those are read without pickles, and without trust in the sizes that they state.
 """
 
 from __future__ import annotations
@@ -21,6 +19,52 @@ import numpy as np
 from numpy.lib import format as npy
 
 from capcore.spectra.tensors import DAMAGED, Checkpoint, CheckpointError, Tensor, checked_name, checked_shape, count
+
+EXPANSION = 100  # times the file: trained weights hardly shrink, and deflate reaches a thousand only on constants
+ALWAYS = 2**28  # bytes that any archive may expand to: a small network with all its layers set to zero
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+def read_npz(path: str | Path) -> Checkpoint:
+    """Arrays of an ``.npz`` archive by name. Each is read, and taken out of memory again, when it is asked for.
+
+    Raises ``CheckpointError`` for archives that are damaged, encrypted, expand to far more than their size, or hold
+    Python objects.
+    """
+    path = Path(path)
+    data = map_file(path)
+    archive = open_archive(path)
+    tensors: dict[str, Tensor] = {}
+    for info in archive.infolist():
+        name = checked_name(info.filename.removesuffix(".npy"), str(path))
+        where = f"{path}: {name!r}"
+        if name in tensors:
+            raise CheckpointError(f"{path}: found two arrays named {name!r}, expected one. {DAMAGED}")
+        if info.filename == name:
+            tensors[name] = Tensor(name, "no array", (), lambda: np.zeros(0), "Not a NumPy array: left alone.")
+            continue
+        with Guarded(where), archive.open(info) as file:
+            dtype, shape, fortran = _header(where, file)
+            _fits(where, dtype, shape, info.file_size - file.tell())
+        tensors[name] = _tensor(name, dtype, shape, _member(where, archive, info, dtype, shape, fortran))
+    return Checkpoint(path.name, "npz", sha256(data), len(data), tensors)
+
+
+def read_npy(path: str | Path) -> Checkpoint:
+    """The array of an ``.npy`` file, under the name of the file, as a view of the mapped file."""
+    path = Path(path)
+    data = map_file(path)
+    with Guarded(str(path)):
+        file = BytesIO(data[: 2**16].tobytes())
+        dtype, shape, fortran = _header(str(path), file)
+        start = file.tell()
+        _fits(str(path), dtype, shape, len(data) - start)
+
+    def values() -> np.ndarray:
+        return data[start:].view(dtype).reshape(shape, order="F" if fortran else "C")
+
+    name = checked_name(path.stem, str(path))
+    return Checkpoint(path.name, "npy", sha256(data), len(data), {name: _tensor(name, dtype, shape, values)})
 
 
 def map_file(path: Path) -> np.ndarray:
@@ -69,53 +113,6 @@ def strict_json(text: bytes, where: str) -> Any:
             f"{where}: expected well-formed JSON in UTF-8, found something else ({found}). "
             "The file is damaged, or made to mislead: fetch it again from a source you trust."
         ) from None
-
-
-EXPANSION = 100  # times the file: trained weights hardly shrink, and deflate reaches a thousand only on constants
-ALWAYS = 2**28  # bytes that any archive may expand to: a small network with all its layers set to zero
-_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-
-
-def read_npz(path: str | Path) -> Checkpoint:
-    """Arrays of an ``.npz`` archive by name. Each is read, and taken out of memory again, when it is asked for.
-
-    Raises ``CheckpointError`` for archives that are damaged, encrypted, expand to far more than their size, or hold
-    Python objects.
-    """
-    path = Path(path)
-    data = map_file(path)
-    archive = open_archive(path)
-    tensors: dict[str, Tensor] = {}
-    for info in archive.infolist():
-        name = checked_name(info.filename.removesuffix(".npy"), str(path))
-        where = f"{path}: {name!r}"
-        if name in tensors:
-            raise CheckpointError(f"{path}: found two arrays named {name!r}, expected one. {DAMAGED}")
-        if info.filename == name:
-            tensors[name] = Tensor(name, "no array", (), lambda: np.zeros(0), "Not a NumPy array: left alone.")
-            continue
-        with Guarded(where), archive.open(info) as file:
-            dtype, shape, fortran = _header(where, file)
-            _fits(where, dtype, shape, info.file_size - file.tell())
-        tensors[name] = _tensor(name, dtype, shape, _member(where, archive, info, dtype, shape, fortran))
-    return Checkpoint(path.name, "npz", sha256(data), len(data), tensors)
-
-
-def read_npy(path: str | Path) -> Checkpoint:
-    """The array of an ``.npy`` file, under the name of the file, as a view of the mapped file."""
-    path = Path(path)
-    data = map_file(path)
-    with Guarded(str(path)):
-        file = BytesIO(data[: 2**16].tobytes())
-        dtype, shape, fortran = _header(str(path), file)
-        start = file.tell()
-        _fits(str(path), dtype, shape, len(data) - start)
-
-    def values() -> np.ndarray:
-        return data[start:].view(dtype).reshape(shape, order="F" if fortran else "C")
-
-    name = checked_name(path.stem, str(path))
-    return Checkpoint(path.name, "npy", sha256(data), len(data), {name: _tensor(name, dtype, shape, values)})
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:

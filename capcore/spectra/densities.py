@@ -1,38 +1,59 @@
-"""Empirical spectral densities: eigenvalues of X = WᵀW/N (paper 3, Eq. 2), with every choice that went into them."""
+"""Empirical spectral densities: eigenvalues of X = WᵀW/N (paper 3, Eq. 2), with every choice that went into them.
+
+Those of one layer; :func:`~capcore.spectra.analysis.analyse_spectra` has those of a whole network in its report.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
 from capcore.spectra.checkpoints import non_finite_count
-from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra
-from capcore.spectra.layers import Layer, Layers, Skipped, find_layers, slices, taps, unfolded
+from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
+from capcore.spectra.layers import Layer, Skipped, slices, taps, unfolded
 from capcore.spectra.noise import null_weights
-from capcore.spectra.operator import matrix_shape, operator_spectra
 from capcore.spectra.options import DensityOptions
-from capcore.spectra.tensors import Checkpoint
+
+Shape: TypeAlias = tuple[int, int]
+Tap: TypeAlias = tuple[int, ...] | None
+"""Position of a slice in the kernel; None for a whole layer."""
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """The eigenvalues of a layer, or of one of its slices.
+    """The empirical spectral density ρ(λ) of a layer, or of one of its slices (paper 3, Eqs 1 and 2): its eigenvalues.
 
     Attributes
     ----------
-    layer, kind : the layer's name and kind. tap : position of the slice in the kernel, ``None`` for a whole layer.
-    eigenvalues : (n,) descending, none negative, read-only. shape : (rows, columns) of each matrix.
-    n_matrices : that were pooled. n_zeros : eigenvalues that are exactly zero, since rows or columns are.
-    resolution : eigenvalues below it are rounding. divided_by : N. scaled_by : factor on the weights.
-    options : as given.
+    layer, kind : str
+        The layer's name and kind.
+    tap : tuple of int, or None
+        Position of the slice in the kernel, None for a whole layer.
+    eigenvalues : (n,)
+        Of X = WᵀW/N, descending, none negative, read-only.
+    shape : (int, int)
+        Rows and columns of each matrix.
+    n_matrices : int
+        That were pooled.
+    n_zeros : int
+        Eigenvalues that are exactly zero, since rows or columns are.
+    resolution : float
+        Eigenvalues below it are rounding.
+    divided_by : float
+        N.
+    scaled_by : float
+        Factor on the weights.
+    options : DensityOptions
+        As given.
     """
 
     layer: str
     kind: str
-    tap: tuple[int, ...] | None
+    tap: Tap
     eigenvalues: np.ndarray = field(repr=False)
     shape: tuple[int, int]
     n_matrices: int
@@ -55,7 +76,7 @@ class Density:
 
 @dataclass(frozen=True)
 class Densities:
-    """Densities of a network, and every tensor or slice that has none with the reason why."""
+    """Densities of a layer, or of several, and every tensor or slice that has none with the reason why."""
 
     densities: tuple[Density, ...]
     skipped: tuple[Skipped, ...]
@@ -67,28 +88,25 @@ class Densities:
         return len(self.densities)
 
 
-def spectral_densities(source: Checkpoint | Layers, options: DensityOptions | None = None) -> Densities:
-    """Densities of all layers, in the order of the checkpoint; of their slices, by default.
+def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
+    """The densities of one layer, paper 3, Eq. 2: one, or one per slice; and what of it is not analysed.
 
-    source : a checkpoint, or its layers from :func:`~capcore.spectra.layers.find_layers`, where groups, transposed
-    layers and the like can be told. Raises ``ValueError`` for weights whose squares leave double precision, which
+    Parameters
+    ----------
+    layer : Layer
+        Of :func:`~capcore.spectra.layers.find_layers`.
+    options : DensityOptions
+        Which matrices, what they are divided by, and a null in their place.
+
+    Raises ``ValueError`` for weights whose squares leave double precision, which
     :func:`~capcore.spectra.analysis.analyse_spectra` analyses all the same.
 
-    >>> from capcore.spectra.checkpoints import read_checkpoint
-    >>> network = {"fc": np.random.default_rng(0).normal(size=(20, 50)), "fc.bias": np.ones(20)}
-    >>> found = spectral_densities(read_checkpoint(network))
-    >>> [(density.name, len(density.eigenvalues)) for density in found], [skipped.name for skipped in found.skipped]
-    ([('fc', 20)], ['fc.bias'])
+    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> weights = np.random.default_rng(0).normal(size=(20, 50))
+    >>> (density,) = layer_densities(find_layers(read_checkpoint({"fc": weights})).layers[0], DensityOptions())
+    >>> density.name, density.shape, density.divided_by
+    ('fc', (20, 50), 50.0)
     """
-    options = options or DensityOptions()
-    layers = source if isinstance(source, Layers) else find_layers(source)
-    parts = [layer_densities(layer, options) for layer in layers.layers]
-    found = tuple(density for part in parts for density in part.densities)
-    return Densities(found, layers.skipped + tuple(skipped for part in parts for skipped in part.skipped))
-
-
-def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
-    """Densities of one layer: one, or one per slice; and what of it is not analysed."""
     arrangement = options.arrangement if layer.kernel else "unfolded"
     shape, n_matrices = matrices_of(layer, arrangement, options)
     reason = unfit_reason(shape, n_matrices, options)
@@ -104,11 +122,7 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
 
 
 def scaled_densities(
-    layer: Layer,
-    spectra: Iterable[tuple[tuple[int, ...] | None, GramSpectra]],
-    shape: tuple[int, int],
-    n_matrices: int,
-    options: DensityOptions,
+    layer: Layer, spectra: Iterable[tuple[Tap, GramSpectra]], shape: Shape, n_matrices: int, options: DensityOptions
 ) -> Densities:
     """Densities of undivided spectra, in the units of the options; slices that are zero are listed as skipped.
 
@@ -125,12 +139,12 @@ def scaled_densities(
     return Densities(tuple(found), tuple(skipped))
 
 
-def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[tuple[int, int], int]:
+def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[Shape, int]:
     """Shape of each matrix, and how many go into one density; none where the grid of a layer is not known.
 
     arrangement : of :class:`~capcore.spectra.options.DensityOptions`; ``unfolded`` for layers without a kernel.
 
-    >>> from capcore.spectra.checkpoints import read_checkpoint
+    >>> from capcore.spectra import find_layers, read_checkpoint
     >>> layer = find_layers(read_checkpoint({"conv": np.ones((32, 16, 3, 3))})).layers[0]
     >>> [matrices_of(layer, name, DensityOptions(name)) for name in ("slices", "pooled", "unfolded")]
     [((32, 16), 1), ((32, 16), 9), ((32, 144), 1)]
@@ -147,7 +161,7 @@ def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tupl
     return (n_out, n_in), groups * (prod(kernel) if arrangement == "pooled" else 1)
 
 
-def unfit_reason(shape: tuple[int, int], n_matrices: int, options: DensityOptions) -> str:
+def unfit_reason(shape: Shape, n_matrices: int, options: DensityOptions) -> str:
     """Why matrices are not analysed; empty if they are.
 
     shape, n_matrices : of :func:`matrices_of`.
@@ -166,12 +180,7 @@ def unfit_reason(shape: tuple[int, int], n_matrices: int, options: DensityOption
 
 
 def _scaled(
-    layer: Layer,
-    tap: tuple[int, ...] | None,
-    spectra: GramSpectra,
-    shape: tuple[int, int],
-    n_matrices: int,
-    options: DensityOptions,
+    layer: Layer, tap: Tap, spectra: GramSpectra, shape: Shape, n_matrices: int, options: DensityOptions
 ) -> Density:
     """The :class:`Density` of undivided spectra, in the units of the options.
 
@@ -194,7 +203,7 @@ def _scaled(
 
 def _spectra(
     layer: Layer, weights: np.ndarray, arrangement: str, options: DensityOptions
-) -> Iterator[tuple[tuple[int, ...] | None, GramSpectra]]:
+) -> Iterator[tuple[Tap, GramSpectra]]:
     if arrangement == "operator":
         grid, stride, dilation = (options.lengths(name, layer) or 1 for name in ("grid", "stride", "dilation"))
         yield None, operator_spectra(weights, grid, stride=stride, dilation=dilation)

@@ -1,4 +1,4 @@
-"""Weight spectra: densities with what is fitted to them, exponents along the layers, Hill's plot (paper 3)."""
+"""Pictures of weight spectra (paper 3): densities and what is fitted to them, exponents of layers, Hill plots."""
 
 from __future__ import annotations
 
@@ -26,8 +26,12 @@ def plot_spectral_density(
 
     Parameters
     ----------
-    curves : of :func:`~capcore.spectra.figure.density_curves`. A stroke at the bottom stands for each eigenvalue.
-    null_label : what the null is.
+    curves : DensityCurves
+        Of :func:`~capcore.spectra.figure.density_curves`. A stroke at the bottom stands for each eigenvalue.
+    ax : Axes
+        To draw on; returned.
+    null_label, xlabel : str
+        What the null is, and the label of the eigenvalues.
     """
     ax.stairs(curves.heights, curves.edges, fill=True, color=CYCLE[0], alpha=0.25)
     ax.stairs(curves.heights, curves.edges, color=CYCLE[0], linewidth=1, label=f"{len(curves.eigenvalues)} eigenvalues")
@@ -38,9 +42,8 @@ def plot_spectral_density(
     if curves.bulk.size:
         ax.plot(curves.bulk, curves.bulk_density, "--", color=CYCLE[2], label="Marchenko–Pastur")
     if curves.tail.size:
-        ax.plot(
-            curves.tail, curves.tail_density, color=CYCLE[1], linewidth=2, label=f"power law, α = {curves.alpha:.2f}"
-        )
+        law = f"power law, α = {curves.alpha:.2f}"
+        ax.plot(curves.tail, curves.tail_density, color=CYCLE[1], linewidth=2, label=law)
         ax.axvline(curves.x_min, color=CYCLE[1], linestyle="-.", linewidth=0.9, label=r"$x_\mathrm{min}$")
     inside = curves.eigenvalues[curves.eigenvalues >= curves.edges[0]]
     ax.plot(inside, np.full(len(inside), 0.02), "|", color=CYCLE[0], ms=7, mew=0.7, transform=ax.get_xaxis_transform())
@@ -59,18 +62,22 @@ def plot_exponents(models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes, *,
 
     Parameters
     ----------
-    models : label → rows of a report. Rows without an exponent leave a gap. Slices of one layer share one place.
-        Several models stand side by side in the same order of layers. The universal range of the paper is shaded.
+    models : mapping
+        Label → rows of a report. Rows without an exponent leave a gap. Slices of one layer share one place. Several
+        models stand side by side in the same order of layers. The universal range of the paper is shaded.
+    ax : Axes
+        To draw on; returned.
+    null_label : str
+        What the null is.
     """
     ax.axhspan(2, 5, color="0.93", zorder=0)
     for i, (label, rows) in enumerate(models.items()):
         layers = list(dict.fromkeys(row.layer for row in rows))
         places = _places(rows, layers, i, len(models))
         colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
-        alphas = np.array([row.alpha for row in rows])
-        low, high = (np.array([getattr(row, name) for row in rows]) for name in ("null_low", "null_high"))
-        ax.vlines(places, low, high, color="0.6", linewidth=2.5, alpha=0.5, zorder=1)
-        low, high = (np.array([getattr(row, name) for row in rows]) for name in ("alpha_low", "alpha_high"))
+        names = ("alpha", "alpha_low", "alpha_high", "null_low", "null_high")
+        alphas, low, high, null_low, null_high = np.array([[getattr(row, name) for row in rows] for name in names])
+        ax.vlines(places, null_low, null_high, color="0.6", linewidth=2.5, alpha=0.5, zorder=1)
         ax.vlines(places, low, high, color=colour, linewidth=0.8, zorder=2)
         ax.plot(places, alphas, marker, color=colour, ms=3.5, label=label, zorder=3)
     handles, labels = ax.get_legend_handles_labels()
@@ -94,8 +101,12 @@ def plot_hill(table: HillTable, ax: Axes, *, alpha: float | None = None, n_tail:
 
     Parameters
     ----------
-    alpha, n_tail : exponent and number of eigenvalues of a fit, drawn as a cross. Without a flat stretch there is no
-        power law.
+    table : HillTable
+        Of :func:`~capcore.spectra.exponents.hill_table`. Without a flat stretch there is no power law.
+    ax : Axes
+        To draw on; returned.
+    alpha, n_tail : float, int
+        Exponent and number of eigenvalues of a fit, drawn as a cross.
     """
     good = np.isfinite(table.alpha)
     k, alphas, errors = table.k[good], table.alpha[good], table.standard_error[good]
@@ -126,6 +137,6 @@ def _places(rows: Sequence[SpectrumMetrics], layers: Sequence[str], model: int, 
 def _ceiling(models: Mapping[str, Sequence[SpectrumMetrics]]) -> float:
     """Above every exponent, and above intervals and nulls as far as 30."""
     rows = [row for group in models.values() for row in group]
-    exponents, others = [row.alpha for row in rows], [x for row in rows for x in (row.alpha_high, row.null_high)]
-    highest = (max((x for x in values if np.isfinite(x)), default=5.0) for values in (exponents, others))
-    return 1.15 * max(next(highest), min(next(highest), 30.0))
+    groups = [row.alpha for row in rows], [x for row in rows for x in (row.alpha_high, row.null_high)]
+    exponents, others = (max((x for x in values if np.isfinite(x)), default=5.0) for values in groups)
+    return 1.15 * max(exponents, min(others, 30.0))

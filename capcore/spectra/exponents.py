@@ -1,23 +1,17 @@
-"""Maximum-likelihood exponents of power-law tails.
+"""Maximum-likelihood exponents of power-law tails, with and without an upper end, and Hill's estimator.
 
-Maximum-likelihood exponents of power-law tails, with and without an upper end.
-
-The logarithm of a power law on [x_min, x_max] is an exponential law on [0, ln(x_max / x_min)] with the rate a = α −
-1, so everything here is about gaps d = ln(x / x_min) and rates a.
-
-Hill's estimator: the exponent from the k largest eigenvalues, for every k.
-
-The names that a fit's numbers had when this package was planned: read-only, beside the ones that landed.
+The logarithm of a power law on [x_min, x_max] (paper 3, Eq. 1, for its tail) is an exponential law on
+[0, ln(x_max / x_min)] with the rate a = α − 1, so everything here is about gaps d = ln(x / x_min) and rates a.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.validation import finite_array, finite_number
 
 
 class Usable(NamedTuple):
@@ -34,11 +28,14 @@ def usable(eigenvalues: object, threshold: float | None = None, x_max: float | N
 
     Parameters
     ----------
-    eigenvalues : (M,), in any order, non-negative.
-    threshold : eigenvalues up to this are taken as zero and dropped. None takes M · 2.2e-16 · λ_max, below which an
-        eigenvalue of a Gram matrix in double precision is rounding; negative values within it are rounding too.
-        Zero keeps every positive number, for data that are not eigenvalues.
-    x_max : eigenvalues above it are left out.
+    eigenvalues : (M,)
+        In any order, non-negative.
+    threshold : float, optional
+        Eigenvalues up to this are taken as zero and dropped. None takes M · 2.2e-16 · λ_max, below which an eigenvalue
+        of a Gram matrix in double precision is rounding; negative values within it are rounding too. Zero keeps every
+        positive number, for data that are not eigenvalues.
+    x_max : float, optional
+        Eigenvalues above it are left out.
 
     Raises ``ValueError`` for anything else that is negative, and for values that are not finite.
 
@@ -150,29 +147,26 @@ def _mean_share(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(small, series, value), np.where(small, series_slope, slope)
 
 
-if TYPE_CHECKING:
-    import pandas
-
-
 @dataclass(frozen=True)
 class HillTable:
-    """What a Hill plot shows. All (K,), one entry per number k of largest eigenvalues.
+    """What a Hill plot shows: one entry per number k of largest eigenvalues.
 
-    ``k`` : how many. ``x_min`` : the next eigenvalue below, from which they are measured. ``alpha`` : 1 + k/Σ
-    ln(x_i/x_min); infinite if the k eigenvalues equal x_min. ``standard_error`` : (α − 1)/√k, if they were independent.
+    Attributes
+    ----------
+    k : (K,)
+        How many.
+    x_min : (K,)
+        The next eigenvalue below, from which they are measured.
+    alpha : (K,)
+        1 + k/Σ ln(x_i/x_min); infinite if the k eigenvalues equal x_min.
+    standard_error : (K,)
+        (α − 1)/√k, if they were independent.
     """
 
     k: np.ndarray
     x_min: np.ndarray
     alpha: np.ndarray
     standard_error: np.ndarray
-
-    def to_frame(self) -> pandas.DataFrame:
-        """The table as a pandas ``DataFrame``, indexed by k."""
-        import pandas as pd
-
-        columns = {"x_min": self.x_min, "alpha": self.alpha, "standard_error": self.standard_error}
-        return pd.DataFrame(columns, index=pd.Index(self.k, name="k"))
 
 
 def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTable:
@@ -183,8 +177,14 @@ def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTa
     power law to speak of. Hill's formula with k = n − 1 is the one that WeightWatcher uses below 20 eigenvalues:
     unlike 1 + n/Σ it leaves out the eigenvalue that is x_min, and so estimates 1/(α − 1) without bias.
 
-    Parameters as in :func:`~capcore.spectra.power_law.fit_power_law`. Raises ``ValueError`` for fewer than two
-    positive eigenvalues.
+    Parameters
+    ----------
+    eigenvalues : (M,)
+        In any order, non-negative.
+    threshold : float, optional
+        Eigenvalues up to it are zero; see :func:`usable`.
+
+    Raises ``ValueError`` for fewer than two positive eigenvalues.
 
     >>> hill_table([1.0, np.e, np.e**5]).alpha.round(3).tolist()
     [1.25, 1.333]
@@ -200,19 +200,7 @@ def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTa
     return HillTable(k, np.exp(logs[1:]), 1.0 + rate, rate / np.sqrt(k))
 
 
-def hill_exponent(eigenvalues: object, k: int, *, threshold: float | None = None) -> tuple[float, float]:
-    """Hill's α from the ``k`` largest eigenvalues, and its standard error.
-
-    >>> hill_exponent([1.0, 1.0, np.e], 1)
-    (2.0, 1.0)
-    """
-    table = hill_table(eigenvalues, threshold=threshold)
-    k = positive_integer(k, "k")
-    if k > len(table.k):
-        raise ValueError(f"k: found {k}, expected at most {len(table.k)}, one less than the positive eigenvalues.")
-    return float(table.alpha[k - 1]), float(table.standard_error[k - 1])
-
-
+# The names that a fit's numbers had when this package was planned: read-only, beside the ones that landed.
 xmin = property(lambda fit: fit.x_min, doc="The same as ``x_min``: lower end of the fitted tail.")
 ks_distance = property(lambda fit: fit.distance, doc="The same as ``distance``, of Kolmogorov and Smirnov.")
 stderr = property(lambda fit: fit.sigma, doc="The same as ``sigma``: standard error of α, with its caveats.")

@@ -1,8 +1,6 @@
-"""What a figure of a report shows.
+"""What a figure of a report shows: curves of a spectral density, computed, and the figure of exponents and densities.
 
-What a figure of a spectral density shows, computed: the histogram, the fitted tail, the bulk of noise, a null.
-
-The figure of a report: exponents along the layers and, for one network, one spectrum in full.
+The curves are the histogram, the fitted tail, the bulk of noise and a null; :mod:`capcore.spectra.drawing` draws them.
 """
 
 from __future__ import annotations
@@ -18,15 +16,20 @@ from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.exponents import hill_table, usable
 from capcore.spectra.layers import Layer
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
-from capcore.spectra.noise import BulkFit, bulk_density, fit_bulk
+from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.report import SpectraReport
 from capcore.spectra.tensors import Checkpoint
 from capcore.validation import positive_integer
 
+if TYPE_CHECKING:
+    import matplotlib.figure
+
 POINTS = 400
 LEFT_OUT = 0.05  # the smallest eigenvalues reach over decades, and would squeeze all others together
+NULL_LABELS = {"shuffled": "shuffled weights", "gaussian": "Gaussian weights", None: "null"}
+NONE = np.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -35,13 +38,20 @@ class DensityCurves:
 
     Attributes
     ----------
-    name : of the density. eigenvalues (n,) : positive ones, ascending.
-    edges (b + 1,), heights (b,) : histogram over bins of equal width in log λ; the smallest 5 % of 20
-        eigenvalues and more lie to the left of it. null_heights (b,) : of the null, or None.
-    tail, tail_density (p,) : the fitted power law from x_min on; empty without a fit.
-    bulk, bulk_density (p,) : the law of Marchenko and Pastur, with the share of eigenvalues that are no spikes; empty
-        without one.
-    alpha, x_min : of the fit; NaN without.
+    name : str
+        Of the density.
+    eigenvalues : (n,)
+        Positive ones, ascending.
+    edges : (b + 1,)
+        Of the histogram's bins, of equal width in log λ; the smallest 5 % of 20 eigenvalues and more lie to the left.
+    heights, null_heights : (b,)
+        The histogram, and that of the null, or None.
+    tail, tail_density : (p,)
+        The fitted power law from x_min on (paper 3, Eq. 1); empty without a fit.
+    bulk, bulk_density : (p,)
+        The law of Marchenko and Pastur, with the share of eigenvalues that are no spikes; empty without one.
+    alpha, x_min : float
+        Of the fit; NaN without.
     """
 
     name: str
@@ -58,25 +68,26 @@ class DensityCurves:
 
 
 def density_curves(
-    density: Density,
-    fit: PowerLawFit | None = None,
-    *,
-    null: np.ndarray | None = None,
-    n_bins: int | None = None,
+    density: Density, fit: PowerLawFit | None = None, *, null: np.ndarray | None = None, n_bins: int | None = None
 ) -> DensityCurves:
     """The :class:`~capcore.spectra.figure.DensityCurves` of a density.
 
     Parameters
     ----------
-    fit : its power law; by default Clauset's. null : (m,) eigenvalues of the null, of any number of draws.
-    n_bins : of the histogram; by default about twice the cube root of the number of eigenvalues, and at least six.
+    density : Density
+        Of a layer, or of a slice.
+    fit : PowerLawFit, optional
+        Its power law; by default Clauset's.
+    null : (m,), optional
+        Eigenvalues of the null, of any number of draws.
+    n_bins : int, optional
+        Of the histogram; by default about twice the cube root of the number of eigenvalues, and at least six.
 
     Raises ``ValueError`` for a density without two different eigenvalues.
 
-    >>> from capcore.spectra.checkpoints import read_checkpoint
-    >>> from capcore.spectra.densities import spectral_densities
-    >>> network = {"fc": np.random.default_rng(0).normal(size=(40, 50))}
-    >>> curves = density_curves(spectral_densities(read_checkpoint(network)).densities[0])
+    >>> from capcore.spectra import analyse_spectra
+    >>> report = analyse_spectra({"fc": np.random.default_rng(0).normal(size=(40, 50))})
+    >>> curves = density_curves(report.densities[0])
     >>> round(float(curves.heights @ np.diff(curves.edges)), 12)
     0.95
     """
@@ -84,63 +95,47 @@ def density_curves(
     if not len(values) or values[0] == values[-1]:
         raise ValueError(f"{density.name}: found fewer than two different eigenvalues, expected a spectrum to draw.")
     fit = fit_power_law(density.eigenvalues) if fit is None else fit
-    noise = np.zeros(0) if null is None else usable(null).values
+    noise = NONE if null is None else usable(null).values
     n_bins = positive_integer(max(6, round(2 * len(values) ** (1 / 3))) if n_bins is None else n_bins, "n_bins")
     low = float(np.quantile(values, LEFT_OUT)) if len(values) >= 20 else float(values[0])
-    high = max(float(values[-1]), float(noise[-1]) if len(noise) else 0.0)
-    edges = np.geomspace(low, high * (1 + 1e-9), n_bins + 1)
-    ok = fit.ok and fit.n_tail > 0
-    grid = np.geomspace(fit.x_min, values[-1], POINTS) if ok else np.zeros(0)
-    bulk = _bulk(density)
-    return DensityCurves(
-        density.name,
-        values,
-        edges,
-        _histogram(values, edges),
-        _histogram(noise, edges) if len(noise) else None,
-        grid,
-        _tail(grid, fit, len(values)) if ok else grid,
-        *bulk,
-        fit.alpha,
-        fit.x_min if ok else float("nan"),
-    )
+    edges = np.geomspace(low, max([values[-1], *noise[-1:]]) * (1 + 1e-9), n_bins + 1)
+    heights, null_heights = _heights(values, edges), _heights(noise, edges) if len(noise) else None
+    curves = (*_tail(values, fit), *_bulk(density))
+    x_min = fit.x_min if fit.ok else float("nan")
+    return DensityCurves(density.name, values, edges, heights, null_heights, *curves, fit.alpha, x_min)
 
 
 def null_eigenvalues(layer: Layer, options: DensityOptions, tap: tuple[int, ...] | None, n_draws: int) -> np.ndarray:
     """(m,) eigenvalues of ``n_draws`` nulls of a layer, or of one slice of it. ``options`` name the null and seed."""
-    draws = (DensityOptions(**{**vars(options), "draw": draw}) for draw in range(positive_integer(n_draws, "n_draws")))
+    draws = (replace(options, draw=draw) for draw in range(n_draws))
     found = [density for draw in draws for density in layer_densities(layer, draw) if density.tap == tap]
-    return np.concatenate([density.eigenvalues for density in found]) if found else np.zeros(0)
+    return np.concatenate([NONE, *(density.eigenvalues for density in found)])
 
 
-def _histogram(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+def _heights(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.histogram(values, edges)[0] / (len(values) * np.diff(edges))
 
 
-def _tail(grid: np.ndarray, fit: PowerLawFit, n: int) -> np.ndarray:
+def _tail(values: np.ndarray, fit: PowerLawFit) -> tuple[np.ndarray, np.ndarray]:
     """(α − 1)/x_min (λ/x_min)^(−α), normalised on [x_min, x_max], times the tail's share of the eigenvalues."""
-    rate = fit.alpha - 1
+    if not fit.ok:
+        return NONE, NONE
+    grid, rate = np.geomspace(fit.x_min, values[-1], POINTS), fit.alpha - 1
     mass = -np.expm1(-rate * np.log(fit.x_max / fit.x_min)) if fit.x_max is not None else 1.0
-    return fit.n_tail / n * rate / fit.x_min * (grid / fit.x_min) ** -fit.alpha / mass
+    return grid, fit.n_tail / len(values) * rate / fit.x_min * (grid / fit.x_min) ** -fit.alpha / mass
 
 
 def _bulk(density: Density) -> tuple[np.ndarray, np.ndarray]:
+    """The law of Marchenko and Pastur that is fitted to a density, times its share of the eigenvalues."""
     try:
-        fit: BulkFit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
+        fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
     except ValueError:  # too few eigenvalues, or too many zeros
-        return np.zeros(0), np.zeros(0)
+        return NONE, NONE
     upper, lower = np.sqrt(fit.upper), np.sqrt(fit.lower)
     scale, ratio = (upper + lower) / 2, ((upper - lower) / (upper + lower)) ** 2
     start = max(fit.lower, float(density.eigenvalues[density.eigenvalues > 0][-1]), fit.upper * 1e-6)
-    grid = np.geomspace(start, fit.upper, POINTS)[1:-1]
-    n = len(density.eigenvalues)
+    grid, n = np.geomspace(start, fit.upper, POINTS)[1:-1], len(density.eigenvalues)
     return grid, (n - fit.n_spikes) / n * bulk_density(grid, min(ratio, 1.0), scale)
-
-
-if TYPE_CHECKING:
-    import matplotlib.figure
-
-NULL_LABELS = {"shuffled": "shuffled weights", "gaussian": "Gaussian weights", None: "null"}
 
 
 def report_figure(
@@ -150,8 +145,12 @@ def report_figure(
 
     Parameters
     ----------
-    spectrum : name of the density to show; by default the one with the longest tail.
-    checkpoint : of a single report, for the density of its null.
+    reports : sequence of SpectraReport
+        Of one network, or of several.
+    spectrum : str, optional
+        Name of the density to show; by default the one with the longest tail.
+    checkpoint : Checkpoint, optional
+        Of a single report, for the density of its null.
 
     Needs matplotlib. Raises ``ValueError`` for reports without any spectrum, or without their densities.
     """
@@ -169,27 +168,17 @@ def report_figure(
         figure: Any = plt.figure(figsize=(7.5, 6.2 if single else 3.6))
         parts = figure.subfigures(2, 1) if single else [figure]
         label = NULL_LABELS[reports[0].options.null]
-        names = _labels(reports)
-        plot_exponents(
-            {name: report.spectra for name, report in zip(names, reports, strict=True)},
-            parts[0].subplots(),
-            null_label=label,
-        )
+        files = [report.source.name for report in reports]
+        names = [name if files.count(name) == 1 else f"{name} ({i + 1})" for i, name in enumerate(files)]
+        models = {name: report.spectra for name, report in zip(names, reports, strict=True)}
+        plot_exponents(models, parts[0].subplots(), null_label=label)
         if single:
             _detail(reports[0], _chosen(reports[0], spectrum), checkpoint, parts[1], label)
     return figure
 
 
-def _labels(reports: Sequence[SpectraReport]) -> list[str]:
-    """Names of the files, with a number behind those that occur again."""
-    names = [report.source.name for report in reports]
-    return [name if names.count(name) == 1 else f"{name} ({i + 1})" for i, name in enumerate(names)]
-
-
 def _chosen(report: SpectraReport, spectrum: str | None) -> SpectrumMetrics:
-    if spectrum is None:
-        return max(report.spectra, key=lambda row: row.n_tail)
-    found = [row for row in report.spectra if spectrum in (row.name, row.layer)]
+    found = [row for row in report.spectra if spectrum in (None, row.name, row.layer)]
     if not found:
         near = ", ".join(repr(row.name) for row in report.spectra[:3])
         raise ValueError(f"spectrum: found {spectrum!r}, which was not analysed, expected a name such as {near}.")
@@ -205,12 +194,10 @@ def _detail(
     options, null = report.options, None
     if options.null and checkpoint is not None:
         (layer,) = (layer for layer in options.layers(checkpoint).layers if layer.name == row.layer)
-        settings = replace(options.density, null=options.null, seed=options.seed)
-        null = null_eigenvalues(levelled(layer)[0], settings, row.tap, options.n_null)
+        null = null_eigenvalues(levelled(layer)[0], options.null_density(0), row.tap, options.n_null)
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    divided = options.density.divide_by != "nothing"
-    xlabel = r"eigenvalue λ of $W^\mathsf{T}W/N$" if divided else r"eigenvalue λ of $W^\mathsf{T}W$"
+    xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")
     if row.lambda_max != density.eigenvalues[0]:  # of a scale whose squares are no numbers
         xlabel += ", weights scaled"
     plot_spectral_density(density_curves(density, fit, null=null), left, null_label=label, xlabel=xlabel)

@@ -1,9 +1,5 @@
 """How sure an exponent is: bootstrap intervals that include the choice of x_min, and a test of the fit itself.
 
-Power laws for a batch of resampled or simulated spectra of one length.
-
-How sure an exponent is: bootstrap intervals that include the choice of x_min, and a test of the fit itself.
-
 Both treat eigenvalues as independent draws, as every published method does, and they are not: eigenvalues of one matrix
 repel each other. Of Gaussian weights (64 × 128, from many seeds), the exponent above a *known* x_min scatters by 0.07
 where σ says 0.4: eigenvalues are far more evenly spaced than independent numbers of the same density. With x_min
@@ -25,47 +21,6 @@ from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.scan import Packed, scan, starts
 from capcore.validation import finite_number, positive_integer
 
-
-def refit(
-    logs: np.ndarray, floor: float | None, ceiling: float | None, min_tail: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Logarithm of x_min (B,), rate α − 1 (B,) and distance (B,) of each row of ``logs`` (B, M), ascending.
-
-    ``floor`` : logarithm of a fixed x_min, or None to look for the best one in each row. ``ceiling`` : logarithm of
-    x_max or None. NaN where a row has no fit.
-    """
-    if floor is not None:
-        return (np.full(len(logs), floor), *_fixed(logs, floor, ceiling, min_tail))
-    low, rate, distance = (np.full(len(logs), np.nan) for _ in range(3))
-    allowed = starts(_rows(logs), min_tail).reshape(logs.shape)
-    rows = np.flatnonzero(allowed.any(axis=1))
-    if len(rows):
-        found = scan(_rows(logs[rows]), allowed[rows].ravel(), ceiling)
-        low[rows], rate[rows], distance[rows] = logs[rows, found.start], found.rate, found.distance
-    return low, rate, distance
-
-
-def _rows(logs: np.ndarray) -> Packed:
-    rows, number = logs.shape
-    return Packed(logs.ravel(), np.arange(rows) * number, np.full(rows, number))
-
-
-def _fixed(logs: np.ndarray, floor: float, ceiling: float | None, min_tail: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rates (B,) and distances (B,) of the tails from ``floor`` on."""
-    inside = logs >= floor
-    number = inside.sum(axis=1)
-    gaps = np.where(inside, logs - floor, 0.0)
-    span = np.inf if ceiling is None else ceiling - floor
-    mean = gaps.sum(axis=1) / np.maximum(number, 1)
-    good = (number >= min_tail) & (mean > 0) & (mean < span)
-    safe = np.where(good, mean, min(span, 2.0) / 2)
-    rate = 1.0 / safe if ceiling is None else truncated_rates(safe, np.full(len(safe), span))
-    model = distribution(gaps, rate[:, None], None if ceiling is None else np.full((len(logs), 1), span))
-    place = (np.cumsum(inside, axis=1) - 1) / np.maximum(number, 1)[:, None]
-    distance = np.where(inside, np.abs(model - place), 0.0).max(axis=1)
-    return np.where(good, rate, np.nan), np.where(good, distance, np.nan)
-
-
 _BLOCK = 200_000  # numbers drawn at a time
 
 
@@ -73,9 +28,16 @@ _BLOCK = 200_000  # numbers drawn at a time
 class BootstrapInterval:
     """Percentile interval of the exponent, and every resample's fit.
 
-    ``low``, ``high`` : ends of the interval for α. ``confidence`` : its nominal coverage. ``alphas`` (B,),
-    ``x_mins`` (B,) : exponent and x_min of each resample; NaN where a resample could not be fitted. ``n_failed`` :
-    how many could not.
+    Attributes
+    ----------
+    low, high : float
+        Ends of the interval for α.
+    confidence : float
+        Its nominal coverage.
+    alphas, x_mins : (B,)
+        Exponent and x_min of each resample; NaN where a resample could not be fitted.
+    n_failed : int
+        How many could not.
     """
 
     low: float
@@ -90,10 +52,16 @@ class BootstrapInterval:
 class GoodnessOfFit:
     """Whether a spectrum is as close to its power law as data drawn from that law are.
 
-    ``p_value`` : (k + 1)/(n + 1), where k of n simulated spectra are at least as far from their own best law; small
-    values speak against the power law. Uniform for a power law only where x_min was given, see
-    :func:`~capcore.spectra.inference.goodness_of_fit`. ``distance`` : of the data. ``distances`` (n,) : of the
-    simulated spectra.
+    Attributes
+    ----------
+    p_value : float
+        (k + 1)/(n + 1), where k of n simulated spectra are at least as far from their own best law; small values speak
+        against the power law. Uniform for a power law only where x_min was given, see
+        :func:`~capcore.spectra.inference.goodness_of_fit`.
+    distance : float
+        Of the data.
+    distances : (n,)
+        Of the simulated spectra.
     """
 
     p_value: float
@@ -113,8 +81,8 @@ def bootstrap_power_law(
     threshold: float | None = None,
     progress: bool = False,
 ) -> BootstrapInterval:
-    """The :class:`~capcore.spectra.inference.BootstrapInterval` of the exponent of
-    :func:`~capcore.spectra.power_law.fit_power_law`.
+    """The :class:`~capcore.spectra.inference.BootstrapInterval` of the exponent of paper 3, Eq. 1, as
+    :func:`~capcore.spectra.power_law.fit_power_law` finds it.
 
     The whole spectrum is drawn anew with replacement, and x_min chosen anew in every resample, so that the interval
     holds the uncertainty of both; σ knows of neither choice. Of independent draws, 300 from a power law (α = 2.5)
@@ -123,8 +91,24 @@ def bootstrap_power_law(
 
     Parameters
     ----------
-    eigenvalues : (M,). rng : source of the resamples. n_resamples : how many. confidence : between 0 and 1.
-    x_min, x_max, min_tail, threshold : as in ``fit_power_law``. progress : show a progress bar.
+    eigenvalues : (M,)
+        Non-negative, in any order.
+    rng : Generator
+        Source of the resamples.
+    n_resamples : int
+        How many.
+    confidence : float
+        Between 0 and 1.
+    x_min : float, optional
+        Lower end of the tail, instead of the search.
+    x_max : float, optional
+        Upper end of the law.
+    min_tail : int
+        Fewest eigenvalues in a tail.
+    threshold : float, optional
+        Eigenvalues up to it are zero; these four as in :func:`~capcore.spectra.power_law.fit_power_law`.
+    progress : bool
+        Show a progress bar.
 
     Raises ``ValueError`` if the spectrum itself cannot be fitted.
 
@@ -177,8 +161,24 @@ def goodness_of_fit(
     p ≤ 0.5. The data have been cut where they fit best, and the simulations follow that best fit. So p is then no
     probability, and the mean p of many spectra is above one half even where all of them are power laws.
 
-    Parameters as in :func:`~capcore.spectra.inference.bootstrap_power_law`; ``n_simulations`` : 1000 give p to about
-    0.01.
+    Parameters
+    ----------
+    eigenvalues : (M,)
+        Non-negative, in any order.
+    rng : Generator
+        Source of the simulations.
+    n_simulations : int
+        How many; 1000 give p to about 0.01.
+    x_min : float, optional
+        Lower end of the tail, instead of the search.
+    x_max : float, optional
+        Upper end of the law.
+    min_tail : int
+        Fewest eigenvalues in a tail.
+    threshold : float, optional
+        Eigenvalues up to it are zero; these four as in :func:`~capcore.spectra.power_law.fit_power_law`.
+    progress : bool
+        Show a progress bar.
 
     >>> quantiles = (1 - (np.arange(200) + 0.5) / 200) ** (-1 / 1.5)
     >>> goodness_of_fit(quantiles, np.random.default_rng(0), n_simulations=99).p_value > 0.9
@@ -198,9 +198,7 @@ def goodness_of_fit(
             below = rng.random(shape) >= fit.n_tail / fit.n
             drawn[below] = body[rng.integers(len(body), size=int(below.sum()))]
         _, _, distances[part] = refit(np.sort(drawn, axis=1), floor, ceiling, min_tail)
-    farther = int(
-        np.count_nonzero(~(distances < fit.distance))
-    )  # a simulation that cannot be fitted counts as farther too
+    farther = int(np.count_nonzero(~(distances < fit.distance)))  # also simulations that cannot be fitted
     return GoodnessOfFit((farther + 1) / (n_simulations + 1), fit.distance, distances)
 
 
@@ -225,3 +223,43 @@ def _draw_gaps(uniform: np.ndarray, rate: float, span: float | None) -> np.ndarr
     if abs(rate * span) < 1e-9:
         return uniform * span
     return -np.log1p(uniform * np.expm1(-rate * span)) / rate
+
+
+def refit(
+    logs: np.ndarray, floor: float | None, ceiling: float | None, min_tail: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Logarithm of x_min (B,), rate α − 1 (B,) and distance (B,) of each row of ``logs`` (B, M), ascending.
+
+    ``floor`` : logarithm of a fixed x_min, or None to look for the best one in each row. ``ceiling`` : logarithm of
+    x_max or None. NaN where a row has no fit.
+    """
+    if floor is not None:
+        return (np.full(len(logs), floor), *_fixed(logs, floor, ceiling, min_tail))
+    low, rate, distance = (np.full(len(logs), np.nan) for _ in range(3))
+    allowed = starts(_rows(logs), min_tail).reshape(logs.shape)
+    rows = np.flatnonzero(allowed.any(axis=1))
+    if len(rows):
+        found = scan(_rows(logs[rows]), allowed[rows].ravel(), ceiling)
+        low[rows], rate[rows], distance[rows] = logs[rows, found.start], found.rate, found.distance
+    return low, rate, distance
+
+
+def _rows(logs: np.ndarray) -> Packed:
+    rows, number = logs.shape
+    return Packed(logs.ravel(), np.arange(rows) * number, np.full(rows, number))
+
+
+def _fixed(logs: np.ndarray, floor: float, ceiling: float | None, min_tail: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rates (B,) and distances (B,) of the tails from ``floor`` on."""
+    inside = logs >= floor
+    number = inside.sum(axis=1)
+    gaps = np.where(inside, logs - floor, 0.0)
+    span = np.inf if ceiling is None else ceiling - floor
+    mean = gaps.sum(axis=1) / np.maximum(number, 1)
+    good = (number >= min_tail) & (mean > 0) & (mean < span)
+    safe = np.where(good, mean, min(span, 2.0) / 2)
+    rate = 1.0 / safe if ceiling is None else truncated_rates(safe, np.full(len(safe), span))
+    model = distribution(gaps, rate[:, None], None if ceiling is None else np.full((len(logs), 1), span))
+    place = (np.cumsum(inside, axis=1) - 1) / np.maximum(number, 1)[:, None]
+    distance = np.where(inside, np.abs(model - place), 0.0).max(axis=1)
+    return np.where(good, rate, np.nan), np.where(good, distance, np.nan)

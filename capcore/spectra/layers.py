@@ -1,17 +1,13 @@
-r"""Which tensors of a checkpoint are layers, and their matrices.
-
-Matrices of a layer: feature-map slices as in the paper, the unfolded kernel, and what they leave out.
-
-A convolution kernel (out, in, \*kernel) is no matrix. The paper takes one matrix (out, in) per tap, a slice; the
-reference tool pools the eigenvalues of all slices into one density; textbooks unfold the kernel into (out, in·taps).
-None of these is the linear map that the layer applies: that is :mod:`capcore.spectra.operator`. Channels in groups make
-each of them block-diagonal, whose spectrum is that of its blocks together.
-
-Which tensors of a checkpoint are layers with a matrix, of what kind, and why the others are not.
+r"""Which tensors of a checkpoint are layers, and their matrices: slices as in paper 3, or the unfolded kernel.
 
 A checkpoint names its tensors and gives their shapes; it does not say what they are for. Two axes are a linear layer,
 three to five a convolution with kernel axes behind (out, in). What shapes cannot tell is told by the caller: groups,
 transposition, or that a tensor is something else altogether.
+
+A convolution kernel (out, in, \*kernel) is no matrix. The paper takes one matrix (out, in) per tap, a slice; the
+reference tool pools the eigenvalues of all slices into one density; textbooks unfold the kernel into (out, in·taps).
+None of these is the linear map that the layer applies: that is :func:`~capcore.spectra.eigenvalues.operator_spectra`.
+Channels in groups make each of them block-diagonal, whose spectrum is that of its blocks together.
 """
 
 from __future__ import annotations
@@ -29,46 +25,6 @@ from capcore.spectra.tensors import Checkpoint, Tensor
 from capcore.validation import one_of, positive_integer
 
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
-
-
-def slices(weights: np.ndarray) -> np.ndarray:
-    """(taps, groups, out/groups, in/groups) matrices of a layer, one per tap.
-
-    weights : (groups, out/groups, in/groups, \\*kernel). Taps come in C order. A linear layer has one.
-
-    >>> slices(np.zeros((1, 8, 4, 3, 3))).shape
-    (9, 1, 8, 4)
-    """
-    _checked(weights)
-    return np.moveaxis(weights.reshape(*weights.shape[:3], -1), -1, 0)
-
-
-def unfolded(weights: np.ndarray) -> np.ndarray:
-    """(groups, out/groups, in/groups·taps) matrices: a row holds all weights of an output channel.
-
-    >>> unfolded(np.zeros((1, 8, 4, 3, 3))).shape
-    (1, 8, 36)
-    """
-    _checked(weights)
-    return weights.reshape(*weights.shape[:2], -1)
-
-
-def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Positions of the taps, in the order of :func:`slices`.
-
-    >>> taps((1, 2))
-    [(0, 0), (0, 1)]
-    """
-    return list(product(*map(range, kernel)))
-
-
-def _checked(weights: np.ndarray) -> None:
-    if weights.ndim < 3 or not weights.size:
-        raise ValueError(
-            f"weights: found the shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel)."
-        )
-
-
 KINDS = ("linear", "embedding", "conv1d", "conv2d", "conv3d", "skip")
 LAYOUTS = ("channels-first", "channels-last")
 _EMBEDDING = re.compile(r"embed|\bw[tp]e\b|token", re.IGNORECASE)
@@ -82,9 +38,14 @@ class Layer:
 
     Attributes
     ----------
-    name : of its tensor. kind : ``linear``, ``embedding``, ``conv1d``, ``conv2d`` or ``conv3d``.
-    shape : (groups, out/groups, in/groups, \\*kernel), whatever the order in the file. Groups are of channels that do
-    not mix, one in most layers.
+    name : str
+        Of its tensor.
+    kind : str
+        ``linear``, ``embedding``, ``conv1d``, ``conv2d`` or ``conv3d``.
+    shape : (groups, out/groups, in/groups, \\*kernel)
+        Whatever the order in the file. Groups are of channels that do not mix, one in most layers.
+    tensor : Tensor
+        As the checkpoint has it; ``channels_last`` and ``transposed`` say how its axes stand there.
     """
 
     name: str
@@ -140,17 +101,23 @@ def find_layers(
     transposed: Sequence[str] = (),
     layout: str = "channels-first",
 ) -> Layers:
-    """Layers of a checkpoint.
+    """The :class:`~capcore.spectra.layers.Layers` of a checkpoint.
 
     Parameters
     ----------
-    kinds : pattern of names → what such tensors are, where the shape misleads; ``skip`` leaves them out.
-    groups : pattern → groups of a convolution. Only the caller can know: a (64, 1, 3, 3) kernel may be depthwise, or
-        read grey images.
-    transposed : patterns of layers that are stored with (in, out) in place of (out, in), as GPT-2's linear layers and
+    checkpoint : Checkpoint
+        Of :func:`~capcore.spectra.checkpoints.read_checkpoint`.
+    kinds : mapping, optional
+        Pattern of names → what such tensors are, where the shape misleads; ``skip`` leaves them out.
+    groups : mapping, optional
+        Pattern → groups of a convolution. Only the caller can know: a (64, 1, 3, 3) kernel may be depthwise, or read
+        grey images.
+    transposed : sequence of str
+        Patterns of layers that are stored with (in, out) in place of (out, in), as GPT-2's linear layers and
         transposed convolutions are.
-    layout : ``channels-first``, (out, in, \\*kernel) as PyTorch stores it; or ``channels-last``,
-        (\\*kernel, in, out) as Keras and Flax do.
+    layout : str
+        ``channels-first``, (out, in, \\*kernel) as PyTorch stores it; or ``channels-last``, (\\*kernel, in, out) as
+        Keras and Flax do.
 
     Patterns are shell patterns such as ``layer1.*``; of several that fit, the first counts. Raises ``ValueError`` for a
     pattern that fits no tensor, and for groups that do not divide the channels.
@@ -226,3 +193,43 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
         raise ValueError(f"{name}: found {groups} groups for {first} channels, expected a divisor.")
     channels = (second, first // groups) if transposed else (first // groups, second)
     return Layer(name, natural, (groups, *channels, *kernel), tensor, last, transposed)
+
+
+def slices(weights: np.ndarray) -> np.ndarray:
+    """(taps, groups, out/groups, in/groups) matrices of a layer, one per tap: the feature maps W_{l,i} of paper 3.
+
+    ``weights`` : (groups, out/groups, in/groups, \\*kernel). Taps come in C order. A linear layer has one.
+
+    >>> slices(np.zeros((1, 8, 4, 3, 3))).shape
+    (9, 1, 8, 4)
+    """
+    _checked(weights)
+    return np.moveaxis(weights.reshape(*weights.shape[:3], -1), -1, 0)
+
+
+def unfolded(weights: np.ndarray) -> np.ndarray:
+    """(groups, out/groups, in/groups·taps) matrices of a layer: a row holds all weights of an output channel.
+
+    ``weights`` : (groups, out/groups, in/groups, \\*kernel).
+
+    >>> unfolded(np.zeros((1, 8, 4, 3, 3))).shape
+    (1, 8, 36)
+    """
+    _checked(weights)
+    return weights.reshape(*weights.shape[:2], -1)
+
+
+def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Positions of the taps, in the order of :func:`slices`.
+
+    >>> taps((1, 2))
+    [(0, 0), (0, 1)]
+    """
+    return list(product(*map(range, kernel)))
+
+
+def _checked(weights: np.ndarray) -> None:
+    if weights.ndim < 3 or not weights.size:
+        raise ValueError(
+            f"weights: found the shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel)."
+        )

@@ -1,8 +1,7 @@
-"""Capacity metrics of one spectrum.
+"""Capacity metrics of one spectrum, and how far each can be trusted: one row of a report.
 
-Norms, ranks and entropy of a spectrum: what capacity metrics were before exponents (paper 3, Eqs 5 and 6).
-
-Capacity metrics of one spectrum, and how much each of them can be trusted: one row of a report.
+Norms, ranks and entropy are what capacity metrics were before exponents (paper 3, Eqs 5 and 6); α and α log λ_max are
+those of its Eqs 1 and 3.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ from capcore.spectra.options import SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 from capcore.validation import finite_number
 
+NAN = float("nan")
+
 
 @dataclass(frozen=True)
 class Norms:
@@ -32,13 +33,21 @@ class Norms:
 
     Attributes
     ----------
-    lambda_max : largest eigenvalue, the squared spectral norm. log_spectral : its logarithm.
-    log_frobenius : logarithm of Σλ = ‖W‖²_F.
-    stable_rank : Σλ/λ_max, at least one and at most the rank.
-    log_stable_rank : log Σλ / log λ_max, Eq. 6. Unlike the stable rank it depends on the units of the weights: it
-        diverges as λ_max approaches one and is negative where the two lie on either side of it. NaN at exactly one.
-    entropy : −Σ p ln p / ln(rank) with p = λ/Σλ; one for equal eigenvalues, zero for one direction.
-    rank : eigenvalues above rounding.
+    lambda_max : float
+        Largest eigenvalue, the squared spectral norm.
+    log_spectral : float
+        Its logarithm.
+    log_frobenius : float
+        Logarithm of Σλ = ‖W‖²_F.
+    stable_rank : float
+        Σλ/λ_max, at least one and at most the rank.
+    log_stable_rank : float
+        log Σλ / log λ_max, paper 3, Eq. 6. Unlike the stable rank it depends on the units of the weights: it diverges
+        as λ_max approaches one and is negative where the two lie on either side of it. NaN at exactly one.
+    entropy : float
+        −Σ p ln p / ln(rank) with p = λ/Σλ; one for equal eigenvalues, zero for one direction.
+    rank : int
+        Eigenvalues above rounding.
     """
 
     lambda_max: float
@@ -53,8 +62,14 @@ class Norms:
 def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> Norms:
     """The :class:`~capcore.spectra.metrics.Norms` of a spectrum.
 
-    eigenvalues : (M,), non-negative, in any order. threshold : see :func:`~capcore.spectra.scan.usable`. Raises
-    ``ValueError`` where none is positive.
+    Parameters
+    ----------
+    eigenvalues : (M,)
+        Non-negative, in any order.
+    threshold : float, optional
+        Eigenvalues up to it are zero; see :func:`~capcore.spectra.exponents.usable`.
+
+    Raises ``ValueError`` where none is positive.
 
     >>> found = spectrum_norms([100.0, 100.0, 0.0])
     >>> found.stable_rank, found.rank, round(found.log_stable_rank, 2), round(found.entropy, 6)
@@ -83,6 +98,15 @@ def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> No
 def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None = None) -> float:
     """log₁₀ Σ λ^α, the logarithm of the α-norm; NaN for an exponent that is NaN, as of a failed fit.
 
+    Parameters
+    ----------
+    eigenvalues : (M,)
+        Non-negative, in any order.
+    alpha : float
+        The exponent.
+    threshold : float, optional
+        Eigenvalues up to it are zero.
+
     >>> round(log_alpha_norm([10.0, 10.0], 3.0), 3)
     3.301
     """
@@ -94,30 +118,40 @@ def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None
     return float(logsumexp(finite_number(alpha, "alpha") * part.logs) / np.log(10))
 
 
-NAN = float("nan")
-
-
 @dataclass(frozen=True)
 class SpectrumMetrics:
     """Metrics of a layer, or of one of its slices. Numbers that there are not are NaN, or None for counts.
 
     Attributes
     ----------
-    name, layer, kind, tap : as :class:`~capcore.spectra.densities.Density` has them.
-    rows, columns : of each matrix. n : eigenvalues.
-    n_matrices, n_zeros : that were pooled; eigenvalues that are exactly zero.
-    status : ``ok``, or ``failed`` where no power law could be fitted. reason : why.
-    alpha, sigma, x_min, distance, n_tail : of the :class:`~capcore.spectra.power_law.PowerLawFit`.
-    alpha_low, alpha_high : ends of the bootstrap interval. p_value : of the goodness of fit.
-    alpha_hat : α log₁₀ λ_max, the term of Eq. 3. log_alpha_norm : log₁₀ Σ λ^α.
-    lambda_max, log_spectral, log_frobenius : see :class:`~capcore.spectra.metrics.Norms`.
-    stable_rank, log_stable_rank : the same.
-    entropy, rank : the same.
-    bulk_edge, soft_rank, n_spikes : of the :class:`~capcore.spectra.noise.BulkFit`.
-    bulk_distance : the same. bulk_note : why there is none.
-    best_alternative : of the other laws, the likeliest. likelihood_ratio : the power law's log-likelihood minus its.
-        ratio_p_value : of the test between the two. favoured : ``power law``, the other, or ``neither``.
-    null_low, null_median, null_high : least, median and largest α of the null's draws. n_null : draws that had one.
+    name, layer, kind, tap, n_matrices, n_zeros : str, str, str, tuple, int, int
+        As :class:`~capcore.spectra.densities.Density` has them.
+    rows, columns, n : int
+        Of each matrix, and eigenvalues.
+    status, reason : str
+        ``ok``, or ``failed`` where no power law could be fitted, and why.
+    alpha, sigma, x_min, distance, n_tail : float, float, float, float, int
+        Of the :class:`~capcore.spectra.power_law.PowerLawFit`.
+    alpha_low, alpha_high : float
+        Ends of the bootstrap interval.
+    p_value : float
+        Of the goodness of fit.
+    alpha_hat : float
+        α log₁₀ λ_max, the term of paper 3, Eq. 3.
+    log_alpha_norm : float
+        log₁₀ Σ λ^α.
+    lambda_max, log_spectral, log_frobenius, stable_rank, log_stable_rank, entropy, rank : float, … int
+        See :class:`~capcore.spectra.metrics.Norms`.
+    bulk_edge, soft_rank, n_spikes, bulk_distance : float, float, int, float
+        Of the :class:`~capcore.spectra.noise.BulkFit`.
+    bulk_note : str
+        Why there is none.
+    best_alternative, favoured : str
+        Of the other laws the likeliest; and ``power law``, that one, or ``neither``.
+    likelihood_ratio, ratio_p_value : float
+        The power law's log-likelihood minus the other's, and the p-value of the test between the two.
+    null_low, null_median, null_high, n_null : float, int
+        Least, median and largest α of the null's draws, and how many had one.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""From spectra to one number per network: means, and sums as paper 3 prints them."""
+"""From spectra to one number per network: means, and sums as printed (paper 3, Eqs 3 and 5)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,36 @@ class ModelMetrics:
 
     Attributes
     ----------
-    n_layers : with at least one spectrum. n_weights : of the layers found, also of those without a spectrum.
-    n_spectra : slices and layers. n_fitted : of them with an exponent. n_failed : without. n_skipped : layers and
-        slices without a spectrum.
-    mean_alpha : over the fitted spectra. layer_mean_alpha : over layers of the means over their spectra, so that a
-        convolution weighs as much as a linear layer. share_in_range : of exponents within [2, 5].
-    mean_alpha_hat : mean of α log λ_max over fitted spectra, as WeightWatcher means it. sum_alpha_hat : the sum,
-        Eq. 3. layer_mean_alpha_hat : the sum divided by the number of layers that have an exponent, as the average in
-        the equation after Eq. 5.
-    log_product_frobenius : Σ log ‖W‖²_F over spectra, Eq. 5 (of squared norms).
-    log_product_spectral : Σ log λ_max over spectra, likewise.
-    mean_log_frobenius, mean_log_spectral : the means. mean_log_alpha_norm : of log Σ λ^α, over fitted spectra.
-    mean_stable_rank, mean_entropy : over spectra. mean_soft_rank : over those with a bulk. mean_distance : over fitted
-        spectra.
+    n_layers : int
+        With at least one spectrum.
+    n_weights : int
+        Of the layers found, also of those without a spectrum.
+    n_spectra, n_fitted, n_failed : int
+        Slices and layers, those of them with an exponent, and those without.
+    n_skipped : int
+        Layers and slices without a spectrum.
+    mean_alpha : float
+        Over the fitted spectra.
+    layer_mean_alpha : float
+        Over layers, of the means over their spectra, so that a convolution weighs as much as a linear layer.
+    share_in_range : float
+        Of exponents within [2, 5].
+    sum_alpha_hat : float
+        α̂ = Σ α log λ_max over fitted spectra, paper 3, Eq. 3.
+    mean_alpha_hat : float
+        The mean of these terms, as WeightWatcher has it.
+    layer_mean_alpha_hat : float
+        The sum divided by the number of layers that have an exponent: the average after paper 3, Eq. 5.
+    log_product_frobenius, log_product_spectral : float
+        Σ log ‖W‖²_F and Σ log λ_max over spectra: paper 3, Eq. 5, of squared norms.
+    mean_log_frobenius, mean_log_spectral : float
+        The means of the same.
+    mean_log_alpha_norm, mean_distance : float
+        Over fitted spectra, of log Σ λ^α and of the distance.
+    mean_stable_rank, mean_entropy : float
+        Over spectra.
+    mean_soft_rank : float
+        Over spectra with a bulk.
     """
 
     n_layers: int
@@ -62,6 +79,13 @@ class ModelMetrics:
 
 def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_weights: int = 0) -> ModelMetrics:
     """The :class:`~capcore.spectra.models.ModelMetrics` of a network's spectra.
+
+    Parameters
+    ----------
+    spectra : sequence of SpectrumMetrics
+        Of all its layers.
+    n_skipped, n_weights : int
+        As the result has them.
 
     >>> model_metrics([], n_skipped=2).n_skipped
     2

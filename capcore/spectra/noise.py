@@ -1,27 +1,16 @@
-"""What noise looks like in a spectrum: its law, its edge, its fit, and layers without training.
+"""What noise looks like in a spectrum: its law, the fluctuation of its edge, its fit, and layers without training.
 
-The law of Marchenko and Pastur: where the eigenvalues of noise lie.
+Of N × M entries of variance σ², M ≤ N, the eigenvalues of X = WᵀW/N (paper 3, Eq. 2) lie between λ± = σ²(1 ± √(M/N))²,
+with density N/M·√((λ₊ − λ)(λ − λ₋))/(2πσ²λ) as both grow at a fixed ratio (Marchenko and Pastur 1967). The largest one
+strays from λ₊ by the law of Tracy and Widom, with the centre and the width of Johnstone (2001).
 
-W has N rows and M ≤ N columns of independent entries of variance σ². The eigenvalues of X = WᵀW/N then lie between
-λ± = σ²(1 ± √(M/N))², with density N/M·√((λ₊ − λ)(λ − λ₋))/(2πσ²λ) as both grow at a fixed ratio (Marchenko and
-Pastur 1967).
+:func:`fit_bulk` fits this law to a spectrum, and counts what stands out of it. Spikes must not move the fit, so σ comes
+from the middle half of the bulk by rank: eigenvalues keep to their places like no independent draws do, and the middle
+half fixes σ to within O(1/M). Spikes are taken out until their number stays. A planted spike of strength θ is seen only
+above σ(M/N)^¼ (Baik, Ben Arous & Péché 2005): below, nothing sticks out.
 
-How far the largest eigenvalue of noise strays from the edge of the bulk: the law of Tracy and Widom.
-
-For an N × M matrix of independent standard normal entries, (λ_max(WᵀW) − centre)/width follows it as N and M grow, with
-the centre and the width of Johnstone (2001). The tests compute the quantiles by a determinant of Ferrari and Spohn.
-
-The bulk of noise in a spectrum, and what stands out of it: a fit of the law of Marchenko and Pastur.
-
-Spikes must not move the fit, so σ comes from the middle half of the bulk by rank: eigenvalues keep to their places like
-no independent draws do, and the middle half fixes σ to within O(1/M). Spikes are counted above the edge of noise, with
-the fluctuation of its largest eigenvalue (:mod:`capcore.spectra.noise`), and taken out until their number stays.
-A planted spike of strength θ is seen only above σ(M/N)^¼ (Baik, Ben Arous & Péché 2005): below, nothing sticks out.
-
-What a layer's spectrum would be without training: its weights shuffled, or replaced by Gaussian noise.
-
-Each layer has a generator of its own, made of the seed and its name, so that the nulls of one layer do not depend on
-which others are analysed, or in what order.
+:func:`null_weights` gives a layer without training: its weights shuffled, or Gaussian noise. Each layer has a generator
+of its own, made of the seed and its name, so that the nulls of one layer do not depend on which others are analysed.
 """
 
 from __future__ import annotations
@@ -35,9 +24,15 @@ import numpy as np
 
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
+QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
+"""Of the law of Tracy and Widom for real matrices (β = 1), to four places; the tests compute them by a determinant."""
+CENTRAL = (0.25, 0.75)  # of the bulk, by rank: what is fitted
+NULLS = ("shuffled", "gaussian")
+SMALLEST, LARGEST = 1e-140, 1e140  # of the largest weight: squares and sums of them are normal numbers
+
 
 def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
-    """(λ₋, λ₊) for M/N = ``ratio``, at most one.
+    """(λ₋, λ₊): the ends of the bulk of noise of standard deviation ``sigma``, for M/N = ``ratio``, at most one.
 
     >>> bulk_edges(0.25)
     (0.25, 2.25)
@@ -47,9 +42,18 @@ def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
 
 
 def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Density of the law at ``values``, of the same shape; zero outside of the bulk.
+    """Density of the law of Marchenko and Pastur at ``values``, of the same shape; zero outside of the bulk.
 
-    Raises ``ValueError`` for a ``sigma`` whose fourth power is no normal number.
+    Parameters
+    ----------
+    values : array
+        Where; of any shape.
+    ratio : float
+        M/N, above zero and at most one.
+    sigma : float
+        Standard deviation of the entries.
+
+    Raises ``ValueError`` where the fourth power of ``sigma`` is no normal number.
     """
     if sigma and not 1e-75 < abs(sigma) < 1e75:
         raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
@@ -61,7 +65,7 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
 
 
 def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Probability of the law up to ``values``, of the same shape, in closed form.
+    """Probability of the law up to ``values``, of the same shape, in closed form; arguments as for its density.
 
     With λ = σ²(1 + c + 2√c cos φ), c the ratio, the density becomes 2 sin²φ/(π(1 + c + 2√c cos φ)), whose integral is
     elementary.
@@ -76,6 +80,16 @@ def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> n
     return 1 + (np.sqrt(c) * np.sin(phi) - (1 + c) / 2 * phi + (1 - c) / 2 * half) / (np.pi * c)
 
 
+def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
+    """Values up to which the law has these probabilities, of the same shape, to six digits; M/N and σ as above.
+
+    >>> bulk_quantiles(np.array([0.0, 1.0]), 0.25).round(9).tolist()
+    [0.25, 2.25]
+    """
+    cumulated, values = _table(_ratio(ratio))
+    return sigma**2 * np.interp(probabilities, cumulated, values)
+
+
 def _ratio(value: float) -> float:
     if not 0 < finite_number(value, "ratio") <= 1:
         raise ValueError(f"ratio: found {value!r}, expected M/N above zero and at most one.")
@@ -88,20 +102,6 @@ def _table(ratio: float) -> tuple[np.ndarray, np.ndarray]:
     phi = np.linspace(np.pi, 0, 4001)
     values = 1 + ratio + 2 * np.sqrt(ratio) * np.cos(phi)
     return bulk_distribution(values, ratio), values
-
-
-def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Values up to which the law has these probabilities, of the same shape, to six digits.
-
-    >>> bulk_quantiles(np.array([0.0, 1.0]), 0.25).round(9).tolist()
-    [0.25, 2.25]
-    """
-    cumulated, values = _table(_ratio(ratio))
-    return sigma**2 * np.interp(probabilities, cumulated, values)
-
-
-QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
-"""Quantiles for real matrices (β = 1), rounded to four places."""
 
 
 def edge(n: float, m: float, level: float = 0.99) -> float:
@@ -119,20 +119,25 @@ def edge(n: float, m: float, level: float = 0.99) -> float:
     return float((root + side) ** 2 + QUANTILES[level] * width)
 
 
-CENTRAL = (0.25, 0.75)  # of the bulk, by rank: what is fitted
-
-
 @dataclass(frozen=True)
 class BulkFit:
     """A bulk of noise fitted to a spectrum, in the units of its eigenvalues.
 
     Attributes
     ----------
-    sigma : standard deviation of the noise's entries. lower, upper : λ±, ends of the bulk.
-    threshold : upper end with the fluctuation of the largest eigenvalue of one matrix of noise. n_spikes : eigenvalues
-    above it. soft_rank : λ₊/λ_max, about one for noise and small for a strong spike.
-    distance : largest difference between the distribution of the bulk's eigenvalues and the law; a matrix of noise has
-    about 1/M. It says whether there is such a bulk at all: the other numbers do not.
+    sigma : float
+        Standard deviation of the noise's entries.
+    lower, upper : float
+        λ±, ends of the bulk.
+    threshold : float
+        Upper end with the fluctuation of the largest eigenvalue of one matrix of noise.
+    n_spikes : int
+        Eigenvalues above the threshold.
+    soft_rank : float
+        λ₊/λ_max, about one for noise and small for a strong spike.
+    distance : float
+        Largest difference between the distribution of the bulk's eigenvalues and the law; a matrix of noise has about
+        1/M. It says whether there is such a bulk at all: the other numbers do not.
     """
 
     sigma: float
@@ -147,14 +152,20 @@ class BulkFit:
 def fit_bulk(
     eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float | None = None, level: float = 0.99
 ) -> BulkFit:
-    """The bulk of (n,) eigenvalues of WᵀW/divisor, in any order.
+    """The :class:`~capcore.spectra.noise.BulkFit` of eigenvalues of WᵀW/divisor.
+
+    From a density: ``fit_bulk(d.eigenvalues, d.shape, divisor=d.divided_by)``.
 
     Parameters
     ----------
-    eigenvalues : of one matrix, or of several of one shape together: a multiple of its shorter side, zeros included.
-    shape : rows and columns of the matrix, in any order. divisor : what the eigenvalues were divided by; N, the longer
-        side, by default. From a density: ``fit_bulk(d.eigenvalues, d.shape, divisor=d.divided_by)``.
-    level : probability that the largest eigenvalue of a matrix of noise stays below the threshold.
+    eigenvalues : (n,)
+        Of one matrix, or of several of one shape together: a multiple of its shorter side, zeros included.
+    shape : (int, int)
+        Rows and columns of the matrix, in any order.
+    divisor : float, optional
+        What the eigenvalues were divided by; by default N of paper 3, Eq. 2, the longer side.
+    level : float
+        Probability that the largest eigenvalue of a matrix of noise stays below the threshold.
 
     Raises ``ValueError`` for fewer than 8 eigenvalues, and if more than a quarter of them are zero: rows or columns
     of zeros must be taken out first.
@@ -212,18 +223,22 @@ def _distance(bulk: np.ndarray, ratio: float, scale: float) -> float:
     return float(max(np.abs(law - steps[:-1]).max(), np.abs(law - steps[1:]).max()))
 
 
-NULLS = ("shuffled", "gaussian")
-SMALLEST, LARGEST = 1e-140, 1e140  # of the largest weight: squares and sums of them are normal numbers
-
-
 def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: int = 0) -> np.ndarray:
     """Weights of the same shape, double precision, without whatever training has arranged in them.
 
     Parameters
     ----------
-    null : ``shuffled`` permutes the entries, which keeps zeros of pruning, outliers and the mean; ``gaussian`` draws
+    weights : array
+        Of a layer, of any shape.
+    null : str
+        ``shuffled`` permutes the entries, which keeps zeros of pruning, outliers and the mean; ``gaussian`` draws
         them with mean zero and their variance.
-    seed : non-negative. name : of the layer. draw : 0, 1, … for several nulls of one layer.
+    seed : int
+        Non-negative.
+    name : str
+        Of the layer.
+    draw : int
+        0, 1, … for several nulls of one layer.
 
     Raises ``ValueError`` for ``gaussian`` where the variance of the weights is no normal number.
 
@@ -243,7 +258,7 @@ def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: 
 
 
 def layer_generator(seed: int, name: str, purpose: str = "", draw: int = 0) -> np.random.Generator:
-    """A generator for one layer and one purpose, the same on every machine and whatever else is analysed.
+    """A generator for the layer ``name`` and one purpose, the same on every machine and whatever else is analysed.
 
     >>> layer_generator(0, "fc").integers(100) == layer_generator(0, "fc").integers(100)
     np.True_

@@ -1,19 +1,15 @@
-"""Every choice of an analysis.
-
-How spectral densities are computed: what the paper and the reference tool leave between the lines, as options.
-
-Every choice of an analysis in one record, which goes into the report that it leads to.
-"""
+"""Every choice of an analysis, in records that go into the report: what paper 3 and its tool leave open, as options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from capcore.spectra.alternatives import ALTERNATIVES
+from capcore.spectra.eigenvalues import Lengths
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers
 from capcore.spectra.noise import NULLS, QUANTILES
 from capcore.spectra.power_law import check_ends
@@ -22,8 +18,6 @@ from capcore.validation import finite_number, one_of, positive_integer
 
 DIVISORS = ("larger side", "nothing")
 TOOL = "weightwatcher"
-Lengths: TypeAlias = int | tuple[int, ...]
-"""One number for all axes of a kernel, or one for each."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +26,25 @@ class DensityOptions:
 
     Attributes
     ----------
-    arrangement : of a convolution. ``slices``: one density per tap, the paper's feature maps. ``pooled``: the
-        eigenvalues of all slices in one density. ``unfolded``: (out, in·taps). ``operator``: the map itself, circular.
-    divide_by : N of Eq. 2. ``larger side`` of the matrix (of one frequency's, for ``operator``), or ``nothing``.
-    scale : factor on the weights; ``weightwatcher`` is that of WeightWatcher 0.7.7: √½ for pooled slices, √(taps/2)
-        for single ones, 1 for linear layers.
-    grid, stride, dilation : for ``operator``, see :func:`~capcore.spectra.operator.operator_spectra`; the same for all
-        layers, or by pattern of names.
-    null : ``shuffled`` or ``gaussian`` weights in place of the layer's. seed, draw : of the null.
-    minimum, maximum : fewest eigenvalues worth a density, and longest shorter side of a matrix worth its time.
+    arrangement : str
+        Of a convolution. ``slices``: one density per tap, the feature maps of paper 3. ``pooled``: the eigenvalues of
+        all slices in one density. ``unfolded``: (out, in·taps). ``operator``: the map itself, circular.
+    divide_by : str
+        N of paper 3, Eq. 2: ``larger side`` of the matrix (of one frequency's, for ``operator``), or ``nothing``.
+    scale : float or str
+        Factor on the weights; ``weightwatcher`` is that of WeightWatcher 0.7.7: √½ for pooled slices, √(taps/2) for
+        single ones, 1 for linear layers.
+    grid, stride, dilation : int, tuple of int, or mapping
+        For ``operator``, see :func:`~capcore.spectra.eigenvalues.operator_spectra`; the same for all layers, or by
+        pattern of names.
+    null : str, optional
+        ``shuffled`` or ``gaussian`` weights in place of the layer's.
+    seed, draw : int
+        Of the null.
+    minimum : int
+        Fewest eigenvalues worth a density.
+    maximum : int
+        Longest shorter side of a matrix worth its time.
 
     >>> DensityOptions(arrangement="pooled", divide_by="nothing").minimum
     10
@@ -104,17 +108,35 @@ class SpectraOptions:
 
     Attributes
     ----------
-    density : which matrices of a layer, what their eigenvalues are divided by, and so on.
-    kinds, groups, transposed, layout : what shapes do not tell, as for :func:`~capcore.spectra.layers.find_layers`.
-    x_min : lower end of the tail; None chooses it by Clauset's method. tail_share : share of the positive eigenvalues
-        that are the tail instead, such as 0.5; unlike ``x_min`` it means the same in every layer.
-    x_max, min_tail, threshold : as for :func:`~capcore.spectra.power_law.fit_power_law`.
-    n_resamples, confidence : of the bootstrap interval; 0 leaves it out.
-    n_simulations : of the goodness-of-fit test; 0 leaves it out.
-    alternatives, level : laws that the power law is compared with, none of them with an x_max.
-    bulk_level : of the edge of noise, above which eigenvalues count as spikes.
-    null, n_null : ``shuffled`` or ``gaussian`` weights that every spectrum is compared with, and how many draws.
-    seed : of nulls, bootstrap and simulations. Every layer has a generator of its own.
+    density : DensityOptions
+        Which matrices of a layer, what their eigenvalues are divided by, and so on.
+    kinds, groups, transposed, layout : mapping, mapping, tuple of str, str
+        What shapes do not tell, as for :func:`~capcore.spectra.layers.find_layers`.
+    x_min : float, optional
+        Lower end of the tail; None chooses it by Clauset's method.
+    tail_share : float, optional
+        Share of the positive eigenvalues that are the tail instead, such as 0.5; unlike ``x_min`` it means the same in
+        every layer.
+    x_max, min_tail, threshold : float, int, float
+        As for :func:`~capcore.spectra.power_law.fit_power_law`.
+    n_resamples : int
+        Of the bootstrap interval; 0 leaves it out.
+    confidence : float
+        Nominal coverage of the interval.
+    n_simulations : int
+        Of the goodness-of-fit test; 0 leaves it out.
+    alternatives : tuple of str
+        Laws that the power law is compared with, none of them with an x_max.
+    level : float
+        P-values up to it decide between two laws.
+    bulk_level : float
+        Of the edge of noise, above which eigenvalues count as spikes.
+    null : str, optional
+        ``shuffled`` or ``gaussian`` weights that every spectrum is compared with.
+    n_null : int
+        How many draws of the null.
+    seed : int
+        Of nulls, bootstrap and simulations. Every layer has a generator of its own.
 
     >>> SpectraOptions(null="shuffled").null_density(3).draw
     3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,24 +13,38 @@ from capcore.spectra.scan import best_tails, pack, starts
 from capcore.validation import finite_number, positive_integer
 
 FAILED = float("nan")
+Limit: TypeAlias = float | None
+"""In units of the eigenvalues, or none."""
 
 
 @dataclass(frozen=True)
 class PowerLawFit:
     """A power law ρ(λ) ~ λ^(−α) on [x_min, x_max], fitted to the eigenvalues there (paper 3, Eq. 1).
 
+    ``xmin``, ``ks_distance`` and ``stderr`` are ``x_min``, ``distance`` and ``sigma`` under their earlier names.
+
     Attributes
     ----------
-    alpha : the exponent α; NaN if nothing could be fitted. x_min : lower end of the fitted tail. x_max : upper end of
-        the law; None if it has none.
-    distance : Kolmogorov–Smirnov distance of the tail from the law.
-    sigma : standard error of α **if** the eigenvalues in the tail were independent and x_min were known:
-        (α − 1)/√n_tail where there is no x_max. Eigenvalues repel each other and x_min is chosen, so that it is neither
-        an upper nor a lower bound: see :func:`~capcore.spectra.inference.bootstrap_power_law`.
-    n_tail : eigenvalues in the tail. n : eigenvalues used in all. n_zero, n_above : eigenvalues that were not used
-        because they are zero up to rounding, or above x_max.
-    status : ``"ok"`` or ``"failed"``. reason : why it failed; empty otherwise.
-    xmin, ks_distance, stderr : ``x_min``, ``distance`` and ``sigma`` under their earlier names, for reading.
+    alpha : float
+        The exponent α; NaN if nothing could be fitted.
+    x_min : float
+        Lower end of the fitted tail.
+    x_max : float or None
+        Upper end of the law; None if it has none.
+    distance : float
+        Kolmogorov–Smirnov distance of the tail from the law.
+    sigma : float
+        Standard error of α **if** the eigenvalues in the tail were independent and x_min were known: (α − 1)/√n_tail
+        where there is no x_max. Eigenvalues repel each other and x_min is chosen, so that it is neither an upper nor a
+        lower bound: see :func:`~capcore.spectra.inference.bootstrap_power_law`.
+    n_tail, n : int
+        Eigenvalues in the tail, and eigenvalues used in all.
+    n_zero, n_above : int
+        Eigenvalues that were not used because they are zero up to rounding, or above x_max.
+    status : str
+        ``"ok"`` or ``"failed"``.
+    reason : str
+        Why it failed; empty otherwise.
     """
 
     from capcore.spectra.exponents import ks_distance, stderr, xmin
@@ -53,14 +68,10 @@ class PowerLawFit:
 
 
 def fit_power_law(
-    eigenvalues: object,
-    *,
-    x_min: float | None = None,
-    x_max: float | None = None,
-    min_tail: int = 2,
-    threshold: float | None = None,
+    eigenvalues: object, *, x_min: Limit = None, x_max: Limit = None, min_tail: int = 2, threshold: Limit = None
 ) -> PowerLawFit:
-    """The :class:`~capcore.spectra.power_law.PowerLawFit` of maximum likelihood whose tail is closest to its law.
+    """The :class:`~capcore.spectra.power_law.PowerLawFit` of maximum likelihood whose tail is closest to its law:
+    the exponent α of paper 3, Eq. 1.
 
     For every candidate x_min the exponent is α = 1 + n/Σ ln(x_j/x_min), and the candidate with the least distance
     D = max_j ‖1 − (x_j/x_min)^(1−α) − j/n‖, j = 0 … n−1, is taken, the smallest one among equals (Clauset et al., Eqs
@@ -68,12 +79,17 @@ def fit_power_law(
 
     Parameters
     ----------
-    eigenvalues : (M,), non-negative, in any order.
-    x_min : lower end of the tail, instead of the search.
-    x_max : upper end of the law. Larger eigenvalues are left out, and the likelihood is that of a law that ends
-        there, which the reference tools' is not: they keep the formula above.
-    min_tail : fewest eigenvalues in a tail; the method as published takes 2.
-    threshold : eigenvalues up to it are zero; see :func:`~capcore.spectra.scan.usable`.
+    eigenvalues : (M,)
+        Non-negative, in any order.
+    x_min : float, optional
+        Lower end of the tail, instead of the search.
+    x_max : float, optional
+        Upper end of the law. Larger eigenvalues are left out, and the likelihood is that of a law that ends there,
+        which the reference tools' is not: they keep the formula above.
+    min_tail : int
+        Fewest eigenvalues in a tail; the method as published takes 2.
+    threshold : float, optional
+        Eigenvalues up to it are zero; see :func:`~capcore.spectra.exponents.usable`.
 
     Too few eigenvalues are no error: ``status`` and ``reason`` say so, and the numbers are NaN. ``ValueError`` for
     negative eigenvalues, values that are not finite, and options that make no sense.
@@ -87,17 +103,17 @@ def fit_power_law(
 
 
 def fit_power_laws(
-    spectra: Sequence[object],
-    *,
-    x_min: float | None = None,
-    x_max: float | None = None,
-    min_tail: int = 2,
-    threshold: float | None = None,
+    spectra: Sequence[object], *, x_min: Limit = None, x_max: Limit = None, min_tail: int = 2, threshold: Limit = None
 ) -> list[PowerLawFit]:
     """One :class:`~capcore.spectra.power_law.PowerLawFit` per spectrum, as
-    :func:`~capcore.spectra.power_law.fit_power_law` finds it; all share the overhead of one.
+    :func:`~capcore.spectra.power_law.fit_power_law` finds it; all share the overhead of one scan.
 
-    Parameters as there, the same for all.
+    Parameters
+    ----------
+    spectra : sequence of (M,)
+        Eigenvalues of each, non-negative, in any order.
+    x_min, x_max, min_tail, threshold : float, float, int, float
+        As there, the same for all.
     """
     low, high = check_ends(x_min, x_max)
     min_tail = positive_integer(min_tail, "min_tail", minimum=2)
@@ -121,7 +137,7 @@ def fit_power_laws(
     return [fit for fit in fits if fit is not None]
 
 
-def check_ends(x_min: float | None, x_max: float | None) -> tuple[float | None, float | None]:
+def check_ends(x_min: Limit, x_max: Limit) -> tuple[Limit, Limit]:
     """The two ends as floats, positive and in order."""
     low, high = (
         None if value is None else finite_number(value, name, "a positive number or None")
@@ -137,7 +153,7 @@ def check_ends(x_min: float | None, x_max: float | None) -> tuple[float | None, 
     return low, high
 
 
-def _problem(part: Usable, low: float | None, high: float | None, min_tail: int) -> str:
+def _problem(part: Usable, low: Limit, high: Limit, min_tail: int) -> str:
     """Why no power law can be fitted; empty if one can."""
     logs = part.logs if low is None else part.logs[part.values >= low]
     where = "" if low is None else f" from x_min = {low:.6g} on"
@@ -152,7 +168,7 @@ def _problem(part: Usable, low: float | None, high: float | None, min_tail: int)
     return ""
 
 
-def _failed(part: Usable, low: float | None, high: float | None, reason: str) -> PowerLawFit:
+def _failed(part: Usable, low: Limit, high: Limit, reason: str) -> PowerLawFit:
     x_min = FAILED if low is None else low
     counts = (0, len(part.logs), part.n_zero, part.n_above)
     return PowerLawFit(FAILED, x_min, high, FAILED, FAILED, *counts, "failed", reason)

@@ -1,9 +1,4 @@
-"""Reports as text.
-
-Reports as text: tables for a terminal, comma-separated values, JSON.
-
-The output of ``capcore spectra --preset weightwatcher``.
-"""
+"""Reports as text: tables for a terminal, comma-separated values and JSON; and the same of the WeightWatcher preset."""
 
 from __future__ import annotations
 
@@ -13,50 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 from capcore.spectra.report import SpectraReport, compare_spectra
 from capcore.spectra.tensors import Checkpoint
-from capcore.spectra.weightwatcher import weightwatcher_details, weightwatcher_summary
+from capcore.spectra.weightwatcher.details import weightwatcher_details, weightwatcher_summary
 
 if TYPE_CHECKING:
     import pandas
 
 COLUMNS: Mapping[str, str] = {
-    "name": "layer",
-    "rows": "rows",
-    "columns": "cols",
-    "n": "n",
-    "alpha": "alpha",
-    "alpha_low": "low",
-    "alpha_high": "high",
-    "null_low": "null low",
-    "null_high": "null high",
-    "n_tail": "n_tail",
-    "x_min": "x_min",
-    "distance": "KS",
-    "p_value": "p",
-    "favoured": "favoured",
-    "log_spectral": "log λmax",
-    "alpha_hat": "alpha hat",
-    "stable_rank": "stable rank",
-    "soft_rank": "soft rank",
-    "n_spikes": "spikes",
-}
+    "name": "layer", "rows": "rows", "columns": "cols", "n": "n",
+    "alpha": "alpha", "alpha_low": "low", "alpha_high": "high", "null_low": "null low", "null_high": "null high",
+    "n_tail": "n_tail", "x_min": "x_min", "distance": "KS", "p_value": "p", "favoured": "favoured",
+    "log_spectral": "log λmax", "alpha_hat": "alpha hat", "stable_rank": "stable rank",
+    "soft_rank": "soft rank", "n_spikes": "spikes",
+}  # fmt: skip
 """Column of a report's table → heading on a terminal."""
-SUMMARY: Mapping[str, str] = {
-    "model": "network",
-    "n_layers": "layers",
-    "n_fitted": "fitted",
-    "n_failed": "failed",
-    "n_skipped": "skipped",
-    "mean_alpha": "mean alpha",
-    "mean_alpha_hat": "mean alpha hat",
-    "sum_alpha_hat": "sum alpha hat",
-    "mean_log_frobenius": "log ‖W‖²",
-    "mean_log_spectral": "log λmax",
-    "mean_log_alpha_norm": "log alpha norm",
-    "mean_stable_rank": "stable rank",
-    "mean_soft_rank": "soft rank",
-}
-"""Metric of a network → heading on a terminal."""
 OPTIONAL = ("alpha_low", "alpha_high", "null_low", "null_high", "p_value")
+SUMMARY: Mapping[str, str] = {
+    "model": "network", "n_layers": "layers", "n_fitted": "fitted", "n_failed": "failed", "n_skipped": "skipped",
+    "mean_alpha": "mean alpha", "mean_alpha_hat": "mean alpha hat", "sum_alpha_hat": "sum alpha hat",
+    "mean_log_frobenius": "log ‖W‖²", "mean_log_spectral": "log λmax", "mean_log_alpha_norm": "log alpha norm",
+    "mean_stable_rank": "stable rank", "mean_soft_rank": "soft rank",
+}  # fmt: skip
+"""Metric of a network → heading on a terminal."""
+PRESET = "WeightWatcher 0.7.7"
+SHOWN = (
+    "slice_id", "longname", "N", "M", "num_evals",
+    "alpha", "xmin", "D", "sigma", "lambda_max", "alpha_weighted", "stable_rank",
+)  # fmt: skip
 
 
 def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False) -> str:
@@ -69,18 +46,42 @@ def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False
         values = [report.to_dict() for report in reports]
         for value in values if summary else ():
             del value["spectra"]
-        return to_json({"reports": values})
+        return _json({"reports": values})
     if form == "csv":
         if summary:
-            return str(compare_spectra(reports).to_csv(index=False, lineterminator="\n"))
+            return _csv(compare_spectra(reports))
         texts = [report.to_csv() for report in reports]
         return texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
     return "\n".join([*(_terminal(report, summary) for report in reports), _comparison(reports)])
 
 
-def to_json(value: Mapping[str, Any]) -> str:
-    """One JSON text, with None for numbers that are not finite."""
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def preset_text(checkpoints: Sequence[Checkpoint], form: str, *, pool: bool, summary: bool) -> tuple[str, int]:
+    """WeightWatcher's numbers in the given format, and how many layers it calls failed. Needs pandas."""
+    import pandas as pd
+
+    tables = [weightwatcher_details(checkpoint, pool=pool) for checkpoint in checkpoints]
+    failed = sum([*table.get("status", ())].count("failed") for table in tables)
+    heads = [{"model": checkpoint.name, "sha256": checkpoint.sha256} for checkpoint in checkpoints]
+    averages = [weightwatcher_summary(table) for table in tables]
+    rows = pd.DataFrame([{**head, **values} for head, values in zip(heads, averages, strict=True)])
+    if form == "json":
+        networks = []
+        for row, table in zip(_records(rows), tables, strict=True):
+            head = {name: row.pop(name) for name in ("model", "sha256")}
+            layers = {} if summary else {"details": _records(table)}
+            networks.append({**head, "pool": pool, "summary": row, **layers})
+        return _json({"preset": PRESET, "networks": networks}), failed
+    if form == "csv":
+        for head, table in zip(heads, tables, strict=True):
+            for name in ("sha256", "model"):
+                table.insert(0, name, head[name])
+        return _csv(rows if summary else pd.concat(tables)), failed
+    parts = [
+        f"{head['model']}  (the numbers of {PRESET})\n" + _lined_up(table[[name for name in SHOWN if name in table]])
+        for head, table in zip(heads, tables, strict=True)
+        if not summary and len(table)
+    ]
+    return "\n\n".join([*parts, _lined_up(rows.drop(columns="sha256"))]) + "\n", failed
 
 
 def _terminal(report: SpectraReport, summary: bool) -> str:
@@ -88,8 +89,8 @@ def _terminal(report: SpectraReport, summary: bool) -> str:
     missing = [name for name in OPTIONAL if frame[name].isna().all()]
     shown = frame[frame["status"] == "ok"][[name for name in COLUMNS if name not in missing]].rename(columns=COLUMNS)
     lines = [f"{report.source.name}  (SHA-256 {report.source.sha256[:12]}…)"]
-    if not summary:
-        lines += [lined_up(shown), ""] if len(shown) else []
+    if len(shown) and not summary:
+        lines += [_lined_up(shown), ""]
     if report.failures:
         lines.append(f"Not analysed, and in no average: {len(report.failures)}")
         lines += [f"  {name}: {reason}" for name, reason in report.failures.items()]
@@ -99,13 +100,13 @@ def _terminal(report: SpectraReport, summary: bool) -> str:
 def _comparison(reports: Sequence[SpectraReport]) -> str:
     frame = compare_spectra(reports)
     if len(reports) > 1:
-        return "Networks\n" + lined_up(frame[[*SUMMARY]].rename(columns=SUMMARY)) + "\n"
+        return "Networks\n" + _lined_up(frame[[*SUMMARY]].rename(columns=SUMMARY)) + "\n"
     metrics = vars(reports[0].model)
     width = max(map(len, metrics))
     return "Network\n" + "".join(f"  {name:{width}}  {_number(value)}\n" for name, value in metrics.items())
 
 
-def lined_up(frame: pandas.DataFrame) -> str:
+def _lined_up(frame: pandas.DataFrame) -> str:
     """A table for a terminal, numbers to four digits."""
     return str(frame.to_string(index=False, float_format=_number, na_rep="–"))
 
@@ -114,49 +115,15 @@ def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.4g}"
 
 
-NAME = "WeightWatcher 0.7.7"
-SHOWN = (
-    "longname",
-    "N",
-    "M",
-    "num_evals",
-    "alpha",
-    "xmin",
-    "D",
-    "sigma",
-    "lambda_max",
-    "alpha_weighted",
-    "stable_rank",
-)
+def _csv(frame: pandas.DataFrame) -> str:
+    return str(frame.to_csv(index=False, lineterminator="\n"))
 
 
-def preset_text(checkpoints: Sequence[Checkpoint], form: str, *, pool: bool, summary: bool) -> tuple[str, int]:
-    """Text of the given format, and how many layers the tool calls failed. Needs pandas."""
-    import pandas as pd
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
-    tables = [weightwatcher_details(checkpoint, pool=pool) for checkpoint in checkpoints]
-    averages = [weightwatcher_summary(table) if len(table) else {} for table in tables]
-    failed = sum(int((table["status"] == "failed").sum()) for table in tables if len(table))
-    heads = [{"model": checkpoint.name, "sha256": checkpoint.sha256} for checkpoint in checkpoints]
-    rows = pd.DataFrame([{**head, **values} for head, values in zip(heads, averages, strict=True)])
-    if form == "json":
-        networks = []
-        for head, table, row in zip(
-            heads, tables, rows.drop(columns=["model", "sha256"]).itertuples(index=False), strict=True
-        ):
-            values = json.loads(pd.DataFrame([row._asdict()]).to_json(orient="records", double_precision=15))[0]
-            layers = {} if summary else {"details": json.loads(table.to_json(orient="records", double_precision=15))}
-            networks.append({**head, "pool": pool, "summary": values, **layers})
-        return to_json({"preset": NAME, "networks": networks}), failed
-    if form == "csv":
-        for head, table in zip(heads, tables, strict=True):
-            table.insert(0, "sha256", head["sha256"])
-            table.insert(0, "model", head["model"])
-        return str((rows if summary else pd.concat(tables)).to_csv(index=False, lineterminator="\n")), failed
-    parts = [
-        f"{head['model']}  (the numbers of {NAME})\n"
-        + lined_up(table[[name for name in ("slice_id", *SHOWN) if name in table]])
-        for head, table in zip(heads, tables, strict=True)
-        if not summary and len(table)
-    ]
-    return "\n\n".join([*parts, lined_up(rows.drop(columns="sha256"))]) + "\n", failed
+
+def _records(frame: pandas.DataFrame) -> list[dict[str, Any]]:
+    """Rows as plain values, with None for numbers that are not finite."""
+    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
+    return rows

@@ -39,10 +39,22 @@ class SpectraReport:
 
     Attributes
     ----------
-    source : the file. options : all of them. versions : of the packages that made the numbers.
-    model : one number per metric for the network. spectra : one record per layer, or per slice of one.
-    skipped : layers and slices without a spectrum, and why. not_layers : tensors that are no layers, and why.
-    densities : the eigenvalues, in the order of ``spectra``; not part of JSON, so none after reading it back.
+    source : Source
+        The file.
+    options : SpectraOptions
+        All of them.
+    versions : mapping
+        Of the packages that made the numbers.
+    model : ModelMetrics
+        One number per metric for the network.
+    spectra : tuple of SpectrumMetrics
+        One record per layer, or per slice of one.
+    skipped : tuple of Skipped
+        Layers and slices without a spectrum, and why.
+    not_layers : tuple of Skipped
+        Tensors that are no layers, and why.
+    densities : tuple of Density
+        The eigenvalues, in the order of ``spectra``; not part of JSON, so none after reading it back.
     """
 
     source: Source

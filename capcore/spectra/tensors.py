@@ -9,6 +9,7 @@ import numpy as np
 
 REAL = ("float16", "bfloat16", "float32", "float64")
 """Types whose values are weights that can be analysed."""
+DAMAGED = "The file is damaged or was written by something else: fetch it again, or save it anew."
 
 
 class CheckpointError(ValueError):
@@ -21,9 +22,16 @@ class Tensor:
 
     Attributes
     ----------
-    name : as the file has it. dtype : by NumPy's names, and ``bfloat16``, ``float8_e4m3``, … beyond them.
-    shape : sizes of the axes, as stored.
-    unread : why values of this type are not read; empty if they are.
+    name : str
+        As the file has it.
+    dtype : str
+        By NumPy's names, and ``bfloat16``, ``float8_e4m3``, … beyond them.
+    shape : tuple of int
+        Sizes of the axes, as stored.
+    values : callable
+        Reads them; see :meth:`read`.
+    unread : str
+        Why values of this type are not read; empty if they are.
     """
 
     name: str
@@ -58,10 +66,20 @@ class Checkpoint:
 
     Attributes
     ----------
-    name : of the file, without its folder. format : ``safetensors``, ``npz``, ``npy``, ``torch`` or ``arrays``.
-    sha256 : of the file; of the files' hashes in order where there are several; of the values for arrays in memory.
-    size : bytes. tensors : by name. metadata : texts that the file carries.
-    parts : SHA-256 by file where there are several.
+    name : str
+        Of the file, without its folder.
+    format : str
+        ``safetensors``, ``npz``, ``npy``, ``torch`` or ``arrays``.
+    sha256 : str
+        Of the file; of the files' hashes in order where there are several; of the values for arrays in memory.
+    size : int
+        Bytes.
+    tensors : mapping
+        Name → :class:`~capcore.spectra.tensors.Tensor`.
+    metadata : mapping
+        Texts that the file carries.
+    parts : mapping
+        SHA-256 by file where there are several.
     """
 
     name: str
@@ -114,10 +132,13 @@ def checked_shape(shape: object, where: str) -> tuple[int, ...]:
         or not all(type(length) is int and length >= 0 for length in shape)
         or count(tuple(max(length, 1) for length in shape)) >= 2**60  # beyond any address
     ):
-        raise CheckpointError(
-            f"{where}: found the shape {brief(shape)}, expected a few whole numbers that fit a file. {DAMAGED}"
-        )
+        raise damaged(where, f"the shape {brief(shape)}", "a few whole numbers that fit a file")
     return tuple(shape)
+
+
+def damaged(where: object, found: str, expected: str) -> CheckpointError:
+    """The error of a file that is not what it says."""
+    return CheckpointError(f"{where}: found {found}, expected {expected}. {DAMAGED}")
 
 
 def brief(value: object) -> str:
@@ -126,6 +147,3 @@ def brief(value: object) -> str:
         return "a number of more than 30 digits"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-DAMAGED = "The file is damaged or was written by something else: fetch it again, or save it anew."

@@ -13,9 +13,9 @@ import pandas as pd
 
 from capcore.spectra.checkpoints import read_checkpoint
 from capcore.spectra.densities import layer_densities
+from capcore.spectra.eigenvalues import operator_spectra
 from capcore.spectra.layers import Layer, find_layers
 from capcore.spectra.metrics import spectrum_norms
-from capcore.spectra.operator import operator_spectra
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import fit_power_law
 from capcore.validation import finite_array, positive_integer

@@ -1,6 +1,6 @@
 """The forms of α̂, and the units it is in (paper 3, Eqs. 6–8).
 
-The metric α̂ of paper 3 (Eq. 3) by a plain calculation, in its several forms, and beside the α-norm.
+The metric α̂ (paper 3, Eq. 3) by a plain calculation, in its several forms, and beside the α-norm.
 
 α̂ of networks in several units of the weights, as a sum and as a mean: what is left of their order.
 """
@@ -53,7 +53,7 @@ def size(rows: Sequence[SpectrumMetrics]) -> float:
 
 
 def forms(rows: Sequence[SpectrumMetrics]) -> dict[str, float]:
-    """The sum of Eq. 3, as it follows from each of the forms in which α̂ is met.
+    """The sum of paper 3, Eq. 3, as it follows from each of the forms in which α̂ is met.
 
     ``sum`` over spectra; ``mean`` times the number of exponents; ``layers``: the mean over layers of their sums, times
     the number of layers; ``covariance``: mean α times Σ log λ_max, plus n times the covariance of α and log λ_max.
@@ -110,7 +110,7 @@ def by_unit(networks: Mapping[str, StoredNetwork]) -> dict[str, dict[str, np.nda
 
 
 def slice_ratios(networks: Mapping[str, StoredNetwork], largest: float) -> dict[str, np.ndarray]:
-    """Of all spectra with α up to ``largest``: ``alpha``, ``n_tail``, and the ratio of Eq. 6 in four units, each (n,).
+    """Of all spectra with α up to ``largest``: ``alpha``, ``n_tail``, and paper 3, Eq. 6, in four units, each (n,).
 
     ``printed``: ‖W‖²_F without and λ_max with 1/N; ``W``: both without; ``W/√N``: both with; ``x_min``: as printed,
     with the unit of the weights such that the fitted law begins at λ = 1.

@@ -1,4 +1,4 @@
-"""Figures of the metric α̂ and of Eq. 6 of paper 3: units, rescaled weights, and a ratio against an exponent."""
+"""Figures of the metric α̂ and of paper 3, Eq. 6: units, rescaled weights, and a ratio against an exponent."""
 
 from __future__ import annotations
 

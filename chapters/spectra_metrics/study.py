@@ -43,7 +43,7 @@ def heavy_tailed(mu: float, n: int, entries: str, rng: np.random.Generator) -> n
 
 
 def log_ratio(eigenvalues: np.ndarray, above: float = 1.0, below: float = 1.0) -> float:
-    """log(Σλ/above) / log(λ_max/below) of eigenvalues (M,) of WᵀW: Eq. 6 as printed has above = 1 and below = N.
+    """log(Σλ/above) / log(λ_max/below) of eigenvalues (M,) of WᵀW; paper 3, Eq. 6, has above = 1 and below = N.
 
     >>> round(log_ratio(np.array([100.0, 900.0]), below=9.0), 3)
     1.5

@@ -15,7 +15,7 @@ import numpy as np
 from capcore.spectra.metrics import fit_tails
 from capcore.spectra.models import RANGE
 from capcore.spectra.options import DensityOptions, SpectraOptions
-from capcore.spectra.weightwatcher.tail import fits_as_weightwatcher
+from capcore.spectra.weightwatcher.fits import fits_as_weightwatcher
 from chapters.spectra_resnets.stored_network import StoredNetwork
 
 CHOICES = ("metric", "matrices", "units", "tail", "over", "ends")

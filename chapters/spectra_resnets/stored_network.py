@@ -1,6 +1,6 @@
 """A network of which eigenvalues are at hand and weights are not: densities and reports as from the file itself.
 
-They are those of :func:`~capcore.spectra.densities.spectral_densities` and
+They are those of :func:`~capcore.spectra.densities.layer_densities`, layer by layer, and of
 :func:`~capcore.spectra.analysis.analyse_spectra`, under any options that eigenvalues allow.
 """
 
@@ -58,7 +58,7 @@ class StoredNetwork:
         return Checkpoint(file.file, "stored spectra", file.sha256, file.size, self.tensors)
 
     def densities(self, source: Layers | None = None, options: DensityOptions | None = None) -> Densities:
-        """What :func:`~capcore.spectra.densities.spectral_densities` finds in the file.
+        """What :func:`~capcore.spectra.densities.layer_densities` finds in the layers of the file (paper 3, Eq. 2).
 
         source : layers of ``checkpoint``, all by default. Raises ``ValueError`` for nulls and operators, which
         need the weights; :meth:`null_alphas` and ``operator`` hold what is stored of them.

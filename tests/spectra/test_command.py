@@ -156,6 +156,15 @@ def test_the_preset_is_the_other_tools(failing, capsys):
     assert written["summary"]["alpha"] == pytest.approx(details["alpha"].mean())
 
 
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_the_preset_of_a_file_without_its_layers(form, tmp_path, capsys):
+    """The tool takes tensors whose names end in ``.weight``."""
+    np.savez(tmp_path / "keras.npz", kernel=np.ones((20, 30)))
+    assert main([str(tmp_path / "keras.npz"), "--preset", "weightwatcher", "--format", form]) == 0
+    text = capsys.readouterr().out
+    assert "model" in text and (form != "json" or json.loads(text)["networks"][0]["details"] == [])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -12,9 +12,9 @@ from capcore.spectra import (
     fit_bulk,
     fit_power_law,
     read_checkpoint,
-    spectral_densities,
 )
 from capcore.spectra.figure import LEFT_OUT, density_curves, null_eigenvalues, report_figure
+from tests.spectra.whole_networks import spectral_densities
 
 
 def density_of(weights, **options):

@@ -5,17 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import capcore as cc
 from capcore.spectra import (
     DensityOptions,
     find_layers,
-    layer_densities,
     null_weights,
     operator_spectra,
     read_checkpoint,
-    spectral_densities,
     weightwatcher_details,
 )
+from tests.spectra.whole_networks import spectral_densities
 from tests.strategies import all_of, seeds
 
 
@@ -180,17 +178,6 @@ def test_the_order_in_memory_does_not_change_a_null(kernel):
     np.testing.assert_array_equal(a.eigenvalues, b.eigenvalues)
 
 
-def test_one_layer_at_a_time_is_the_same(kernel, rng):
-    checkpoint = read_checkpoint({"a": kernel, "b": rng.normal(size=(20, 30))})
-    layers = find_layers(checkpoint).layers
-    together = spectral_densities(checkpoint)
-    apart = [density for layer in layers for density in layer_densities(layer, DensityOptions())]
-    assert len(together) == len(apart) == 7
-    for a, b in zip(together, apart, strict=True):
-        assert a.name == b.name
-        np.testing.assert_array_equal(a.eigenvalues, b.eigenvalues)
-
-
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
@@ -211,7 +198,3 @@ def test_one_layer_at_a_time_is_the_same(kernel, rng):
 def test_options_that_cannot_be(options, parts):
     with pytest.raises(ValueError, match=all_of(parts)):
         DensityOptions(**options)
-
-
-def test_it_is_part_of_the_package():
-    assert cc.spectra.spectral_densities is spectral_densities

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.spectra.exponents import hill_exponent, hill_table
+from capcore.spectra.exponents import hill_table
 from capcore.spectra.power_law import fit_power_law
 from tests.strategies import all_of, seeds
 
@@ -36,17 +36,15 @@ def test_it_leaves_out_the_eigenvalue_that_is_x_min():
 
 def test_without_bias_for_a_power_law():
     rng = np.random.default_rng(1)
-    found = np.array([hill_exponent(rng.pareto(1.5, 50) + 1, 20) for _ in range(2000)])
-    reciprocal = 1 / (found[:, 0] - 1)
-    assert reciprocal.mean() == pytest.approx(1 / 1.5, abs=4 * reciprocal.std() / np.sqrt(2000))
-    assert found[:, 0].std() == pytest.approx(np.median(found[:, 1]), rel=0.2)  # skewed at k = 20
+    tables = [hill_table(rng.pareto(1.5, 50) + 1) for _ in range(2000)]
+    alpha, error = (np.array([getattr(table, name)[19] for table in tables]) for name in ("alpha", "standard_error"))
+    assert (1 / (alpha - 1)).mean() == pytest.approx(1 / 1.5, abs=4 * (1 / (alpha - 1)).std() / np.sqrt(2000))
+    assert alpha.std() == pytest.approx(np.median(error), rel=0.2)  # skewed at k = 20
 
 
-def test_ties_and_the_frame():
+def test_ties():
     table = hill_table([1.0, 2.0, 2.0])
     assert np.isinf(table.alpha[0]) and np.isfinite(table.alpha[1])
-    frame = table.to_frame()
-    assert list(frame.columns) == ["x_min", "alpha", "standard_error"] and list(frame.index) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -54,8 +52,6 @@ def test_ties_and_the_frame():
     [
         (lambda: hill_table([1.0]), ["eigenvalues", "at least 2"]),
         (lambda: hill_table([1.0, 0.0]), ["eigenvalues", "found 1"]),
-        (lambda: hill_exponent([1.0, 2.0], 2), ["k", "at most 1"]),
-        (lambda: hill_exponent([1.0, 2.0], 0), ["k", "at least 1"]),
     ],
 )
 def test_bad_input_is_refused(use, parts):

@@ -14,9 +14,9 @@ from capcore.spectra import (
     analyse_spectra,
     fit_power_law,
     read_checkpoint,
-    spectral_densities,
     weightwatcher_details,
 )
+from tests.spectra.whole_networks import spectral_densities
 from tests.strategies import seeds
 
 PLAIN = SpectraOptions(alternatives=())

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from capcore.spectra import DensityOptions, layer_generator, null_weights, read_checkpoint, spectral_densities
+from capcore.spectra import DensityOptions, layer_generator, null_weights, read_checkpoint
+from tests.spectra.whole_networks import spectral_densities
 from tests.strategies import seeds
 
 

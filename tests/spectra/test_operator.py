@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.spectra import gram_spectra, operator_spectra, slices, unfolded
-from capcore.spectra.operator import ENTRIES, matrix_shape
+from capcore.spectra.eigenvalues import ENTRIES, matrix_shape
 from tests.strategies import all_of, seeds
 
 
@@ -57,7 +57,7 @@ def test_batches_of_frequencies(rng, monkeypatch):
     """One frequency at a time gives what all at once give."""
     weights = rng.normal(size=(1, 3, 2, 3, 3))
     at_once = operator_spectra(weights, 6).eigenvalues
-    monkeypatch.setattr("capcore.spectra.operator.ENTRIES", 1)
+    monkeypatch.setattr("capcore.spectra.eigenvalues.ENTRIES", 1)
     assert ENTRIES > 1
     np.testing.assert_allclose(operator_spectra(weights, 6).eigenvalues, at_once, atol=1e-13, rtol=0)
 

@@ -94,7 +94,6 @@ CASES = {
     ),
     "compare_tails": lambda k: (lambda: compared(np.ldexp(VALUES, k), k), compared(VALUES, 0)),
     "hill_table": lambda k: (lambda: sp.hill_table(np.ldexp(VALUES, k)).alpha, sp.hill_table(VALUES).alpha),
-    "hill_exponent": lambda k: (lambda: sp.hill_exponent(np.ldexp(VALUES, k), 9), sp.hill_exponent(VALUES, 9)),
     "spectrum_norms": lambda k: (
         lambda: [
             (found := sp.spectrum_norms(np.ldexp(VALUES, k))).stable_rank,
@@ -133,12 +132,6 @@ CASES = {
     "layer_densities": lambda k: (
         lambda: np.ldexp(of_densities(k, sp.layer_densities(kernel_layer(k), sp.DensityOptions())), -2 * k),
         of_densities(0, sp.layer_densities(kernel_layer(0), sp.DensityOptions())),
-    ),
-    "spectral_densities": lambda k: (
-        lambda: np.ldexp(
-            of_densities(k, sp.spectral_densities(sp.read_checkpoint({"conv": np.ldexp(KERNEL, k)}))), -2 * k
-        ),
-        of_densities(0, sp.spectral_densities(sp.read_checkpoint({"conv": KERNEL}))),
     ),
     "null_weights, gaussian": lambda k: (
         lambda: np.ldexp(sp.null_weights(np.ldexp(WEIGHTS, k), "gaussian", seed=0, name="fc"), -k),

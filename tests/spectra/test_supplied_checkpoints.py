@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, DensityOptions, read_checkpoint, read_folder, spectral_densities
+from capcore.spectra import CheckpointError, DensityOptions, read_checkpoint, read_folder
+from tests.spectra.whole_networks import spectral_densities
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="needs ../shared/data, which is absent")

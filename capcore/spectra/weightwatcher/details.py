@@ -1,8 +1,6 @@
-"""The table of all layers that WeightWatcher 0.7.7 calls details.
+"""The table of layers that WeightWatcher 0.7.7 calls ``details``, and the averages that it calls ``summary``.
 
-Which tensors WeightWatcher 0.7.7 takes for layers, the matrices it makes of them, and their eigenvalues.
-
-The table of all layers that WeightWatcher 0.7.7 calls ``details``, and the averages that it calls ``summary``.
+Which tensors it takes for layers, what matrices it makes of them, and every column in its own arithmetic.
 """
 
 from __future__ import annotations
@@ -14,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capcore.spectra.tensors import Checkpoint
-from capcore.spectra.weightwatcher.noise import fit_noise
-from capcore.spectra.weightwatcher.tail import WeightWatcherFit, fits_as_weightwatcher
+from capcore.spectra.weightwatcher.fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
 
+if TYPE_CHECKING:
+    import pandas
+
+AVERAGED = ("log_norm", "alpha", "alpha_weighted", "log_alpha_norm", "log_spectral_norm", "stable_rank", "mp_softrank")
 MIN_EVALS, MAX_EVALS, MAX_N = 8, 15_000, 50_000
+WEAK, EPSILON = 1e-6, 1e-10
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,46 @@ class LayerMatrices:
     N: int
     M: int
     rf: int
+
+
+def weightwatcher_details(
+    checkpoint: Checkpoint | Mapping[str, np.ndarray], *, pool: bool = True, mp_fit: bool = False
+) -> pandas.DataFrame:
+    """One row per layer, as ``WeightWatcher.analyze(pool=…, mp_fit=…)`` of a state dict reports it, under its column
+    names. Needs pandas.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint or mapping from names to arrays
+        Of :func:`~capcore.spectra.checkpoints.read_checkpoint`, or weights by name; as in the tool, names that do not
+        end in ``.weight`` are no layers.
+    pool : bool
+        Fit all slices of a convolution together, or (the way of paper 3) each alone, in a row of its own with a
+        ``slice_id``.
+    mp_fit : bool
+        Also its Marchenko–Pastur fit, with ``mp_softrank``.
+
+    >>> weights = {"fc.weight": np.random.default_rng(0).standard_normal((30, 20)), "fc.bias": np.zeros(30)}
+    >>> weightwatcher_details(weights)[["longname", "N", "M", "num_evals", "status"]].values.tolist()
+    [['fc', 30, 20, 20, 'success']]
+    """
+    import pandas as pd
+
+    tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
+    weights = {name: tensor for name, tensor in tensors.items() if name.endswith(".weight")}
+    parts = [part for name, tensor in weights.items() for part in _parts(name.removesuffix(".weight"), tensor, pool)]
+    fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
+    return pd.DataFrame([_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)])
+
+
+def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
+    """Means over layers, as ``WeightWatcher.get_summary`` gives them: failed layers count with α = −1, NaN is skipped.
+
+    >>> weights = {"fc.weight": np.random.default_rng(0).standard_normal((30, 20))}
+    >>> sorted(weightwatcher_summary(weightwatcher_details(weights)))[:3]
+    ['alpha', 'alpha_weighted', 'log_alpha_norm']
+    """
+    return {name: float(details[name].mean()) for name in AVERAGED if name in details}
 
 
 def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices | None:
@@ -55,22 +97,21 @@ def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices |
         return None
     with np.errstate(over="ignore"):
         single = np.asarray(weights, dtype=np.float32)
-    largest = float(np.abs(weights).max())
-    if np.isfinite(largest) and largest and not np.finfo(np.float32).tiny <= np.abs(single).max() < np.inf:
+    largest, limits = float(np.abs(weights).max()), np.finfo(np.float32)
+    if np.isfinite(largest) and largest and not limits.tiny <= np.abs(single).max() < np.inf:
         raise ValueError(
-            f"weights: found entries up to {largest:.1e}, expected {np.finfo(np.float32).tiny:.1e} to "
-            f"{np.finfo(np.float32).max:.1e}: WeightWatcher computes in single precision. Use analyse_spectra."
+            f"weights: found entries up to {largest:.1e}, expected {limits.tiny:.1e} to {limits.max:.1e}: "
+            "WeightWatcher computes in single precision. Use analyse_spectra."
         )
-    if weights.ndim == 2:
-        layer = LayerMatrices("dense", single[None], max(weights.shape), min(weights.shape), 1)
-    else:
-        rows, columns, height, width = weights.shape
-        stack = np.moveaxis(single.reshape(rows, columns, height * width), 2, 0)
-        swapped = rows < columns and rows + columns >= height + width and height * width % 2 == 1
-        N, M = (columns, rows) if swapped else (rows, columns)
-        layer = LayerMatrices("conv2d", stack, N, M, height * width)
-    number = layer.M * (layer.rf if pool else 1)
-    return layer if MIN_EVALS <= number <= MAX_EVALS and layer.N <= MAX_N else None
+    rows, columns, *kernel = weights.shape
+    height, width = kernel or (1, 1)
+    taps = height * width
+    stack = np.moveaxis(single.reshape(rows, columns, taps), 2, 0)
+    swapped = rows < columns and (not kernel or (rows + columns >= height + width and taps % 2 == 1))
+    N, M = (columns, rows) if swapped else (rows, columns)
+    layer = LayerMatrices("conv2d" if kernel else "dense", stack, N, M, taps)
+    number = M * (taps if pool else 1)
+    return layer if MIN_EVALS <= number <= MAX_EVALS and N <= MAX_N else None
 
 
 def singular_values(layer: LayerMatrices, pool: bool) -> np.ndarray:
@@ -86,105 +127,43 @@ def singular_values(layer: LayerMatrices, pool: bool) -> np.ndarray:
     return np.linalg.svd(stack, compute_uv=False)
 
 
-if TYPE_CHECKING:
-    import pandas
-
-AVERAGED = ("log_norm", "alpha", "alpha_weighted", "log_alpha_norm", "log_spectral_norm", "stable_rank", "mp_softrank")
-WEAK = 1e-6
-EPSILON = 1e-10
-
-
-def weightwatcher_details(
-    checkpoint: Checkpoint | Mapping[str, np.ndarray], *, pool: bool = True, mp_fit: bool = False
-) -> pandas.DataFrame:
-    """One row per layer, as ``WeightWatcher.analyze(pool=…, mp_fit=…)`` of a state dict reports it, under its column
-    names.
-
-    Parameters
-    ----------
-    checkpoint : of :func:`~capcore.spectra.checkpoints.read_checkpoint`, or weights by name; as in the tool, names
-        that do not end in ``.weight`` are no layers. pool : fit all slices of a convolution together, or (the paper's
-        way) each alone, in a row of its own with a ``slice_id``. mp_fit : also its Marchenko–Pastur fit, with
-        ``mp_softrank``.
-
-    Needs pandas.
-
-    >>> weights = {"fc.weight": np.random.default_rng(0).standard_normal((30, 20)), "fc.bias": np.zeros(30)}
-    >>> weightwatcher_details(weights)[["longname", "N", "M", "num_evals", "status"]].values.tolist()
-    [['fc', 30, 20, 20, 'success']]
-    """
-    import pandas as pd
-
-    spectra = [entry for name, weights in _weights(checkpoint) for entry in _spectra(name, weights, pool)]
-    fits = fits_as_weightwatcher([spectrum.evals for spectrum in spectra])
-    return pd.DataFrame([{**each.head, **_metrics(each, fit, mp_fit)} for each, fit in zip(spectra, fits, strict=True)])
+def _parts(name: str, tensor: Any, pool: bool) -> Iterator[tuple[dict[str, Any], LayerMatrices, np.ndarray]]:
+    """A row's first columns, its layer, and singular values (k, n) of the k matrices that it stands for."""
+    layer = layer_matrices(tensor if isinstance(tensor, np.ndarray) else tensor.read(), pool=pool)
+    if layer is not None:
+        head = {"longname": name, "layer_type": layer.kind, "N": layer.N, "M": layer.M, "rf": layer.rf}
+        values = singular_values(layer, pool)
+        for i, part in enumerate([values] if pool else values[:, None, :]):
+            yield {**head, "Q": layer.N / layer.M, **({} if pool else {"slice_id": i})}, layer, part
 
 
-def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
-    """Means over layers, as ``WeightWatcher.get_summary`` gives them: failed layers count with α = −1, NaN is skipped.
-
-    >>> weights = {"fc.weight": np.random.default_rng(0).standard_normal((30, 20))}
-    >>> sorted(weightwatcher_summary(weightwatcher_details(weights)))[:3]
-    ['alpha', 'alpha_weighted', 'log_alpha_norm']
-    """
-    return {name: float(details[name].mean()) for name in AVERAGED if name in details}
-
-
-def _weights(checkpoint: Checkpoint | Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
-    for name, tensor in tensors.items():
-        if name.endswith(".weight"):
-            yield name.removesuffix(".weight"), tensor if isinstance(tensor, np.ndarray) else tensor.read()
-
-
-@dataclass(frozen=True)
-class _Spectrum:
-    """A row's first columns; its layer; singular values (k, n) of k matrices; their squares (kn,), ascending."""
-
-    head: dict[str, Any]
-    layer: LayerMatrices
-    values: np.ndarray
-    evals: np.ndarray
-
-
-def _spectra(name: str, weights: np.ndarray, pool: bool) -> Iterator[_Spectrum]:
-    layer = layer_matrices(weights, pool=pool)
-    if layer is None:
-        return
-    head = {"longname": name, "layer_type": layer.kind, "N": layer.N, "M": layer.M, "rf": layer.rf}
-    values = singular_values(layer, pool)
-    parts = [values] if pool else values[:, None, :]
-    for i, part in enumerate(parts):
-        slice_id = {} if pool else {"slice_id": i}
-        yield _Spectrum({**head, "Q": layer.N / layer.M, **slice_id}, layer, part, np.sort(part**2, axis=None))
-
-
-def _metrics(spectrum: _Spectrum, found: WeightWatcherFit, mp_fit: bool) -> dict[str, Any]:
-    layer, values, evals = spectrum.layer, spectrum.values, spectrum.evals
-    rank_tolerance = values.max(axis=1, keepdims=True) * layer.N * np.finfo(float).eps
-    fit = vars(found)
+def _row(
+    head: dict[str, Any], layer: LayerMatrices, values: np.ndarray, fit: WeightWatcherFit, mp_fit: bool
+) -> dict[str, Any]:
+    evals = np.sort(values**2, axis=None)
     noise = vars(fit_noise(evals, layer.N, layer.M)) if mp_fit else {}
-    roots = np.sqrt(evals)
-    rank = np.count_nonzero(roots > roots.max() * layer.N * np.finfo(float).eps)
+    roots, eps = np.sqrt(evals), np.finfo(float).eps
+    rank = np.count_nonzero(roots > roots.max() * layer.N * eps)
     norm, largest = float(np.sum(evals)), float(evals[-1])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         log_largest = float(np.log10(largest))
         share = evals / np.float64(norm) + EPSILON
         return {
+            **head,
             "num_evals": len(evals),
             "sv_max": float(values.max()),
             "sv_min": float(values.min(axis=1).max()),
-            "rank_loss": int(np.count_nonzero(values <= rank_tolerance)),
+            "rank_loss": int(np.count_nonzero(values <= values.max(axis=1, keepdims=True) * layer.N * eps)),
             "weak_rank_loss": int(np.count_nonzero(evals < WEAK)),
             "lambda_max": largest,
-            **fit,
+            **vars(fit),
             **noise,
             "norm": norm,
             "log_norm": float(np.log10(norm)),
             "spectral_norm": largest,
             "log_spectral_norm": log_largest,
-            "alpha_weighted": fit["alpha"] * log_largest,
-            "log_alpha_norm": float(np.log10(np.sum(evals ** fit["alpha"]))),
+            "alpha_weighted": fit.alpha * log_largest,
+            "log_alpha_norm": float(np.log10(np.sum(evals**fit.alpha))),
             "stable_rank": float(np.float64(norm) / largest),
             "matrix_rank": int(rank),
             "entropy": float(-np.sum(share * np.log(share)) / np.log(rank + EPSILON)),

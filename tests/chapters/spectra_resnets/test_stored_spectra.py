@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, read_checkpoint, spectral_densities
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, read_checkpoint
 from capcore.spectra.layers import find_layers
 from chapters.spectra_resnets.checkpoint_files import find_file, weights_hash
 from chapters.spectra_resnets.resnet_sources import SOURCES
 from chapters.spectra_resnets.resnet_spectra import SETTINGS, network_spectra
 from chapters.spectra_resnets.stored_spectra import _network, _spectra, stored_networks
 from chapters.stored import StaleResultsError, load, path_of
+from tests.spectra.whole_networks import spectral_densities
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data" / "checkpoints"

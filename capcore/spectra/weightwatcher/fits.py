@@ -1,0 +1,178 @@
+"""The two fits of WeightWatcher 0.7.7: the power law of a tail, and the bulk of Marchenko and Pastur.
+
+The power law has a branch of its own for small samples. For the bulk (``mp_fit=True``) the tool fits σ to a kernel
+density of the eigenvalues, on a grid and then by a simplex; for square matrices, to the density of singular values and
+a quarter circle whose radius does not follow σ. It rebuilds the density at every step; here it is built once. For fits
+that can be relied on see :mod:`capcore.spectra.power_law` and :mod:`capcore.spectra.noise`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brute
+
+from capcore.spectra.scan import finalists, pack
+from capcore.validation import finite_array
+
+THRESHOLD = 1e-5
+SMALL, SMALL_TAIL = 20, 8
+OVER_TRAINED, UNDER_TRAINED = 2.0, 6.0
+BANDWIDTH, THIN, POINTS, REFUSED = 0.1, 0.01, 1000, 1000.0
+
+
+@dataclass(frozen=True)
+class WeightWatcherFit:
+    """The columns of WeightWatcher's ``details`` that come from the power law, under its names.
+
+    ``alpha``, ``xmin``, ``xmax``, ``D``, ``sigma`` : exponent, lower end, largest eigenvalue, Kolmogorov–Smirnov
+    distance, standard error. ``num_pl_spikes`` : eigenvalues from ``xmin`` on. ``status`` : ``success`` or
+    ``failed``; of a failed fit all numbers are −1, and ``xmax`` is NaN. ``warning`` : ``over-trained`` for α < 2,
+    which a failed fit is too, ``under-trained`` for α > 6, or empty.
+    """
+
+    alpha: float
+    xmin: float
+    xmax: float
+    D: float
+    sigma: float
+    num_pl_spikes: int
+    status: str
+    warning: str
+
+
+@dataclass(frozen=True)
+class NoiseFit:
+    """The columns of WeightWatcher's ``details`` that come from its Marchenko–Pastur fit, under its names; −1 where
+    it failed.
+
+    ``num_spikes`` : eigenvalues above the bulk's edge. ``sigma_mp`` : fitted scale, of eigenvalues scaled to mean one.
+    ``mp_softrank`` : upper edge over largest eigenvalue. ``W_scale`` : square root of that scaling. ``bulk_min``,
+    ``bulk_max`` : edges.
+    """
+
+    num_spikes: int
+    sigma_mp: float
+    mp_softrank: float
+    W_scale: float
+    bulk_min: float
+    bulk_max: float
+
+
+def fits_as_weightwatcher(spectra: Sequence[object]) -> list[WeightWatcherFit]:
+    """One :class:`~capcore.spectra.weightwatcher.fits.WeightWatcherFit` per layer's eigenvalues, each (M,), in any
+    order; all share the overhead of one scan.
+
+    Eigenvalues up to 1e-5 are dropped, whatever their scale. From 20 on: the scan of
+    :func:`~capcore.spectra.power_law.fit_power_law`, except that the second of two equal eigenvalues may be an x_min
+    too, whose tail then lacks the first. Below 20: α = 1 + (n−1)/Σ ln(x_j/x_min) over tails of at least 8. The tool
+    chooses among those by D − 0.868/√n first, and then overwrites the choice by the least D; what it reports is the
+    latter. Where no tail has 8, it fits all of them and reports σ = −1/√n.
+
+    >>> (fit,) = fits_as_weightwatcher([np.exp([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4])])
+    >>> round(fit.alpha, 3), fit.num_pl_spikes, fit.warning
+    (2.25, 8, '')
+    """
+    values = [np.sort(finite_array(spectrum, "eigenvalues", 1)) for spectrum in spectra]
+    kept = [each[each > THRESHOLD] for each in values]
+    starts = _standard_starts(kept)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return [_fit(*each) for each in zip(values, kept, starts, strict=True)]
+
+
+def _standard_starts(kept: Sequence[np.ndarray]) -> list[list[int]]:
+    """The few tails of each spectrum that the pruned scan leaves, by where they start; none for small samples."""
+    chosen = [i for i, each in enumerate(kept) if len(each) >= SMALL]
+    result: list[list[int]] = [[] for _ in kept]
+    if chosen:
+        packed = pack([np.log(kept[i]) for i in chosen])
+        allowed = np.ones(len(packed.logs), dtype=bool)
+        allowed[packed.begins + packed.lengths - 1] = False
+        found = finalists(packed, allowed)
+        for which, start in zip(found.which.tolist(), found.start.tolist(), strict=True):
+            result[chosen[which]].append(start)
+    return result
+
+
+def _fit(values: np.ndarray, kept: np.ndarray, starts: Iterable[int]) -> WeightWatcherFit:
+    number, small = len(kept), len(kept) < SMALL
+    if number < 2:
+        return WeightWatcherFit(-1.0, -1.0, np.nan, -1.0, -1.0, -1, "failed", "over-trained")
+    tails = _tails(kept, range(max(1, number - SMALL_TAIL + 1)) if small else starts, 1.0 if small else 0.0)
+    start, alpha, distance = min(tails, key=lambda tail: tail[2], default=(0, 0.0, 1.0))
+    untested = small and (not tails or number < SMALL_TAIL)
+    sigma = -1.0 / np.sqrt(number) if untested else (alpha - 1.0) / np.sqrt(number - start)
+    warning = "over-trained" if alpha < OVER_TRAINED else "under-trained" if alpha > UNDER_TRAINED else ""
+    spikes = int(np.count_nonzero(values >= kept[start]))
+    return WeightWatcherFit(alpha, float(kept[start]), float(kept[-1]), distance, sigma, spikes, "success", warning)
+
+
+def _tails(kept: np.ndarray, starts: Iterable[int], lost: float) -> list[tuple[int, float, float]]:
+    """Start, α and D of the tails, by the tool's own arithmetic: α = 1 + (n − ``lost``)/Σ ln(x_j/x_min)."""
+    logs, found = np.log(kept), []
+    for i in starts:
+        number = float(len(kept) - i)
+        spread = np.sum(logs[i:]) - number * logs[i]
+        if not lost or spread > 1e-12:
+            alpha = float(1 + (number - lost) / spread)
+            steps = np.arange(number) / number
+            distance = np.max(np.abs(1 - (kept[i:] / kept[i]) ** (-alpha + 1) - steps)) if alpha > 1 else 1.0
+            found.append((i, alpha, float(distance)))
+    return found
+
+
+def fit_noise(eigenvalues: np.ndarray, N: int, M: int) -> NoiseFit:
+    """The :class:`~capcore.spectra.weightwatcher.fits.NoiseFit` of a layer's eigenvalues (n,) whose matrices the
+    tool calls N × M.
+
+    >>> weights = np.random.default_rng(0).standard_normal((60, 30))
+    >>> fit = fit_noise(np.linalg.svd(weights, compute_uv=False) ** 2, 60, 30)
+    >>> bool(0.9 < fit.mp_softrank < 1.1), fit.num_spikes
+    (True, 0)
+    """
+    total = float(eigenvalues.sum())
+    if total <= 0:
+        return NoiseFit(-1, -1.0, -1.0, -1.0, -1.0, -1.0)
+    ratio = N / M
+    scale = np.sqrt(len(eigenvalues)) / np.sqrt(total)
+    scaled = scale * scale * eigenvalues
+    largest = float(scaled.max())
+    sigma = _fit_sigma(np.sqrt(scaled) if ratio == 1 else scaled, ratio, largest)
+    bottom, top = (float((sigma * (1 + sign / np.sqrt(ratio))) ** 2) for sign in (-1, 1))
+    edge = top + np.sqrt(1 / np.sqrt(ratio) * top ** (2 / 3) * M ** (-2 / 3))
+    spikes = int(np.count_nonzero(scaled > edge))
+    return NoiseFit(spikes, sigma, top / largest, float(scale), bottom / scale**2, top / scale**2)
+
+
+def _fit_sigma(values: np.ndarray, ratio: float, largest: float) -> float:
+    grid = np.linspace(0, values.max() + 0.5, POINTS)
+    density = _kernel_density(values, grid)
+    grid, density = grid[density > THIN], density[density > THIN]
+    mode = grid[np.argmax(density >= density.max() * (1 - 1e-12))]  # a plateau's left end, whatever its rounding
+    unit = np.sqrt(largest / np.square(1 + 1 / np.sqrt(ratio)))
+
+    def misfit(sigma: np.ndarray) -> float:
+        if ratio == 1:
+            model = np.fmax(1 / (np.pi * sigma * sigma) * np.sqrt(4 - grid**2), 0.0)
+        else:
+            low, high = (np.power(sigma * (1 + sign * np.sqrt(1 / ratio)), 2) for sign in (-1, 1))
+            if high < mode or high > grid.max() or low > mode:
+                return REFUSED**2 * len(grid)
+            root = np.sqrt((high - grid) * (grid - low))
+            model = np.fmax(1 / (2 * np.pi * sigma * sigma * grid / ratio) * root, 0.0)
+        return float(np.sum((model - density) ** 2))
+
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return float(np.ravel(brute(misfit, (slice(0.05 * unit, 2.0 * unit, 0.01 * unit),)))[0])
+
+
+def _kernel_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Density at the grid points from a triangular kernel of half-width 0.1, from sums over the sorted values."""
+    values = np.sort(values)
+    sums = np.r_[0.0, np.cumsum(values)]
+    left, here, right = (np.searchsorted(values, grid + shift) for shift in (-BANDWIDTH, 0.0, BANDWIDTH))
+    below = (here - left) * (BANDWIDTH - grid) + (sums[here] - sums[left])
+    above = (right - here) * (BANDWIDTH + grid) - (sums[right] - sums[here])
+    return (below + above) / (BANDWIDTH**2 * len(values))

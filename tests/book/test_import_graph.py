@@ -1,0 +1,42 @@
+"""The picture of the package: drawn from the code, without circles, from the process down to the verbs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from book._ext.import_graph import import_graph, picture, reduced, rows
+
+ROOT = Path(__file__).resolve().parents[2]
+PIPELINE = ["processes", "architectures", "optimum", "allocation", "large", "results", "verbs"]
+
+
+def test_the_package_has_no_circle_and_reads_like_the_pipeline():
+    height = {box: i for i, row in enumerate(rows(import_graph(ROOT))) for box in row}
+    assert [height[box] for box in PIPELINE] == sorted(height[box] for box in PIPELINE)
+    assert height["constraints"] < height["allocation"] and height["verbs"] == max(height.values())
+
+
+def test_arrows_that_follow_from_others_are_left_out():
+    graph = {"a": set(), "b": {"a"}, "c": {"a", "b"}, "d": set()}
+    assert rows(graph) == [["a", "d"], ["b"], ["c"]]
+    assert reduced(graph) == {"a": set(), "b": {"a"}, "c": {"b"}, "d": set()}
+    with pytest.raises(ValueError, match="circle among a, b"):
+        rows({"a": {"b"}, "b": {"a"}, "c": set()})
+
+
+def test_the_picture_has_every_box_and_says_what_it_shows():
+    graph = import_graph(ROOT)
+    drawn = picture(graph)
+    assert set(re.findall(r"<text[^>]*>(\w+)</text>", drawn)) == set(graph)
+    assert drawn.count("<path") == sum(map(len, reduced(graph).values()))
+    assert 'role="img"' in drawn and "verbs imports" in drawn
+
+
+def test_imports_for_type_checkers_are_no_imports(tmp_path):
+    folder = tmp_path / "capcore"
+    folder.mkdir()
+    (folder / "one.py").write_text("if TYPE_CHECKING:\n    from capcore.two import x\nfrom capcore import three\n")
+    (folder / "two.py").write_text("def f():\n    from capcore.three.four import y\n")
+    (folder / "three.py").write_text("")
+    assert import_graph(tmp_path) == {"one": {"three"}, "two": {"three"}, "three": set()}
