@@ -1,4 +1,4 @@
-"""Scales of layers: what stays within double precision, layers of even scale, and balanced ones.
+"""Scales of layers: layers of even scale, and balanced ones.
 
 Capacity does not depend on the scale of a layer. A model that is homogeneous in one, f(s·w) = s^k f(w), keeps the
 directions of its Jacobian's columns when that layer is multiplied by a number; powers of two are exact, so that nothing
