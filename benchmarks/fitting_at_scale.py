@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from scipy.linalg import matmul_toeplitz as toeplitz_product
 from scipy.sparse.linalg import LinearOperator
 
 from benchmarks.measure import Row, best_of
@@ -20,7 +21,6 @@ from capcore.optimum import Problem, fit
 from capcore.processes import FractionalGaussianNoise, PowerLaw, Process, RationalQuadratic
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import tt_svd
-from capcore.toeplitz import toeplitz_product
 
 PROCESSES: list[Process] = [PowerLaw(0.5), FractionalGaussianNoise(0.8), RationalQuadratic(1.0, 0.3)]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import matmul_toeplitz as toeplitz_product
 from scipy.linalg.blas import dsyrk, dtrsm
 
 from benchmarks.measure import Row, best_of
@@ -16,7 +17,6 @@ from capcore.large.fft import FastProduct, store_product
 from capcore.large.leverage import default_threads, in_threads
 from capcore.processes import PowerLaw
 from capcore.tangent_space import TangentSpace
-from capcore.toeplitz import toeplitz_product
 
 PROCESS = PowerLaw()
 TILE = 2048  # rows of a block, as in the package

@@ -1,7 +1,7 @@
-"""Constraint spaces and the capacity they allocate (paper 1, section 3).
+"""Constraint spaces and the capacity they allocate (paper 1, §3).
 
 A constraint space 𝒦 is the column space of a matrix. The capacity it allocates to a subspace S is
-κ(S) = ‖KᵀS‖²_F with orthonormal bases K and S (Definition 1): the sum of the squared cosines of the
+κ(S) = ‖KᵀS‖²_F with orthonormal bases K and S (paper 1, Definition 1 and Eq. 2): the sum of the squared cosines of the
 principal angles between the two. Along the coordinate axes it is the statistical leverage of each row.
 
 Bases come from the SVD of the columns themselves. The Gram matrix is never formed, because it squares the
@@ -52,14 +52,16 @@ def equilibrate(matrix: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintSpace:
-    """A subspace 𝒦 of R^n with an orthonormal basis, and what decided its dimension.
+    """A subspace 𝒦 of R^n with an orthonormal basis, the K of paper 1, Eq. 1, and what decided its dimension.
 
     Attributes
     ----------
-    basis : (n, dimension) orthonormal columns.
-    singular_values : (min(n, p),) of the unit-length columns it was made from, descending; those above
-        ``tolerance`` were counted.
-    tolerance : the threshold used.
+    basis : (n, dimension) array
+        Orthonormal columns.
+    singular_values : (min(n, p),) array
+        Of the unit-length columns it was made from, descending; those above ``tolerance`` were counted.
+    tolerance : float
+        The threshold used.
 
     >>> space = ConstraintSpace.from_columns([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
     >>> space.dimension, space.per_input().round(3).tolist()
@@ -75,15 +77,22 @@ class ConstraintSpace:
     def from_columns(
         cls, matrix: object, tolerance: float | None = None, equilibrated: bool = False
     ) -> ConstraintSpace:
-        """The space spanned by the columns of ``matrix`` (n, p), of any rank; n, p ≥ 1.
+        """The space spanned by the columns of a matrix of any rank: from K̃ of paper 1, Eq. 16, the K of Eq. 17.
 
         Parameters
         ----------
-        tolerance : relative to the largest singular value, in [0, 1); by default :func:`rank_tolerance` decides.
-        equilibrated : take the columns as they are instead of scaling each to unit length. For columns that
-            have been through :func:`compress_columns`, whose lengths carry the rank.
+        matrix : (n, p) or (n,) array_like
+            With n, p ≥ 1.
+        tolerance : float, optional
+            Relative to the largest singular value, in [0, 1); by default :func:`rank_tolerance` decides.
+        equilibrated : bool
+            Take the columns as they are instead of scaling each to unit length. For columns that have been through
+            :func:`compress_columns`, whose lengths carry the rank.
 
-        Raises ``ValueError`` for values that are not finite, and for a tolerance outside [0, 1).
+        Raises
+        ------
+        ValueError
+            For values that are not finite, and for a tolerance outside [0, 1).
         """
         array = finite_array(matrix, "matrix", (1, 2))
         array = array[:, None] if array.ndim == 1 else array
@@ -107,18 +116,28 @@ class ConstraintSpace:
         return self.basis.shape[1]
 
     def capacity(self, subspace: object) -> float:
-        """κ(S) = ‖KᵀS‖²_F, the capacity allocated to S (paper 1, Eq. 2).
+        """κ(S) = ‖KᵀS‖²_F, the capacity allocated to S (paper 1, Eq. 2; at an optimum Eq. 18).
 
         Parameters
         ----------
-        subspace : (n,) or (n, m) columns that span S; they need be neither orthogonal nor independent.
+        subspace : (n,) or (n, m) array_like, or ConstraintSpace
+            Columns that span S; they need be neither orthogonal nor independent.
 
-        Raises ``ValueError`` when S has no direction at all or the number of rows disagrees.
+        Raises
+        ------
+        ValueError
+            When S has no direction at all or the number of rows disagrees.
         """
         return float(self._squared_cosines(self._orthonormal(subspace)))
 
     def along(self, directions: object) -> np.ndarray:
-        """(m,) capacity of each column of ``directions`` (n, m) taken as a one-dimensional subspace."""
+        """(m,) capacity of directions as one-dimensional subspaces: 1 within 𝒦, 0 across (paper 1, Property 4).
+
+        Parameters
+        ----------
+        directions : (n,) or (n, m) array_like
+            One in each column, of any length but zero.
+        """
         array = self._same_rows(finite_array(directions, "directions", (1, 2)), "directions")
         array = array[:, None] if array.ndim == 1 else array
         if not np.all(np.abs(array).max(axis=0) > 0):
@@ -126,10 +145,20 @@ class ConstraintSpace:
         return np.einsum("km,km->m", *(2 * [self.basis.T @ equilibrate(array)]))
 
     def per_input(self, group: int = 1) -> np.ndarray:
-        """(n / group,) capacity of each input, or of each run of ``group`` neighbouring ones.
+        """(n / group,) capacity of each input: the CPI of paper 1, §5.1.2.
 
         These are the leverage scores of the rows; they sum to the dimension (paper 1, Eq. 3).
-        Raises ``ValueError`` when ``group`` does not divide n.
+
+        Parameters
+        ----------
+        group : int
+            Number of neighbouring rows that belong to one input: its components (paper 1, §6.1), or its features
+            (paper 1, Eq. 28).
+
+        Raises
+        ------
+        ValueError
+            When ``group`` does not divide n.
         """
         group = positive_integer(group, "group")
         if self.n_inputs % group:
@@ -137,15 +166,19 @@ class ConstraintSpace:
         return np.square(self.basis).sum(axis=1).reshape(-1, group).sum(axis=1)
 
     def given(self, other: ConstraintSpace) -> ConstraintSpace:
-        """The space whose capacities are conditional: κ(S | other) for every S (paper 1, Definition 2).
+        """The space whose capacities are conditional: κ(S | other) for every S (paper 1, Definition 2 and Eq. 9).
 
         It is the part of 𝒦 + other that is orthogonal to ``other``. Its capacity of S equals
         κ_{𝒦+other}(S) − κ_other(S), and is never negative.
+
+        >>> first, both = (ConstraintSpace.from_columns(np.eye(3)[:, :k]) for k in (1, 2))
+        >>> both.given(first).per_input().tolist()
+        [0.0, 1.0, 0.0]
         """
         return chain([other, self])[1]
 
     def __add__(self, other: ConstraintSpace) -> ConstraintSpace:
-        """The sum of the two spaces (not necessarily direct)."""
+        """The sum of the two spaces (not necessarily direct), the 𝒦 of paper 1, Eq. 8."""
         return join([self, other])
 
     def _same_rows(self, array: np.ndarray, name: str) -> np.ndarray:
@@ -169,7 +202,15 @@ class ConstraintSpace:
 
 
 def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
-    """The sum 𝒦₁ + 𝒦₂ + … of one or more spaces in the same R^n."""
+    """The sum 𝒦₁ + 𝒦₂ + … of one or more spaces in the same R^n: the 𝒦 of paper 1, Eq. 10.
+
+    Parameters
+    ----------
+    spaces : list of ConstraintSpace
+
+    >>> join([ConstraintSpace.from_columns(np.eye(3)[:, :k]) for k in (1, 2)]).dimension
+    2
+    """
     _check_spaces(spaces)
     columns = np.hstack([space._columns for space in spaces])
     if not columns.size:  # what is left of a space given a larger one
@@ -192,10 +233,18 @@ def _check_spaces(spaces: Sequence[ConstraintSpace]) -> None:
 def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:
     """Mutually orthogonal spaces whose capacities are the conditional ones: κ_i(S | 𝒦₁ + … + 𝒦_{i−1}).
 
-    Every term is non-negative, and together they sum to the capacity of the whole (paper 1, Property 6): to
+    Every term is non-negative, and together they sum to the capacity of the whole (paper 1, Property 6 and Eq. 10): to
     rounding where every rank is clear, less closely where a singular value stands at the tolerance. The
     dimensions of the nested sums decide how many directions each space adds, and the directions are those of
     the sum farthest from what came before: nothing is decided twice.
+
+    Parameters
+    ----------
+    spaces : list of ConstraintSpace
+        𝒦₁, 𝒦₂, …, in the order in which they are conditioned.
+
+    >>> [part.dimension for part in chain([ConstraintSpace.from_columns(np.eye(3)[:, :k]) for k in (1, 2, 2)])]
+    [1, 1, 0]
     """
     _check_spaces(spaces)
     terms: list[ConstraintSpace] = []
@@ -211,11 +260,15 @@ def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:
 
 
 def gram_eigenvalues(matrix: object) -> np.ndarray:
-    """(n,) eigenvalues of K̃K̃ᵀ, descending: the paper's own procedure (paper 1, section 4.3).
+    """(n,) eigenvalues of K̃K̃ᵀ, descending: the Λ of paper 1, §4.3, whose Fig. 5, left, draws it.
 
-    Shown for comparison only. The eigenvalues are squares of the singular values of K̃, so what is below
-    √eps of the largest drowns in rounding, and some come out negative (the paper's footnote 7).
-    Raises ``ValueError`` for entries beyond 1e±140, whose squares are no numbers.
+    Shown for comparison only. The eigenvalues are squares of the singular values of K̃, so what is below √eps of the
+    largest drowns in rounding, and some come out negative (the paper's footnote 7).
+
+    Raises
+    ------
+    ValueError
+        For entries beyond 1e±140, whose squares are no numbers.
     """
     array = finite_array(matrix, "matrix", 2)
     if array.any() and not 1e-140 <= np.abs(array).max() <= 1e140:

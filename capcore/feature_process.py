@@ -1,17 +1,16 @@
-"""Prediction from fixed features of a Gaussian process: paper 1, section 6.2, as a process with d components.
+"""Prediction from fixed features of a Gaussian process: paper 1, §6.2, as a process with d components.
 
-The paper replaces Σ by Σ_φ = E[φ(Y)φ(Y)ᵀ] (Eq. 25). With features of single inputs (Eq. 27), Σ_φ is exact by Mehler's
-formula, and so is the covariance of the features with a function of the next value, whose best linear
+The paper replaces Σ by Σ_φ = E[φ(Y)φ(Y)ᵀ] (paper 1, Eqs 24–25). With features of single inputs (Eq. 27), Σ_φ is exact
+by Mehler's formula, and so is the covariance of the features with a function of the next value, whose best linear
 prediction is the target A*.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh
+from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from capcore.features import Features
 from capcore.hermite import ORDER, hermite_coefficients
@@ -26,21 +25,37 @@ MAX_ORDER = 4096  # what the quadrature of capcore.hermite resolves
 class FeatureProcess(Process):
     """The features φ_1, …, φ_d of every sample of a Gaussian process; the target is a function g of the next value.
 
+    Fits and allocations with it are those in the feature space of paper 1, Eqs 22–26; the capacity of an input is the
+    sum over its features (Eq. 28). The features and g are taken about their means. The predictor is the best *linear in
+    the features*; it is not the conditional expectation of g unless that is a sum of functions of single inputs in the
+    span of φ.
+
     Parameters
     ----------
-    process : one-dimensional; its samples are divided by their standard deviation √c_0 before anything is applied
-        to them. features : the map φ. target : g, a vectorised function of the (standardised) next value.
-    kinks : where g is not smooth, or jumps. order : number of terms of Mehler's sum.
+    process : Process
+        One-dimensional; its samples are divided by their standard deviation √c_0 before anything is applied to them.
+    features : Features
+        The map φ.
+    target : callable
+        g, a vectorised function of the (standardised) next value.
+    kinks : tuple of float
+        Where g is not smooth, or jumps.
+    order : int
+        Number of terms of Mehler's sum.
 
     Attributes
     ----------
-    input_dim : d, the number of features. target_variance : variance of g, the loss of predicting its mean.
+    input_dim : int
+        Number d of features.
+    target_variance : float
+        Variance of g, the loss of predicting its mean.
 
-    The features and g are taken about their means. The predictor is the best *linear in the features*; it is not the
-    conditional expectation of g unless that is a sum of functions of single inputs in the span of φ.
-
-    Raises ``ValueError`` for collinear features, a constant g, or a sum that needs more terms, and
-    ``TypeError`` for a process of several components.
+    Raises
+    ------
+    ValueError
+        For collinear features, a constant g, or a sum that needs more terms.
+    TypeError
+        For a process of several components.
 
     >>> from capcore import AR1, Hermite
     >>> FeatureProcess(AR1(0.5), Hermite(2)).predictor(1)[0].round(4).tolist()[1]
@@ -96,7 +111,10 @@ class FeatureProcess(Process):
     def covariance(self, n: int) -> np.ndarray:
         """(n·d, n·d) Σ_φ of the features of n successive samples, position-major (paper 1, Eq. 24).
 
-        Raises ``ValueError`` when it is numerically singular.
+        Raises
+        ------
+        ValueError
+            When it is numerically singular.
         """
         if not fits(covariance_bytes(n, self.input_dim)):
             raise covariance_too_large(n, self.input_dim)
@@ -112,9 +130,15 @@ class FeatureProcess(Process):
 
         Returns
         -------
-        target : (n·d,) A*, position-major, lag 0 first. variance : v*, the variance of its error.
+        target : (n·d,) array
+            A*, position-major, lag 0 first.
+        variance : float
+            v*, the variance of its error.
 
-        Raises ``ValueError`` when Σ_φ is numerically singular.
+        Raises
+        ------
+        ValueError
+            When Σ_φ is numerically singular.
         """
         sigma = self.covariance(n)
         self.process.covariance(n + 1)
@@ -164,38 +188,3 @@ def _check_regular(sigma: np.ndarray) -> None:
             f"their correlations, expected at least {expected:.1e}. Use fewer features or inputs, or add white noise "
             "with process.with_nugget(variance)."
         )
-
-
-class SampledMoments(NamedTuple):
-    """An estimate and its standard error, entry by entry; each (n·d, n·d)."""
-
-    mean: np.ndarray
-    standard_error: np.ndarray
-
-
-def sampled_covariance(
-    process: FeatureProcess, n: int, n_samples: int = 100_000, rng: np.random.Generator | int | None = None
-) -> SampledMoments:
-    """Σ_φ as the mean over independent samples of n successive values: the second route to it.
-
-    Parameters
-    ----------
-    n_samples : at least 2. rng : a ``numpy.random.Generator`` or a seed; default: seed 0.
-
-    >>> from capcore import AR1, Hermite
-    >>> sampled_covariance(FeatureProcess(AR1(), Hermite(2)), 3, n_samples=100).mean.shape
-    (6, 6)
-    """
-    rng = np.random.default_rng(0 if rng is None else rng)
-    n_samples = positive_integer(n_samples, "n_samples", 2)
-    sigma = process.process.covariance(n)
-    root = cholesky(sigma / sigma[0, 0], lower=True)
-    size = n * process.input_dim
-    first, second = np.zeros((size, size)), np.zeros((size, size))
-    for start in range(0, n_samples, 10_000):
-        y = rng.normal(size=(min(10_000, n_samples - start), n)) @ root.T
-        phi = process.features(y).reshape(len(y), size)
-        first += phi.T @ phi
-        second += np.square(phi).T @ np.square(phi)
-    mean = first / n_samples
-    return SampledMoments(mean, np.sqrt((second / n_samples - np.square(mean)) / (n_samples - 1)))

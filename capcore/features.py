@@ -1,7 +1,7 @@
-"""Fixed features of a standard normal input, and their moments (paper 1, section 6.2).
+"""Fixed features of a standard normal input, and their moments (paper 1, §6.2).
 
-A feature map φ = (φ_1, …, φ_d) acts on each input separately (Eq. 27). Every feature is taken about its mean under
-N(0, 1), so that E[φφᵀ] is a covariance; the paper's Σ_φ would otherwise mix in the means.
+A feature map φ = (φ_1, …, φ_d) acts on each input separately (paper 1, Eq. 27). Every feature is taken about its mean
+under N(0, 1), so that E[φφᵀ] is a covariance; the Σ_φ of Eq. 24 would otherwise mix in the means.
 """
 
 from __future__ import annotations
@@ -20,9 +20,14 @@ COLLINEAR = 1e-12  # the smallest eigenvalue of a correlation matrix of features
 
 
 class Features(ABC):
-    """A map from one standard normal input to ``count`` features of mean zero.
+    """A map from one standard normal input to features of mean zero: φ^1, …, φ^d of paper 1, Eq. 27.
 
     A subclass gives ``count`` and ``_values``, and ``kinks`` where its features are not smooth.
+
+    Attributes
+    ----------
+    count : int
+        Number d of features.
     """
 
     count: int
@@ -50,7 +55,13 @@ class Features(ABC):
         return coefficients
 
     def second_moment(self) -> np.ndarray:
-        """(count, count) E[φφᵀ] under N(0, 1), by quadrature. Raises ``ValueError`` for features beyond 1e150."""
+        """(count, count) E[φφᵀ] under N(0, 1), by quadrature.
+
+        Raises
+        ------
+        ValueError
+            For features beyond 1e150.
+        """
         nodes, weights = normal_quadrature(self.kinks)
         values = self(nodes)
         if not np.abs(values).max() <= 1e150:
@@ -81,7 +92,12 @@ class Features(ABC):
     def orthonormalised(self) -> Recombined:
         """The same functions, made uncorrelated and of unit variance by Gram–Schmidt, in their order.
 
-        Raises ``ValueError`` for collinear features.
+        The sum of paper 1, Eq. 28, depends on the basis of the functions; with this one it has a meaning.
+
+        Raises
+        ------
+        ValueError
+            For collinear features.
 
         >>> bool(np.allclose(Monomials(3).orthonormalised()([0.5, 2.0]), Hermite(3)([0.5, 2.0])))
         True
@@ -96,9 +112,15 @@ class Recombined(Features):
 
     Parameters
     ----------
-    features : the features φ. matrix : (m, count) M, one row per new feature.
+    features : Features
+        The features φ.
+    matrix : (m, count) array_like
+        M, one row per new feature.
 
-    Raises ``ValueError`` when the matrix has another number of columns or is not finite.
+    Raises
+    ------
+    ValueError
+        When the matrix has another number of columns or is not finite.
     """
 
     def __init__(self, features: Features, matrix: object) -> None:
@@ -122,7 +144,12 @@ class Recombined(Features):
 
 @dataclass(frozen=True)
 class Hermite(Features):
-    """The polynomials He_1, …, He_count, of unit variance each: orthonormal under N(0, 1).
+    """The polynomials He_1, …, He_d, of unit variance each: orthonormal under N(0, 1).
+
+    Parameters
+    ----------
+    count : int
+        d.
 
     >>> Hermite(2)(2.0).round(4).tolist()
     [2.0, 2.1213]
@@ -139,7 +166,12 @@ class Hermite(Features):
 
 @dataclass(frozen=True)
 class Monomials(Features):
-    """The powers y, y², …, y^count, less their means: the functions of :class:`Hermite` in another basis.
+    """The powers y, y², …, y^d, less their means: the functions of :class:`Hermite` in another basis.
+
+    Parameters
+    ----------
+    count : int
+        d.
 
     >>> Monomials(2)(2.0).round(9).tolist()
     [2.0, 3.0]
@@ -156,7 +188,14 @@ class Monomials(Features):
 
 @dataclass(frozen=True)
 class Fourier(Features):
-    """sin(2πy/period), cos(2πy/period), sin(4πy/period), …: ``count`` of them; the period in standard deviations.
+    """sin(2πy/period), cos(2πy/period), sin(4πy/period), …, less their means.
+
+    Parameters
+    ----------
+    count : int
+        How many of them.
+    period : float
+        In standard deviations, positive.
 
     >>> Fourier(1, period=8)(2.0).round(9).tolist()
     [1.0]
@@ -179,7 +218,10 @@ class Fourier(Features):
 class PiecewiseLinear(Features):
     """y and the hinges max(y − q, 0): the continuous functions that are linear between the knots q.
 
-    The ``count`` − 1 knots are the quantiles of N(0, 1) that cut it into ``count`` parts of equal probability.
+    Parameters
+    ----------
+    count : int
+        One more than there are knots: the quantiles of N(0, 1) that cut it into so many parts of equal probability.
 
     >>> PiecewiseLinear(2).kinks
     (0.0,)
@@ -200,12 +242,25 @@ class PiecewiseLinear(Features):
 
 
 BASES: dict[str, type[Features]] = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
+"""Every basis that :func:`make_features` knows."""
 
 
 def make_features(name: str, count: int, **parameters: float) -> Features:
-    """The ``count`` features of the basis called ``name`` (what the notebooks' parameters name).
+    """Features of the basis of that name (what the notebooks' parameters name).
 
-    Raises ``ValueError`` for an unknown basis, an unknown or invalid parameter, or a count below 1.
+    Parameters
+    ----------
+    name : str
+        One of :data:`BASES`.
+    count : int
+        How many.
+    **parameters : float
+        Of that basis; its defaults stand for those left out.
+
+    Raises
+    ------
+    ValueError
+        For an unknown basis, an unknown or invalid parameter, or a count below 1.
 
     >>> make_features("Fourier", 2, period=6.0)
     Fourier(count=2, period=6.0)

@@ -32,7 +32,10 @@ def rank_modulo_prime(matrix: np.ndarray, prime: int = PRIME) -> int:
 def residue(value: Any, prime: int = PRIME) -> int:
     """Residue of a whole number, a fraction or a floating-point number, exactly: ½ is the inverse of 2.
 
-    Raises ``ValueError`` for NaN and infinities, and for a fraction whose denominator the prime divides.
+    Raises
+    ------
+    ValueError
+        For NaN and infinities, and for a fraction whose denominator the prime divides.
 
     >>> residue(0.5, 7), residue(-3, 7)
     (4, 4)
@@ -152,9 +155,15 @@ def jacobian_of_function(function: Callable[[np.ndarray], object], params: objec
     """(n, p) Jacobian modulo ``prime`` of a polynomial function at parameters (p,), exact.
 
     ``function`` is called once, with an object array (p,) whose entries know sums, differences, products, whole powers
-    and division by a number. NumPy does the rest: indexing, ``reshape``, ``@``, ``np.convolve``, ``np.einsum``, ….
-    It returns a sequence or array of n of them.
-    Raises ``TypeError`` where it does anything else to them, ``ValueError`` where it does not fit p parameters.
+    and division by a number. NumPy does the rest: indexing, ``reshape``, ``@``, ``np.convolve``, ``np.einsum``, …. It
+    returns a sequence or array of n of them.
+
+    Raises
+    ------
+    TypeError
+        Where it does anything else to them.
+    ValueError
+        Where it does not fit p parameters.
 
     >>> jacobian_of_function(lambda w: [w[0] * w[1], 2 * w[0]], [3, 5], 7).tolist()
     [[5, 3], [2, 0]]

@@ -1,4 +1,4 @@
-"""Real Fourier modes of a window of inputs: the directions of a frequency analysis (paper 1, section 4.3).
+"""Real Fourier modes of a window of inputs: the directions of a frequency analysis (paper 1, §4.3).
 
 A frequency k/n in cycles per input spans two modes, a cosine and a sine; frequency 0 and, for even n, one half span one
 each. A cosine alone depends on where the window starts; the span of the pair does not.
@@ -48,12 +48,19 @@ def fourier_modes(n_inputs: int) -> np.ndarray:
 def per_frequency(basis: object, input_dim: int = 1) -> np.ndarray:
     """(n // 2 + 1,) capacity of each frequency: of its modes in all components of the inputs.
 
+    The values sum to κ; each is at most the number of its modes times ``input_dim``.
+
     Parameters
     ----------
-    basis : (n · input_dim, κ) orthonormal basis of the constraint space, position-major.
+    basis : (n · input_dim, κ) array_like
+        Orthonormal basis of the constraint space, position-major.
+    input_dim : int
+        Components per position.
 
-    The values sum to κ; each is at most the number of its modes times ``input_dim``.
-    Raises ``ValueError`` when ``input_dim`` does not divide the number of rows, or the basis is not orthonormal.
+    Raises
+    ------
+    ValueError
+        When ``input_dim`` does not divide the number of rows, or the basis is not orthonormal.
     """
     columns = finite_array(basis, "basis", 2)
     d = positive_integer(input_dim, "input_dim")

@@ -102,21 +102,7 @@ def minimise_gauss_newton(
     rebalance: Callable[[np.ndarray], np.ndarray] | None = None,
     callback: Callable[[float], None] | None = None,
 ) -> Minimum:
-    """Minimise ‖R(A(W) − A*)‖² over the parameters.
-
-    Parameters
-    ----------
-    target : (n,) A*. root : (n, n) R. params : (n_params,) the start.
-    max_iterations : steps tried, accepted or not.
-    tolerance : stop when the undamped Gauss–Newton step would lower the loss by less than this share of it (the square
-        of Bates & Watts' relative offset); with acceleration, a step no longer than half the parameters.
-    floor : stop when the loss is below this share of ‖RA*‖² (of the first loss if that is zero): the target is attained
-        to rounding.
-    acceleration : bend the steps by their second derivative (geodesic acceleration), and decompose RJ itself instead
-        of the tangent kernel: for models with fewer parameters than some thousands.
-    rebalance : maps parameters to better-conditioned ones with the same coefficients; called after 20,
-        then 30, 40, … iterations. Without it random starts crawl along valleys where only the scales of the
-        layers change, which can be mistaken for local optima.
+    """Minimise ‖R(A(W) − A*)‖² over the parameters: paper 1, Eq. 15.
 
     A start where the whole Jacobian vanishes (two layers of zeros, say) is a saddle that no step leaves: it
     counts as not converged.
@@ -124,6 +110,31 @@ def minimise_gauss_newton(
     When no damped step lowers the loss any more, the loss has reached what double precision can resolve:
     that counts as converged if no more than its rounding is left to gain, and as stalled otherwise.
     Each iteration costs one eigendecomposition of R JJᵀ Rᵀ, shared by all the dampings it tries.
+
+    Parameters
+    ----------
+    arch : Architecture
+    target : (n,) array
+        A*.
+    root : (n, n) array
+        R.
+    params : (n_params,) array
+        The start.
+    max_iterations : int
+        Steps tried, accepted or not.
+    tolerance : float
+        Stop when the undamped Gauss–Newton step would lower the loss by less than this share of it (the square of Bates
+        & Watts' relative offset); with acceleration, a step no longer than half the parameters.
+    floor : float
+        Stop when the loss is below this share of ‖RA*‖² (of the first loss if that is zero): the target is attained to
+        rounding.
+    acceleration : bool
+        Bend the steps by their second derivative (geodesic acceleration), and decompose RJ itself instead of the
+        tangent kernel: for models with fewer parameters than some thousands.
+    rebalance : callable, optional
+        Maps parameters to better-conditioned ones with the same coefficients; called after 20, then 30, 40, …
+        iterations. Without it random starts crawl along valleys where only the scales of the layers change, which can
+        be mistaken for local optima.
     """
 
     def residual(w: np.ndarray) -> np.ndarray:

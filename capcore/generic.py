@@ -1,4 +1,4 @@
-"""Exact generic capacity: the dimension of the model manifold, with no tolerance.
+"""Exact generic capacity: the dimension of the model manifold (κ of paper 1, §4.1), with no tolerance.
 
 κ is generically the rank of the Jacobian ∂A/∂W at random parameters (Σ is invertible and changes
 nothing). For a polynomial parametrisation that rank is computed exactly by elimination modulo a prime,
@@ -21,7 +21,10 @@ def ranks_from_below(channels: Sequence[int], kernel_sizes: Sequence[int]) -> li
 
     Parameters
     ----------
-    channels : c_0, …, c_L. kernel_sizes : n_1, …, n_L.
+    channels : list of int
+        c_0, …, c_L.
+    kernel_sizes : list of int
+        n_1, …, n_L.
 
     >>> ranks_from_below([1, 4, 4, 1], [2, 2, 2])
     [1, 2, 4, 1]
@@ -42,12 +45,14 @@ def ranks_from_above(channels: Sequence[int], kernel_sizes: Sequence[int]) -> li
 def attainable_ranks(channels: Sequence[int], kernel_sizes: Sequence[int]) -> list[int]:
     """The bond ranks r_0, …, r_L that a tensor train with these channels can attain.
 
+    A rank is limited by what arrives from below and from above.
+
     Parameters
     ----------
-    channels : c_0, …, c_L; c_0 = input_dim and c_L = 1 are fixed and never clipped.
-    kernel_sizes : n_1, …, n_L.
-
-    A rank is limited by what arrives from below and from above.
+    channels : list of int
+        c_0, …, c_L; c_0 = input_dim and c_L = 1 are fixed and never clipped.
+    kernel_sizes : list of int
+        n_1, …, n_L.
 
     >>> attainable_ranks([1, 4, 4, 4, 4, 4, 1], [2] * 6)
     [1, 2, 4, 4, 4, 2, 1]
@@ -59,7 +64,12 @@ def attainable_ranks(channels: Sequence[int], kernel_sizes: Sequence[int]) -> li
 def tensor_train_dimension(channels: Sequence[int], kernel_sizes: Sequence[int]) -> int:
     """Dimension of the tensor-train manifold: κ = Σ_l r_{l−1} n_l r_l − Σ_{0<l<L} r_l².
 
-    Parameters as in :func:`attainable_ranks`. Source: Holtz, Rohwedder & Schneider (2012).
+    With one channel it is the Σ_l (n_l − 1) + 1 of paper 1, footnote 6; with more, what Fig. 4, left, draws. Source:
+    Holtz, Rohwedder & Schneider (2012).
+
+    Parameters
+    ----------
+    channels, kernel_sizes : as :func:`attainable_ranks` takes them.
 
     >>> [tensor_train_dimension([1, *[c] * 5, 1], [2] * 6) for c in (1, 2, 3, 4, 8)]
     [7, 20, 33, 48, 64]
@@ -79,20 +89,30 @@ def exact_rank(
 ) -> int:
     """Rank of the Jacobian of a polynomial model, by elimination modulo a prime: no tolerance is involved.
 
-    Parameters
-    ----------
-    model : an architecture with ``jacobian_modulo(params, prime)``, or any function params → coefficients made of sums,
-        differences, products and whole powers (then ``n_params`` must be given, or ``params``).
-    params : (n_params,) the parameters at which the rank is wanted; floating-point numbers are taken as the exact
-        fractions they are. Default: random integers, which gives the generic rank.
-
-    Returns
-    -------
     Always a lower bound of the rank. At random integers it equals the generic rank but for a probability of at most
     degree·κ/prime ≈ 1e-6 or less (Schwartz–Zippel).
 
-    Raises ``TypeError`` for a function that is not polynomial, ``ValueError`` for a number of parameters that is
-    missing or wrong.
+    Parameters
+    ----------
+    model : Architecture or callable
+        An architecture with ``jacobian_modulo(params, prime)``, or any function params → coefficients made of sums,
+        differences, products and whole powers (then ``n_params`` must be given, or ``params``).
+    seed : int
+        Of random parameters.
+    prime : int
+        Below 2³¹.
+    params : (n_params,) array_like, optional
+        The parameters at which the rank is wanted; floating-point numbers are taken as the exact fractions they are.
+        Default: random integers, which gives the generic rank.
+    n_params : int, optional
+        For a function without ``params``, how many it takes.
+
+    Raises
+    ------
+    TypeError
+        For a function that is not polynomial.
+    ValueError
+        For a number of parameters that is missing or wrong.
 
     >>> exact_rank(lambda w: [w[0] * w[1], w[0] * w[1] ** 2, 3.0], n_params=2)
     2

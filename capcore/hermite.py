@@ -66,10 +66,19 @@ def hermite_coefficients(
 
     Parameters
     ----------
-    function : takes (m,) values to (m, …) values. kinks : where it is not smooth, or jumps.
-    name : what to call it in an error message.
+    function : callable
+        Takes (m,) values to (m, …) values.
+    order : int
+        Highest k.
+    kinks : tuple of float
+        Where it is not smooth, or jumps.
+    name : str
+        What to call it in an error message.
 
-    Raises ``ValueError`` when its values are NaN or infinite, or not one per argument.
+    Raises
+    ------
+    ValueError
+        When its values are NaN or infinite, or not one per argument.
 
     >>> hermite_coefficients(np.square, 2).round(4).tolist()[0::2]
     [1.0, 1.4142]

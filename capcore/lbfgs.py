@@ -1,4 +1,4 @@
-"""The paper's optimiser, L-BFGS-B, through SciPy, on the same loss with its analytic gradient.
+"""The paper's optimiser, L-BFGS-B (paper 1, Fig. 4 and Appendix B.2), through SciPy, with an analytic gradient.
 
 L-BFGS-B is a quasi-Newton method (the paper calls it second order); it is kept for comparison.
 """
@@ -24,13 +24,19 @@ def minimise_lbfgs(
     gtol: float = 0.0,
     callback: Callable[[float], None] | None = None,
 ) -> Minimum:
-    """Minimise (A(W) − A*)ᵀ Σ (A(W) − A*) over the parameters with ``scipy.optimize.minimize``.
+    """Minimise (A(W) − A*)ᵀ Σ (A(W) − A*) over the parameters with ``scipy.optimize.minimize``: paper 1, Eq. 15.
 
     Parameters
     ----------
-    target : (n,) A*. covariance : (n, n) Σ. params : (n_params,) the start.
-    ftol, gtol : SciPy's stopping tolerances; SciPy compares the decrease of the loss with
-        ``ftol * max(loss, 1)``, an absolute threshold here, so that the defaults of 0 let it run on.
+    target : (n,) array
+        A*.
+    covariance : (n, n) array
+        Σ.
+    params : (n_params,) array
+        The start.
+    ftol, gtol : float
+        SciPy's stopping tolerances; SciPy compares the decrease of the loss with ``ftol * max(loss, 1)``, an absolute
+        threshold here, so that the defaults of 0 let it run on.
     """
 
     def loss_and_gradient(w: np.ndarray) -> tuple[float, np.ndarray]:

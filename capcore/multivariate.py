@@ -1,4 +1,4 @@
-"""Processes with several components per position: what paper 1, section 6.1, feeds to its models.
+"""Processes with several components per position: what paper 1, §6.1, feeds to its models.
 
 A vector process x_t of d components is predicted through one number, y = Σ_j w_j x_j(next). The paper names no target;
 this one reduces to the next sample at d = 1. Vectors are position-major: index = position · d + component.
@@ -24,17 +24,30 @@ LARGEST_CONDITION = 1e8  # of a mixing matrix: beyond it half of the digits of M
 class Independent(Process):
     """d independent stationary processes side by side; the target is y = Σ_j w_j x_j(next).
 
+    The inputs of paper 1, §6.1 and Figs 12–13; the target is this book's.
+
     Parameters
     ----------
-    components : the d one-dimensional processes.
-    weights : (d,) w, by default 1/√d each; not all zero.
+    components : list of Process
+        The d one-dimensional processes.
+    weights : (d,) array_like, optional
+        w, not all zero; by default 1/√d each.
 
     Attributes
     ----------
-    input_dim : d. components : tuple of the d processes. weights : (d,) w.
+    input_dim : int
+        d.
+    components : tuple of Process
+        The d processes.
+    weights : (d,) array
+        w.
 
-    Raises ``ValueError`` for no components, for weights of another number, NaN or all zero, and ``TypeError``
-    for components that are not one-dimensional processes. Source: paper 1, section 6.1; the target is this book's.
+    Raises
+    ------
+    ValueError
+        For no components, and for weights of another number, NaN or all zero.
+    TypeError
+        For components that are not one-dimensional processes.
 
     >>> from capcore.processes import AR1
     >>> Independent([AR1(0.5), AR1(0.8)], weights=[1, 2]).predictor(1)[0].tolist()
@@ -65,7 +78,10 @@ class Independent(Process):
     def covariance(self, n: int) -> np.ndarray:
         """(n·d, n·d) covariance Σ of n successive positions, position-major: blocks C_|i−i'|.
 
-        Raises ``ValueError`` when a component is not positive definite or numerically singular.
+        Raises
+        ------
+        ValueError
+            When a component is not positive definite or numerically singular.
         """
         if not fits(covariance_bytes(n, self.input_dim)):
             raise covariance_too_large(n, self.input_dim)
@@ -80,10 +96,15 @@ class Independent(Process):
 
         Returns
         -------
-        target : (n·d,) coefficients w_j A*_j, position-major, lag 0 first.
-        variance : v* = Σ_j w_j² v*_j.
+        target : (n·d,) array
+            Coefficients w_j A*_j, position-major, lag 0 first.
+        variance : float
+            v* = Σ_j w_j² v*_j.
 
-        Raises ``ValueError`` when a component is not positive definite or numerically singular.
+        Raises
+        ------
+        ValueError
+            When a component is not positive definite or numerically singular.
         """
         found = [component.predictor(n) for component in self.components]
         target = np.stack([coefficients for coefficients, _ in found], axis=1) * self.weights
@@ -98,18 +119,29 @@ class Independent(Process):
 class Mixed(Independent):
     """Correlated components x = M z, where z are independent processes; the target is y = Σ_j w_j x_j(next).
 
+    Σ_x = (I⊗M) Σ_z (I⊗M)ᵀ, and A*_x = (I⊗M⁻ᵀ) A*_z. The paper has no such inputs.
+
     Parameters
     ----------
-    components : the d one-dimensional sources z. mixing : (d, d) M, of condition number below 1e8.
-    weights : (d,) w of the mixed components, by default 1/√d each; not all zero.
+    components : list of Process
+        The d one-dimensional sources z.
+    mixing : (d, d) array_like
+        M, of condition number below 1e8.
+    weights : (d,) array_like, optional
+        w of the mixed components, not all zero; by default 1/√d each.
 
     Attributes
     ----------
-    sources : the :class:`Independent` sources with weights Mᵀw, which pose the same prediction problem.
-    mixing : (d, d) M.
+    sources : Independent
+        The sources with weights Mᵀw, which pose the same prediction problem.
+    mixing : (d, d) array
+        M.
 
-    Σ_x = (I⊗M) Σ_z (I⊗M)ᵀ, and A*_x = (I⊗M⁻ᵀ) A*_z. Raises as :class:`Independent` does, and ``ValueError`` for a
-    mixing matrix that is not square, not finite, of another size, or numerically singular.
+    Raises
+    ------
+    ValueError
+        As :class:`Independent` does, and for a mixing matrix that is not square, not finite, of another size, or
+        numerically singular.
 
     >>> from capcore.processes import AR1
     >>> Mixed([AR1(0.5), AR1(0.8)], [[1, 0], [1, 1]], weights=[0, 1]).predictor(1)[0].round(12).tolist()

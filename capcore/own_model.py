@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.derivatives import library
+from capcore.architectures.function import Function
+from capcore.architectures.scales import even_function
 from capcore.validation import finite_array
 
 
@@ -27,6 +29,24 @@ class Linearisation:
     function: Callable[[Any], Any]
     params: np.ndarray = field(repr=False)
     layers: dict[str, slice]
+
+
+def as_architecture(
+    function: Any, params: object, input_dim: int, layers: Mapping[str, slice] | None, derivative: Any
+) -> tuple[Function, np.ndarray]:
+    """A function params (p,) → coefficients as an architecture, with parameters of even scale at which to look at it.
+
+    Raises ``TypeError`` for what cannot be called, ``ValueError`` for parameters that are not finite.
+    """
+    if not callable(function):
+        raise TypeError(
+            f"arch: found {type(function).__name__}, expected an architecture or a function params → coefficients."
+        )
+    values = finite_array(params, "params", 1)
+    parts = [part for part in (layers or {}).values() if isinstance(part, slice)] or [slice(None)]
+    even = even_function(function, values, parts)
+    model = Function(function, values.size, input_dim=input_dim, layers=layers, derivative=derivative, example=even)
+    return model, even
 
 
 def linearised_jax(

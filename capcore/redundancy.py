@@ -29,12 +29,23 @@ def exact_jacobian(
 
     Parameters
     ----------
-    model : an architecture with ``jacobian_modulo``, or a polynomial function params → coefficients.
-    params : (n_params,) where; default: random integers drawn from ``seed``, which stand for almost all parameters.
-    n_params : for a function without ``params``, how many it takes.
+    model : Architecture or callable
+        An architecture with ``jacobian_modulo``, or a polynomial function params → coefficients.
+    params : (n_params,) array_like, optional
+        Where; default: random integers drawn from ``seed``, which stand for almost all parameters.
+    n_params : int, optional
+        For a function without ``params``, how many it takes.
+    seed : int
+        Of random parameters.
+    prime : int
+        Below 2³¹.
 
-    Raises ``TypeError`` for a model that is not polynomial, ``ValueError`` for a number of parameters that is missing
-    or wrong.
+    Raises
+    ------
+    TypeError
+        For a model that is not polynomial.
+    ValueError
+        For a number of parameters that is missing or wrong.
 
     >>> exact_jacobian(lambda w: [w[0] ** 2 + w[1]], [3.0, 1.0]).tolist()
     [[6, 1]]
@@ -61,8 +72,19 @@ def exact_jacobian(
 def parameter_set(model: object, subset: object, n_params: int) -> np.ndarray:
     """The sorted indices that a description of a set of parameters stands for.
 
-    ``subset`` is a layer's name, a list of names, a slice, a mask (n_params,) or a list of indices.
-    Raises ``ValueError`` for names and indices that do not exist.
+    Parameters
+    ----------
+    model : Architecture
+        Its layers have names.
+    subset : str, slice or list
+        A layer's name, a list of names, a slice, a mask (n_params,) or a list of indices.
+    n_params : int
+        Number of parameters.
+
+    Raises
+    ------
+    ValueError
+        For names and indices that do not exist.
 
     >>> from capcore.architectures import Hierarchical
     >>> parameter_set(Hierarchical(1, 3), "layer 2", 6).tolist()
@@ -95,11 +117,15 @@ def parameter_set(model: object, subset: object, n_params: int) -> np.ndarray:
 
 
 def marginal_rank(model: Any, subset: object, params: object = None, **options: Any) -> int:
-    """Exact marginal capacity of a set of parameters: κ minus the rank of all other columns.
+    """Exact marginal capacity of a set of parameters: κ minus the rank of all other columns (paper 1, §5.1.4).
 
     Parameters
     ----------
-    subset : see :func:`parameter_set`. params, options : see :func:`exact_jacobian`.
+    model : Architecture or callable
+        An architecture, or a polynomial function params → coefficients.
+    subset : str, slice or list
+        A layer's name, a list of names, a slice, a mask (n_params,) or a list of indices.
+    params, options : as :func:`exact_jacobian` takes them.
 
     >>> from capcore.architectures import Hierarchical
     >>> [marginal_rank(Hierarchical(4, 6), f"layer {l}") for l in range(1, 7)]
@@ -112,7 +138,11 @@ def marginal_rank(model: Any, subset: object, params: object = None, **options: 
 
 
 def is_redundant(model: Any, subset: object, params: object = None, **options: Any) -> bool:
-    """Whether a set of parameters is jointly redundant (Definition 3), exactly; arguments of ``marginal_rank``.
+    """Whether a set of parameters is jointly redundant, exactly (paper 1, Definition 3).
+
+    Parameters
+    ----------
+    model, subset, params, options : as :func:`marginal_rank` takes them.
 
     >>> is_redundant(lambda w: [w[0] ** 2 + w[1]], [1], n_params=2)
     True
@@ -123,7 +153,10 @@ def is_redundant(model: Any, subset: object, params: object = None, **options: A
 def layer_set_ranks(model: Any, params: object = None, **options: Any) -> dict[tuple[str, ...], int]:
     """Set of layers → exact rank of their columns, for every set, smaller sets first; the empty one has rank 0.
 
-    Raises ``ValueError`` for more than ``MOST_LAYERS`` layers.
+    Raises
+    ------
+    ValueError
+        For more than ``MOST_LAYERS`` layers.
 
     >>> from capcore.architectures import Hierarchical
     >>> layer_set_ranks(Hierarchical(2, 2))
@@ -144,6 +177,12 @@ def layer_set_ranks(model: Any, params: object = None, **options: Any) -> dict[t
 def minimal_layer_sets(model: Any, params: object = None, **options: Any) -> list[tuple[str, ...]]:
     """All sets of layers whose columns span the whole constraint space, and none of whose layers can be left out.
 
+    Parameters
+    ----------
+    model : Architecture
+        Of at most ``MOST_LAYERS`` layers.
+    params, options : as :func:`exact_jacobian` takes them.
+
     >>> from capcore.architectures import Hierarchical
     >>> minimal_layer_sets(Hierarchical(4, 6)), minimal_layer_sets(Hierarchical(2, 2))
     ([('layer 3', 'layer 4')], [('layer 1',), ('layer 2',)])
@@ -158,7 +197,11 @@ def minimal_layer_sets(model: Any, params: object = None, **options: Any) -> lis
 
 
 def redundant_layer_sets(model: Any, params: object = None, **options: Any) -> list[tuple[str, ...]]:
-    """The largest jointly redundant sets of layers: what the sets of ``minimal_layer_sets`` leave.
+    """The largest jointly redundant sets of layers (paper 1, Definition 3): what ``minimal_layer_sets`` leave.
+
+    Parameters
+    ----------
+    model, params, options : as :func:`minimal_layer_sets` takes them.
 
     >>> from capcore.architectures import Hierarchical
     >>> redundant_layer_sets(Hierarchical(4, 6))
@@ -173,13 +216,16 @@ def maximal_redundant_set(
 ) -> np.ndarray:
     """Indices of a jointly redundant set that no further parameter can join, filled up in the given order.
 
-    Parameters
-    ----------
-    order : all parameter indices; each is added if the set stays redundant. Default: 0, 1, 2, …
-    params, options : see :func:`exact_jacobian`.
-
     What is left is a basis of the columns: κ parameters. One elimination finds it, since leaving out columns in
     this order keeps the ones that enter a basis in the opposite order.
+
+    Parameters
+    ----------
+    model : Architecture or callable
+        An architecture, or a polynomial function params → coefficients.
+    order : (n_params,) array_like of int, optional
+        All parameter indices; each is added if the set stays redundant. Default: 0, 1, 2, …
+    params, options : as :func:`exact_jacobian` takes them.
 
     >>> maximal_redundant_set(lambda w: [w[0] * w[1]], [1, 0], n_params=2).tolist()
     [1]

@@ -53,7 +53,15 @@ def minimise_projected(
 
     Parameters
     ----------
-    columns : see :data:`Columns`. goal : (n,). bounds : least and largest s. max_iterations : evaluations of the loss.
+    columns : callable
+        See :data:`Columns`.
+    goal : (n,) array
+    start : (k,) array
+        s to begin with.
+    bounds : tuple
+        Least and largest s.
+    max_iterations : int
+        Evaluations of the loss.
 
     >>> line = lambda s: (np.array([[1.0], s]), lambda w: np.array([[0.0], w]))  # the direction (1, s)
     >>> found = minimise_projected(line, np.array([2.0, 6.0]), np.array([0.5]), (-9.0, 9.0))

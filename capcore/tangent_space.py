@@ -27,16 +27,19 @@ from capcore.validation import finite_array
 
 @dataclass(frozen=True, eq=False)
 class TangentSpace:
-    """Orthonormal basis T (n, κ) of the column space of ∂A/∂W, kept as cores.
-
-    Attributes
-    ----------
-    below : for l = 1 … L−1, cores (p_{l−1}, n_l, p_l) of an orthonormal basis U_l of range(P_l); p_0 = input_dim.
-    complements : for l = 1 … L, cores (p_{l−1}, n_l, q_l) of the basis of C_l; q_L = p_{L−1} n_L.
-    above : for l = 2 … L, cores (s_{l−1}, n_l, s_l) of an orthonormal basis V_{l−1} of range(S_{l−1}); s_L = 1.
+    """Orthonormal basis T (n, κ) of the column space of ∂A/∂W (paper 1, Eq. 16), kept as cores.
 
     Columns come in blocks, layer 1 first (:attr:`blocks`); within a block the index of V_l is the slower one. A vector
     of n = Π n_l · input_dim entries is position-major with lag 0 first, as everywhere.
+
+    Attributes
+    ----------
+    below : list of arrays
+        For l = 1 … L−1, cores (p_{l−1}, n_l, p_l) of an orthonormal basis U_l of range(P_l); p_0 = input_dim.
+    complements : list of arrays
+        For l = 1 … L, cores (p_{l−1}, n_l, q_l) of the basis of C_l; q_L = p_{L−1} n_L.
+    above : list of arrays
+        For l = 2 … L, cores (s_{l−1}, n_l, s_l) of an orthonormal basis V_{l−1} of range(S_{l−1}); s_L = 1.
 
     >>> from capcore.architectures import Hierarchical
     >>> arch = Hierarchical(channels=4, n_layers=6)
@@ -54,7 +57,12 @@ class TangentSpace:
         """The tangent space at kernels (c_{l−1}, n_l, c_l), layer 1 first, c_L = 1, of any rank and scale.
 
         Every rank is that of a small matrix with columns of unit length, by the tolerance of
-        :func:`~capcore.constraints.rank_tolerance`. Raises ``ValueError`` for kernels that do not fit together.
+        :func:`~capcore.constraints.rank_tolerance`.
+
+        Raises
+        ------
+        ValueError
+            For kernels that do not fit together.
         """
         cores = [finite_array(kernel, f"kernel of layer {l}", 3) for l, kernel in enumerate(kernels, 1)]
         _check_chain(cores)

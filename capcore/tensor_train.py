@@ -1,8 +1,8 @@
 """Tensor trains: the exact form of hierarchical models with disjoint supports.
 
-The coefficients of such a model, indexed by the digits (t_1, …, t_L) of the lag, are a tensor train
-(matrix product state) whose cores are the kernels. The TT-SVD of a target is a near-optimal start for
-fitting, and the exact answer where the channels allow the target's own ranks.
+The coefficients of such a model (paper 1, Eq. 20, and its like for several channels), indexed by the digits
+(t_1, …, t_L) of the lag, are a tensor train (matrix product state) whose cores are the kernels. The TT-SVD of a target
+is a near-optimal start for fitting, and the exact answer where the channels allow the target's own ranks.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import qr, svd
 
-from capcore.architectures.scales import underflows
 from capcore.generic import ranks_from_above, ranks_from_below
+from capcore.magnitudes import underflows
 
 
 def tt_svd(
@@ -21,15 +21,25 @@ def tt_svd(
 ) -> list[np.ndarray]:
     """Tensor-train cores (r_{l−1}, n_l, r_l) that approximate the coefficients, balanced.
 
+    Each truncation is the best of its unfolding, so the squared error is at most (L − 1) times that of the best
+    approximation with these ranks. Balanced: each bond's singular values are split evenly between the two cores beside
+    it. Source: Oseledets (2011), Algorithm 1.
+
     Parameters
     ----------
-    coefficients : (Π n_l · input_dim,) position-major, lag 0 first.
-    max_ranks : r_0 … r_L; each inner rank is also cut at the numerical rank of its unfolding.
+    coefficients : (Π n_l · input_dim,) array
+        Position-major, lag 0 first.
+    input_dim : int
+        r_0.
+    kernel_sizes : list of int
+        n_1 … n_L.
+    max_ranks : list of int
+        r_0 … r_L; each inner rank is also cut at the numerical rank of its unfolding.
 
-    Each truncation is the best of its unfolding, so the squared error is at most (L − 1) times that of the
-    best approximation with these ranks. Balanced: each bond's singular values are split
-    evenly between the two cores beside it. Source: Oseledets (2011), Algorithm 1.
-    Raises ``ValueError`` for coefficients beyond 1e±140, whose squares are no numbers.
+    Raises
+    ------
+    ValueError
+        For coefficients beyond 1e±140, whose squares are no numbers.
 
     >>> cores = tt_svd(np.arange(1.0, 9.0), 1, [2, 2, 2], [1, 2, 2, 1])
     >>> contract(cores).round(12).tolist()
@@ -67,7 +77,10 @@ def tt_svd(
 def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
     """(Π n_l · r_0,) coefficients of the train, position-major, lag 0 first.
 
-    Raises ``FloatingPointError`` where products of cores are lost in underflow.
+    Raises
+    ------
+    FloatingPointError
+        Where products of cores are lost in underflow.
     """
     if underflows(cores):
         raise FloatingPointError(

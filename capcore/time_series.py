@@ -18,17 +18,22 @@ BURN_IN = 10  # times the order, before a simulated series is kept
 def estimate_process(series: object, n_inputs: int) -> FromAutocovariance:
     """The process with the autocovariance that a time series shows at lags 0 … n, for models of n inputs.
 
-    Parameters
-    ----------
-    series : (m,) equally spaced values, oldest first; the mean is subtracted.
-    n_inputs : n; the series must have at least 4(n + 1) values.
-
     The estimate is ĉ_τ = (1/m) Σ_t y_t y_{t+τ}: with 1/m, and not 1/(m − τ), it is positive definite for any
     series. Its standard error at lag τ is of the order of c_0 √(correlation time / m): distant lags are noise
     unless the series is many times longer than the window. See :func:`sieve_bootstrap`.
 
-    Raises ``ValueError`` for a series that is too short, constant, not finite or not one-dimensional, and for one so
-    smooth that its covariance is singular in double precision.
+    Parameters
+    ----------
+    series : (m,) array_like
+        Equally spaced values, oldest first; the mean is subtracted.
+    n_inputs : int
+        n; the series must have at least 4(n + 1) values.
+
+    Raises
+    ------
+    ValueError
+        For a series that is too short, constant, not finite or not one-dimensional, and for one so smooth that its
+        covariance is singular in double precision.
 
     >>> rng = np.random.default_rng(0)
     >>> bool(np.allclose(estimate_process(rng.normal(size=4000), 2).autocovariance(3), [1, 0, 0], atol=0.1))
@@ -54,14 +59,18 @@ def estimate_process(series: object, n_inputs: int) -> FromAutocovariance:
 def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) -> list[FromAutocovariance]:
     """Processes estimated from series like the given one: their spread is the uncertainty of the estimate.
 
-    Parameters
-    ----------
-    series, n_inputs : as for :func:`estimate_process`. n_draws : number of series. seed : of the draws.
-
     Each series is simulated from the autoregression of order n that the estimated process has as its best
     predictor, driven by residuals drawn at random from the series' own (Bühlmann 1997, "Sieve bootstrap for time
     series"). Unlike resampled blocks it does not cut the long lags. What order n cannot hold is missed: a memory
     much longer than the window is more uncertain than this says.
+
+    Parameters
+    ----------
+    series, n_inputs : as for :func:`estimate_process`.
+    n_draws : int
+        Number of series.
+    seed : int
+        Of the draws.
     """
     process = estimate_process(series, n_inputs)
     values = finite_array(series, "series", 1)
@@ -81,13 +90,21 @@ def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) 
 def load_series(path: str | Path, column: str | None = None) -> np.ndarray:
     """(m,) one numeric column of a .csv, .npy or .npz file, oldest first as it stands there.
 
+    A .csv needs pandas.
+
     Parameters
     ----------
-    column : name of a column of the .csv, of an array in the .npz, or of a field of a structured array. Default: the
-        only one-dimensional numeric one there is.
+    path : str or Path
+        Its ending says which kind of file it is.
+    column : str, optional
+        Name of a column of the .csv, of an array in the .npz, or of a field of a structured array. Default: the only
+        one-dimensional numeric one there is.
 
-    Raises ``ValueError`` for a missing or unreadable file, an unknown type of file, a column that is not there (the
-    message names those that are) or not numeric, and NaN. A .csv needs pandas.
+    Raises
+    ------
+    ValueError
+        For a missing or unreadable file, an unknown type of file, a column that is not there (the message names those
+        that are) or not numeric, and NaN.
     """
     file = Path(path)
     if not file.is_file():

@@ -1,4 +1,4 @@
-"""Symmetric Toeplitz systems: the Levinson–Durbin recursion, its inverse, and fast products.
+"""Symmetric Toeplitz systems: the Levinson–Durbin recursion, and its inverse.
 
 The recursion runs over the order k = 1, 2, … of the predictor; at every order it yields the best
 linear predictor of the next sample from the last k, its error variance and the reflection coefficient.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import matmul_toeplitz
 
 
 class LevinsonResult(NamedTuple):
@@ -17,9 +16,12 @@ class LevinsonResult(NamedTuple):
 
     Attributes
     ----------
-    predictor : (n,) coefficients of the predictor of order n, lag 0 (the most recent sample) first.
-    variances : (n + 1,) prediction-error variance at orders 0, 1, …, n (order 0 is c_0).
-    reflections : (n,) reflection coefficients (partial autocorrelations) at orders 1, …, n.
+    predictor : (n,) array
+        Coefficients of the predictor of order n, lag 0 (the most recent sample) first.
+    variances : (n + 1,) array
+        Prediction-error variance at orders 0, 1, …, n (order 0 is c_0).
+    reflections : (n,) array
+        Reflection coefficients (partial autocorrelations) at orders 1, …, n.
     """
 
     predictor: np.ndarray
@@ -30,15 +32,16 @@ class LevinsonResult(NamedTuple):
 def levinson_durbin(autocovariance: np.ndarray) -> LevinsonResult:
     """Best linear predictors of a stationary process, of every order up to n, in O(n²).
 
-    Parameters
-    ----------
-    autocovariance : (n + 1,) the sequence c_0, …, c_n.
-
     The recursion stops early, with shorter ``variances`` and ``reflections``, at the first order where
     the error variance is not positive: the sequence is then not positive definite, and it is for the
     caller to refuse it.
 
     Source: Levinson (1946), Durbin (1960); paper 1, Eq. 31, is the system it solves.
+
+    Parameters
+    ----------
+    autocovariance : (n + 1,) array
+        The sequence c_0, …, c_n.
 
     >>> levinson_durbin(np.array([1.0, 0.5, 0.25])).predictor.round(12)
     array([0.5, 0. ])
@@ -65,11 +68,16 @@ def levinson_durbin(autocovariance: np.ndarray) -> LevinsonResult:
 def condition_bound(autocovariance: np.ndarray, predictor: np.ndarray, variance: float) -> float:
     """Lower bound ‖Σ‖₁ · ‖first column of Σ⁻¹‖₁ on the condition number of the Toeplitz matrix Σ, in the 1-norm.
 
+    The first column of Σ⁻¹ is (1, −predictor)/variance.
+
     Parameters
     ----------
-    autocovariance : (n + 1,) first column of Σ. predictor : (n,) of order n. variance : its error variance.
-
-    The first column of Σ⁻¹ is (1, −predictor)/variance.
+    autocovariance : (n + 1,) array
+        First column of Σ.
+    predictor : (n,) array
+        Of order n.
+    variance : float
+        Its error variance.
 
     >>> condition_bound(np.array([1.0, 0.5]), np.array([0.5]), 0.75)
     3.0
@@ -85,13 +93,15 @@ def reflection_coefficients(predictor: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    predictor : (n,) coefficients, lag 0 first.
+    predictor : (n,) array
+        Coefficients, lag 0 first.
 
     Returns
     -------
-    (n,) reflection coefficients at orders 1, …, n. The model y_{t+1} = Σ a_i y_{t−i} + noise is stable
-    if and only if all of them lie strictly between −1 and 1. When one does not, the entries of the
-    orders below it are NaN (they are undefined, and not needed: the model is unstable).
+    (n,) array
+        Reflection coefficients at orders 1, …, n. The model y_{t+1} = Σ a_i y_{t−i} + noise is stable if and only if
+        all of them lie strictly between −1 and 1. When one does not, the entries of the orders below it are NaN (they
+        are undefined, and not needed: the model is unstable).
 
     >>> reflection_coefficients(np.array([0.5, 0.0])).tolist()
     [0.5, 0.0]
@@ -109,16 +119,22 @@ def reflection_coefficients(predictor: np.ndarray) -> np.ndarray:
 def autocovariance_from_predictor(predictor: np.ndarray, variance: float, n: int) -> np.ndarray:
     """Autocovariance of the autoregressive process with these coefficients and noise variance.
 
+    That is paper 1, Eq. 31, reversed, as Appendix B.1 asks.
+
     Parameters
     ----------
-    predictor : (m,) coefficients of a *stable* model, lag 0 first.
-    variance : variance of the driving noise.
-    n : number of lags wanted.
+    predictor : (m,) array
+        Coefficients of a *stable* model, lag 0 first.
+    variance : float
+        Variance of the driving noise.
+    n : int
+        Number of lags wanted.
 
     Returns
     -------
-    (n,) c_0, …, c_{n−1}: the step-down recursion gives c_0 = v / Π(1 − ρ_k²) and the predictors of all
-    orders, and c_{k+1} follows from each; beyond lag m the model's own recursion continues.
+    (n,) array
+        c_0, …, c_{n−1}: the step-down recursion gives c_0 = v / Π(1 − ρ_k²) and the predictors of all orders, and
+        c_{k+1} follows from each; beyond lag m the model's own recursion continues.
     """
     reflections = reflection_coefficients(predictor)
     m = reflections.size
@@ -134,17 +150,3 @@ def autocovariance_from_predictor(predictor: np.ndarray, variance: float, n: int
     for k in range(m, c.size - 1):
         c[k + 1] = a @ c[k - m + 1 : k + 1][::-1]
     return c[:n]
-
-
-def toeplitz_product(autocovariance: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Product Σ M of the symmetric Toeplitz matrix with a vector or a matrix, by FFT.
-
-    Parameters
-    ----------
-    autocovariance : (n,) first column of Σ.
-    matrix : (n,) or (n, m).
-
-    >>> toeplitz_product(np.array([1.0, 0.5]), np.eye(2)).round(12).tolist()
-    [[1.0, 0.5], [0.5, 1.0]]
-    """
-    return matmul_toeplitz(np.asarray(autocovariance, dtype=float), matrix)

@@ -36,7 +36,10 @@ def finite_number(value: object, name: str, expected: str = "a finite number") -
 def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.ndarray:
     """``values`` as a float array with one of the given numbers of dimensions and no NaN or infinity.
 
-    Raises ``ValueError`` for complex, non-numeric, ragged, empty, non-finite or wrongly shaped input.
+    Raises
+    ------
+    ValueError
+        For complex, non-numeric, ragged, empty, non-finite or wrongly shaped input.
     """
     dims = (ndim,) if isinstance(ndim, int) else ndim
     try:

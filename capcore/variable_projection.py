@@ -1,8 +1,10 @@
-"""Fit recurrent models: for given poles the best weights are eliminated, and only the poles are searched.
+"""Fit recurrent models (paper 1, Eq. 21): for given poles the best weights are eliminated, only the poles are searched.
 
-Starts are what matters: one is the matrix pencil of the target (the poles of the system that a Hankel matrix of A*
-realises), one adds the best single pole of a grid to the optimum with one channel less, others are random. Solved for
-1, 2, … channels in turn, the loss never increases.
+Starts are what matters: one is the matrix pencil of the target, one adds the best single pole of a grid to the optimum
+with one channel less, others are random. Solved for 1, 2, … channels in turn, the loss never increases.
+
+The matrix pencil: the Hankel matrix H_ij = A_{i+j} of a sum of c exponentials has rank c, and shifting its column space
+by one row multiplies it by the poles (Hua & Sarkar, 1990). Complex poles come in conjugate pairs.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.linalg import eigvals, hankel, lstsq, svd
 
 from capcore.architectures.base import PoleModel
 from capcore.gauss_newton import Minimum
-from capcore.matrix_pencil import hankel_rank, pencil_poles, real_poles
 from capcore.separable import best_weights, minimise_projected
 from capcore.validation import positive_integer
 
@@ -33,12 +35,19 @@ def minimise_poles(
 ) -> Minimum:
     """A local minimum of ‖R(A − A*)‖² over the poles, with the best weights for each, from the given poles.
 
-    Parameters
-    ----------
-    target : (n,) A*. root : (n, n) R. poles : (c,) the start. max_iterations : evaluations of the loss, at least one.
-
     Poles stay below a modulus at which squares of r^n would overflow. The last loss of ``history`` is computed from the
     parameters themselves, with their rounding; the earlier ones are those of the projection.
+
+    Parameters
+    ----------
+    target : (n,) array
+        A*.
+    root : (n, n) array
+        R.
+    poles : (c,) array
+        The start.
+    max_iterations : int
+        Evaluations of the loss, at least one.
     """
     limit = pole_limit(arch.n_inputs)
 
@@ -81,19 +90,27 @@ def projection_path(
 ) -> dict[int, Minimum]:
     """Number of channels → the best optimum found, losses never increasing in c.
 
-    Parameters
-    ----------
-    model : the model, with any number of channels.
-    channels : the numbers of channels wanted; what is found for one depends on the others by rounding only.
-    target : (n,) A*. root : (n, n) R. n_random : random starts for each number of channels.
-    max_iterations : evaluations of the loss from each start.
-
     For 1, 2, 3, … channels the starts are the matrix pencil, the optimum with one channel less and the best further
     pole of :data:`GRID`, and ``n_random`` random ones. One goes on until there are as many poles as half the inputs, or
     the target is attained to rounding (or nearly so, and shows no further poles). Larger models start from that optimum
     with random poles in (0, 1) added, and from poles spread over (−1, 1); they are searched if they have no more poles
     than inputs and the target was not attained. Where no start is better than a smaller model, that is kept with idle
     channels.
+
+    Parameters
+    ----------
+    model : PoleModel
+        The model, with any number of channels.
+    channels : list of int
+        The numbers of channels wanted; what is found for one depends on the others by rounding only.
+    target : (n,) array
+        A*.
+    root : (n, n) array
+        R.
+    n_random : int
+        Random starts for each number of channels.
+    max_iterations : int
+        Evaluations of the loss from each start.
 
     >>> from capcore.architectures.recurrent import Recurrent
     >>> target, rng = np.array([1.0, 0.5, 0.25, 1.0]), np.random.default_rng(0)
@@ -176,3 +193,50 @@ def _with_idle_poles(arch: PoleModel, channels: int, smaller: Minimum, start: np
     poles = np.append(less.poles(smaller.params), start[channels:])
     params = arch.assemble(poles, np.append(less.weights(smaller.params), np.zeros(arch.channels - channels)))
     return Minimum(params, smaller.history, smaller.converged, "no start was better than idle channels")
+
+
+def hankel_svd(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Left singular vectors (h, h) and singular values (h,) of the Hankel matrix of a target (n,), h = n // 2 ≥ 1."""
+    half = target.size // 2
+    u, s, _ = svd(hankel(target[:half], target[half - 1 :]), full_matrices=False)
+    return u, s
+
+
+def hankel_rank(target: np.ndarray) -> int:
+    """Poles that the target shows in double precision: singular values of its Hankel matrix above 1e-14 of the largest.
+
+    >>> hankel_rank(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8))
+    2
+    """
+    if target.size < 2:
+        return 0
+    s = hankel_svd(target)[1]
+    return int(np.count_nonzero(s > 1e-14 * s[0]))
+
+
+def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
+    """At most ``count`` complex poles of the target, by the matrix pencil of its Hankel matrix, the largest first.
+
+    A target that is a sum of exponentials gives its own poles:
+
+    >>> np.round(pencil_poles(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8), 2).real, 9).tolist()
+    [0.5, 0.25]
+    """
+    rank = min(count, hankel_rank(target), target.size // 2 - 1)
+    if rank < 1:
+        return np.zeros(0, complex)
+    u = hankel_svd(target)[0]
+    found = eigvals(lstsq(u[:-1, :rank], u[1:, :rank])[0])
+    return found[np.argsort(-np.abs(found), kind="stable")]
+
+
+def real_poles(poles: np.ndarray, count: int) -> np.ndarray:
+    """(count,) real poles near the given ones: a complex pair becomes two poles either side of its real part."""
+    found: list[float] = []
+    for pole in poles:
+        if pole.imag > 1e-9:
+            found += [pole.real - 0.05, pole.real + 0.05]
+        elif pole.imag >= -1e-9:
+            found.append(float(pole.real))
+    found = found[:count]
+    return np.array(found + np.linspace(0, 0.95, count - len(found)).tolist())

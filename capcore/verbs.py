@@ -9,9 +9,7 @@ import numpy as np
 
 from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
-from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.architectures.scales import even_function
 from capcore.generic import tensor_train_dimension
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
@@ -21,11 +19,11 @@ from capcore.large.jacobian_products import JacobianProducts
 from capcore.large.octave_capacity import octave_capacities
 from capcore.large.octave_fit import fit_octaves
 from capcore.large.octave_predictor import ExponentialSequence
-from capcore.large.quadratic import ToeplitzProblem
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
 from capcore.memory import allocation_bytes, fits
 from capcore.optimum import OPTIONS, Problem
+from capcore.own_model import as_architecture
 from capcore.processes import Process
 from capcore.results import DENSE, Allocation, Fit, octaves_of
 from capcore.validation import finite_array, one_of
@@ -109,20 +107,21 @@ def fit(
     if method not in LARGE_OPTIONS:
         if isinstance(process, ExponentialSequence):
             raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-        dense: dict[str, Any] = {"start": start, "n_starts": n_starts, "rebalance": rebalance, "progress": progress}
-        found = optimum.fit(arch, process, rng=rng, method=method, **dense, **options)
-        return Fit(arch, found.params, found.loss, *_ends(found), found.n_iterations, found)
+        dense: dict[str, Any] = {"n_starts": n_starts, "rebalance": rebalance, "progress": progress, **options}
+        found = optimum.fit(arch, process, rng=rng, method=method, start=start, **dense)
+        ends = (found.method, found.converged, found.message)
+        return Fit(arch, found.params, found.loss, *ends, found.n_iterations, found)
     for key in options:
         one_of(key, f"option of {method}", LARGE_OPTIONS[method])
     if n_starts != 1:
         raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds.")
     if method == "octaves":
         return _fit_octaves(arch, process, start, rng, options)
-    if isinstance(process, Problem | ExponentialSequence):
+    if not isinstance(process, Process):
         raise ValueError(f"process: found {type(process).__name__}, expected a Process for method {method!r}.")
     begin = "tensor-train" if isinstance(start, str) and start == "auto" else start
     large = fit_large(arch, process, rng=rng, start=begin, progress=progress, **options)  # type: ignore[arg-type]
-    pull = _covariance_times(process, arch, large.coefficients - large.target)
+    pull = covariance_product(process, arch.n_inputs)((large.coefficients - large.target)[:, None])[:, 0]
     extras = {"gradient_norm": float(2 * np.linalg.norm(arch.vjp(large.params, pull)))}
     return Fit(
         arch, large.params, large.loss, method, large.converged, large.message, large.n_iterations, large, extras
@@ -196,9 +195,9 @@ def allocate(
     products = isinstance(arch, JacobianProducts)
     own = not products and not hasattr(arch, "generic_capacity")
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
-    values = getattr(params, "params", params)
+    values: Any = getattr(params, "params", params)
     if own:
-        arch, values = _own_model(arch, values, input_dim, layers, derivative)
+        arch, values = as_architecture(arch, values, input_dim, layers, derivative)
     elif input_dim != 1 or layers is not None or derivative != "auto":
         raise ValueError(
             f"input_dim, layers, derivative: found some beside {arch!r}, expected them with your own function only."
@@ -212,21 +211,18 @@ def allocate(
         raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
     if method == DENSE:
         dense = allocation.allocate(model, values, process)
-        return Allocation(
-            model, dense.total, dense.generic_total, DENSE, _dense_error(dense), *octaves_of(dense.per_input), dense
-        )
+        octaves = octaves_of(dense.per_input)
+        return Allocation(model, dense.total, dense.generic_total, DENSE, _dense_error(dense), *octaves, dense)
     if method == "sketch":
         found = estimate_capacity(model, values, process, rng=rng, progress=progress)
-        return Allocation(
-            model, found.total, found.generic_total, method, found.error, found.edges, found.per_octave, found
-        )
+        octaves = found.edges, found.per_octave
+        return Allocation(model, found.total, found.generic_total, method, found.error, *octaves, found)
     if isinstance(process, Problem):
         raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
     large = allocate_large(model, values, process, method=method, memory=memory, threads=threads, progress=progress)
     error = max(large.departure, large.condition * (EPS + large.lag_error))
-    return Allocation(
-        model, large.total, large.generic_total, large.method, error, large.octaves, large.per_octave, large
-    )
+    octaves = large.octaves, large.per_octave
+    return Allocation(model, large.total, large.generic_total, large.method, error, *octaves, large)
 
 
 def _fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> str:
@@ -234,11 +230,8 @@ def _fit_method(arch: Architecture, process: object, start: str | np.ndarray) ->
         return "octaves"
     if not _is_train(arch) or arch.n_inputs <= TRAIN_SIZE or not isinstance(process, Process):
         return "auto"
-    return (
-        "octaves"
-        if arch.n_inputs > LISTED_INPUTS and isinstance(start, str) and start == "auto"
-        else ("riemannian-newton")
-    )
+    listed = arch.n_inputs <= LISTED_INPUTS or not isinstance(start, str) or start != "auto"
+    return "riemannian-newton" if listed else "octaves"
 
 
 def _allocation_method(arch: Any, process: object) -> str:
@@ -253,16 +246,6 @@ def _allocation_method(arch: Any, process: object) -> str:
 
 def _is_train(arch: object) -> bool:
     return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and arch.input_dim == 1
-
-
-def _ends(found: optimum.FitResult) -> tuple[str, bool, str]:
-    return found.method, found.converged, found.message
-
-
-def _covariance_times(process: Process | ToeplitzProblem, arch: Any, values: np.ndarray) -> np.ndarray:
-    if isinstance(process, ToeplitzProblem):
-        return process.apply(values)
-    return covariance_product(process, arch.n_inputs)(values[:, None])[:, 0]
 
 
 def _sequence(process: object, n_inputs: int) -> ExponentialSequence:
@@ -285,7 +268,7 @@ def _train(arch: object, verb: str) -> Hierarchical:
 
 def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:
     train = _train(arch, "fit")
-    if not (isinstance(start, str) and start in ("auto", "tensor-train")):
+    if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
     found = fit_octaves(train.channels, train.kernel_sizes, _sequence(process, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
@@ -304,21 +287,6 @@ def _allocate_octaves(
     return Allocation(
         train, found.total, generic, "octaves", EPS * found.condition, np.array(found.edges), found.per_octave, found
     )
-
-
-def _own_model(
-    function: Any, params: object, input_dim: int, layers: Mapping[str, slice] | None, derivative: Any
-) -> tuple[Function, np.ndarray]:
-    """The function as an architecture, at parameters of even scale."""
-    if not callable(function):
-        raise TypeError(
-            f"arch: found {type(function).__name__}, expected an architecture or a function params → coefficients."
-        )
-    values = finite_array(params, "params", 1)
-    parts = [part for part in (layers or {}).values() if isinstance(part, slice)] or [slice(None)]
-    even = even_function(function, values, parts)
-    model = Function(function, values.size, input_dim=input_dim, layers=layers, derivative=derivative, example=even)
-    return model, even
 
 
 def _dense_error(found: allocation.CapacityAllocation) -> float:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import capcore as cc
-from capcore.feature_process import FeatureProcess, sampled_covariance
+from capcore.feature_process import FeatureProcess
 from capcore.features import BASES, Recombined
 from capcore.hermite import normal_quadrature
 from capcore.processes import FAMILIES
@@ -60,27 +60,6 @@ def test_for_a_markov_process_the_last_value_says_it_all():
     target, variance = FeatureProcess(cc.AR1(0.8), cc.Monomials(2)).predictor(4)
     assert_allclose(target, [0, 0.64, 0, 0, 0, 0, 0, 0], atol=1e-9)
     assert variance == pytest.approx(2 * (1 - 0.8**4))
-
-
-@every_basis
-def test_sampling_agrees(basis):
-    """Of 300 z-scores the largest exceeds 5 with probability 2e-4, were they normal; cubes are heavier-tailed."""
-    process = FeatureProcess(cc.PowerLaw(), basis(3))
-    sampled = sampled_covariance(process, 8, 50_000, rng=1)
-    scores = (sampled.mean - process.covariance(8)) / sampled.standard_error
-    assert np.abs(scores).max() < 5
-    assert 0.3 < scores.std() < 1.7
-    again = sampled_covariance(process, 8, 50_000, rng=1)
-    assert np.array_equal(sampled.mean, again.mean)
-
-
-def test_the_standard_error_is_that_of_a_mean(rng):
-    """The scatter of many small estimates, against the error that one of them states."""
-    process = FeatureProcess(cc.AR1(0.5), cc.Hermite(2))
-    estimates = [sampled_covariance(process, 2, 400, rng=rng) for _ in range(300)]
-    scatter = np.std([estimate.mean for estimate in estimates], axis=0)
-    stated = np.mean([estimate.standard_error for estimate in estimates], axis=0)
-    assert_allclose(stated, scatter, rtol=0.25)
 
 
 @every_basis
@@ -163,7 +142,6 @@ def test_a_singular_covariance_is_refused():
         (ValueError, lambda: FeatureProcess(cc.AR1(), cc.Hermite(1), order=10**5), "order: found 100000, expected at"),
         (ValueError, lambda: FeatureProcess(cc.AR1(), cc.Hermite(1)).covariance(0), "n: found 0"),
         (ValueError, lambda: FeatureProcess(cc.AR1(), cc.Hermite(1)).predictor(1.5), "n: found 1.5"),
-        (ValueError, lambda: sampled_covariance(FeatureProcess(cc.AR1(), cc.Hermite(1)), 2, 1), "n_samples: found 1"),
     ],
 )
 def test_bad_input_is_refused(error, make, message):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from capcore.matrix_pencil import hankel_rank, hankel_svd, pencil_poles, real_poles
+from capcore.variable_projection import hankel_rank, hankel_svd, pencil_poles, real_poles
 
 POLES = [-0.8, -0.3, 0.2, 0.55, 0.9]
 

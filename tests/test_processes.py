@@ -1,5 +1,6 @@
 """Processes: the families against other formulas, the predictor against exact solves, and what is refused."""
 
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -10,9 +11,11 @@ from numpy.testing import assert_allclose
 from scipy.linalg import eigvalsh, toeplitz
 from strategies import all_of, every_process, exact_predictor, seeds
 
+import capcore as cc
 from capcore.processes import (
     AR1,
     FAMILIES,
+    REGISTRY,
     AutoRegressive,
     DampedCosine,
     FractionalGaussianNoise,
@@ -261,6 +264,30 @@ def test_processes_by_name():
     assert make_process("PowerLaw", exponent=0.25) == PowerLaw(0.25)
     assert make_process("DampedCosine") == DampedCosine()
     assert set(FAMILIES) == {"PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"}
+
+
+@dataclass(frozen=True)
+class MovingAverage(Process):
+    """y_t = η_t + weight η_{t−1}: a family that the package does not have."""
+
+    weight: float = 0.5
+
+    def _sequence(self, n):
+        return np.r_[1 + self.weight**2, self.weight, np.zeros(n)][:n]
+
+
+def test_a_new_family_is_one_class_and_one_line(monkeypatch):
+    monkeypatch.setitem(REGISTRY, "MovingAverage", MovingAverage)
+    process = make_process("MovingAverage", weight=0.4)
+    assert process == MovingAverage(0.4) and "MovingAverage" not in FAMILIES
+    with pytest.raises(ValueError, match="expected 'weight'"):
+        make_process("MovingAverage", phi=0.4)
+    arch = cc.Hierarchical(channels=2, n_layers=3)
+    found = cc.fit(arch, process)
+    assert found.converged and found.loss < 1e-20  # κ = n: every target can be had
+    allocation = cc.allocate(arch, found.params, process)
+    assert allocation.total == allocation.generic_total == 8
+    assert_allclose(allocation.per_input, 1)
 
 
 def test_long_sequences_print_short():

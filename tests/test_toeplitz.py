@@ -12,7 +12,6 @@ from capcore.toeplitz import (
     condition_bound,
     levinson_durbin,
     reflection_coefficients,
-    toeplitz_product,
 )
 
 
@@ -161,15 +160,3 @@ def test_autocovariance_is_the_correlation_of_the_impulse_response(roots):
     expected = [response[: 400 - k] @ response[k:] for k in range(20)]
     found = autocovariance_from_predictor(predictor, 1.0, 20)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * expected[0])
-
-
-@given(autocovariances(), seeds)
-def test_product_equals_the_dense_one(c, seed):
-    rng = np.random.default_rng(seed)
-    for shape in [(c.size,), (c.size, 1), (c.size, 3)]:
-        factor = rng.normal(size=shape)
-        found = toeplitz_product(c, factor)
-        assert found.shape == shape
-        # An FFT's error is a few eps of the product of the norms.
-        atol = 1e-14 * np.abs(c).sum() * np.abs(factor).max()
-        np.testing.assert_allclose(found, toeplitz(c) @ factor, rtol=0, atol=atol)

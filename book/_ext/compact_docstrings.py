@@ -1,9 +1,8 @@
 """Sphinx extension: render the package's compact docstrings on the API pages.
 
-Public functions have NumPy's form, ``name : type`` with the explanation indented below. Elsewhere it is plain text with
-NumPy's section names, one or more ``name : what it is`` to a line, and no types, since the signature has them. A
-section ends at the first blank line. This turns sections into definition lists and keeps asterisks, bars and
-underscores of formulas (A*, |i − j|, c_) from being read as markup.
+Sections are NumPy's: ``name : type or shape`` and an indented explanation, or one or more ``name : what it is`` to a
+line, where the signature has the types. A section ends at the first blank line. This turns sections into definition
+lists and keeps asterisks, bars and underscores of formulas (A*, |i − j|, c_) from being read as markup.
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ from typing import Any
 from sphinx.application import Sphinx
 
 SECTIONS = ("Parameters", "Returns", "Attributes", "Raises", "Warns", "Notes", "Examples")
-WRAPPED = 100
-"""Columns from which on a line of a docstring may have been wrapped: a shorter one was ended on purpose."""
 LITERAL = re.compile(r"(``.+?``|:[a-z:]+:`[^`]+`|`[^`]+`_)", re.DOTALL)
 EMPHASIS = re.compile(r"(?<![\w*\\])\*(?![\s*])[^*]+?(?<![\s*])\*(?![\w*])")
 NAMES = r"\*{0,2}[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*"
 ITEM = re.compile(rf"({NAMES}) : (.*)", re.DOTALL)
 NEXT_ITEM = re.compile(rf"(?<=[.;)])\s+(?={NAMES} : )")
+SHORT = 90  # of a line with the first word of the next: it was ended on purpose, after a type
 
 
 def render(lines: list[str]) -> list[str]:
@@ -30,8 +28,8 @@ def render(lines: list[str]) -> list[str]:
 
     >>> render(["Parameters", "----------", "a : (n,) A*. b : the rest."])
     ['.. rubric:: Parameters', '', '``a``', '   (n,) A\\\\*.', '``b``', '   the rest.']
-    >>> render(["Parameters", "----------", "a : (n,)", "    What it is.", "b : int, default 1", "    How many."])[2:]
-    ['``a``', '   (n,). What it is.', '``b``', '   int, default 1. How many.']
+    >>> render(["Parameters", "----------", "a : (n,) array", "    Lag 0 first."])
+    ['.. rubric:: Parameters', '', '``a``', '   (n,) array: Lag 0 first.']
     """
     output: list[str] = []
     for block in _blocks(lines):
@@ -76,15 +74,11 @@ def _escape_plain(text: str) -> str:
 def _items(lines: list[str]) -> list[str]:
     """A definition list; lines that name nothing stay a paragraph."""
     entries: list[str] = []
-    header = False  # whether the last line was one
-    for line in lines:
+    for before, line in zip(["", *lines], lines, strict=False):
         if entries and line[:1].isspace():
-            ended = header and len(entries[-1]) + len(line.split()[0]) < WRAPPED and entries[-1][-1] not in ".,;:"
-            entries[-1] += (" : " if entries[-1].isidentifier() else ". " if ended else " ") + line.strip()
-            header = False
-            continue
-        header = True
-        if line.isidentifier() or ITEM.match(line.strip()) or not entries or ITEM.match(entries[-1]) is None:
+            ended = not before[:1].isspace() and len(before) + len(line.split()[0]) < SHORT
+            entries[-1] += (" : " if entries[-1].isidentifier() else ": " if ended else " ") + line.strip()
+        elif line.isidentifier() or ITEM.match(line.strip()) or not entries or ITEM.match(entries[-1]) is None:
             entries.append(line.strip())
         else:
             entries[-1] += " " + line.strip()

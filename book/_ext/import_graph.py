@@ -41,7 +41,8 @@ def import_graph(root: Path) -> dict[str, set[str]]:
 
 def rows(graph: dict[str, set[str]]) -> list[list[str]]:
     """Boxes by the longest way down from one that imports nothing. Raises ``ValueError`` with a circle, if any."""
-    left, result, above = dict(graph), [], set()
+    left, result = dict(graph), []
+    above: set[str] = set()
     while left:
         row = sorted(box for box, imported in left.items() if imported <= above)
         if not row:

@@ -1,9 +1,4 @@
-"""What the rest of the package asks of an architecture.
-
-What the rest of the package asks of an architecture.
-
-What follows from a Jacobian that can be written down: products, the tangent kernel, the layers' tangents.
-"""
+"""What the rest of the package asks of an architecture, and what follows from a Jacobian that can be written down."""
 
 from __future__ import annotations
 
@@ -18,7 +13,19 @@ from capcore.validation import finite_array
 
 
 class Architecture(Protocol):
-    """A parametrised class of linear models, params (n_params,) → coefficients (n_inputs · input_dim,)."""
+    """A parametrised class of linear models: the map W ↦ A_W of paper 1, Eq. 12.
+
+    Attributes
+    ----------
+    n_inputs : int
+        Number of input positions.
+    input_dim : int
+        Components per position.
+    n_params : int
+        Number of parameters.
+    layers : dict
+        Layer name → slice of the parameter vector.
+    """
 
     n_inputs: int
     input_dim: int
@@ -34,7 +41,7 @@ class Architecture(Protocol):
         ...
 
     def jacobian(self, params: np.ndarray) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) derivative ∂A/∂W."""
+        """(n_inputs · input_dim, n_params) derivative ∂A/∂W of paper 1, Eq. 16."""
         ...
 
     def linearise(self, params: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
@@ -54,7 +61,7 @@ class Architecture(Protocol):
         ...
 
     def generic_capacity(self) -> int:
-        """Exact rank of the Jacobian at almost all parameters."""
+        """Exact rank of the Jacobian at almost all parameters: κ of paper 1, §4.1, the dimension of the model space."""
         ...
 
 

@@ -32,7 +32,11 @@ def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndar
     """Two functions of parameters (p,): what the function returns, and its Jacobian (n, p), both as NumPy arrays.
 
     The function is called with the kind of array its method needs. A callable method is the Jacobian itself.
-    Raises ``ModuleNotFoundError`` for a library that is missing.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        For a library that is missing.
 
     >>> value, jacobian = differentiable(lambda w: w**2, "complex-step")
     >>> jacobian(np.array([3.0, 4.0])).tolist()
@@ -49,7 +53,7 @@ def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndar
 
 
 def library(name: str) -> Any:
-    """An optional library, imported. Raises ``ModuleNotFoundError`` that says how to get it."""
+    """An optional library, imported; ``ModuleNotFoundError`` says how to get it."""
     if find_spec(name) is None:
         raise ModuleNotFoundError(
             f"{name}: not installed. It is optional, and needed for what you asked. Install it: pip install {name}"

@@ -1,4 +1,4 @@
-"""An architecture some of whose parameters are fixed: only the others are trained."""
+"""An architecture some of whose parameters are fixed, and only the others trained (paper 1, Conjecture 2)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,28 @@ from capcore.validation import finite_array
 
 
 class Frozen(DenseJacobian):
-    """``arch`` with all parameters fixed at ``values`` but those at the indices ``free``.
+    """An architecture with all parameters fixed but some.
 
     Parameters
     ----------
-    arch : the architecture. values : (arch.n_params,) a value for every parameter; those of free ones are not used.
-    free : indices of the parameters that stay free, or a mask (arch.n_params,).
+    arch : Architecture
+        With all its parameters.
+    values : (arch.n_params,) array_like
+        A value for every parameter; those of free ones are not used.
+    free : array_like of int or bool
+        Indices of the parameters that stay free, or a mask (arch.n_params,).
 
     Attributes
     ----------
-    n_params : number of free parameters, in the order of ``arch``. layers : layer name → slice of them; layers
-    without any are left out.
+    n_params : int
+        Number of free parameters, which come in the order of ``arch``.
+    layers : dict
+        Layer name → slice of them; layers without any are left out.
 
-    Raises ``ValueError`` when no parameter is free or an index does not exist.
+    Raises
+    ------
+    ValueError
+        When no parameter is free or an index does not exist.
 
     >>> from capcore.architectures import Hierarchical
     >>> arch = Frozen(Hierarchical(1, 2), values=[2.0, 3.0, 0.0, 0.0], free=[2, 3])

@@ -13,9 +13,9 @@ import numpy as np
 from capcore import generic
 from capcore.architectures import derivatives
 from capcore.architectures.base import DenseJacobian
-from capcore.architectures.scales import to_even_scale
 from capcore.constraints import ConstraintSpace, equilibrate
 from capcore.finite_field import PRIME, Dual, jacobian_of_function
+from capcore.magnitudes import to_even_scale
 from capcore.validation import finite_array, one_of, positive_integer
 
 N_DRAWS = 3
@@ -26,19 +26,33 @@ NEAR = 0.1  # the same around an example, of its root mean square
 class Function(DenseJacobian):
     """A class of linear models given by any function from parameters to coefficients.
 
+    Works with :func:`~capcore.optimum.fit` and :func:`~capcore.allocation.allocate` like every architecture.
+
     Parameters
     ----------
-    function : params (n_params,) → coefficients (n_inputs · input_dim,), position-major, lag 0 first.
-    n_params : number of parameters. input_dim : components per input position.
-    layers : layer name → slice of the parameter vector; together all parameters, each once. Default: one layer.
-    derivative : "jax", "torch", "complex-step", "finite-differences", a function params → Jacobian, or "auto": JAX if
-        it is installed and can differentiate the function, otherwise complex steps where they agree with finite
-        differences, otherwise finite differences.
-    example : (n_params,) parameters at which the function is defined; random ones are then drawn near them.
+    function : callable
+        Parameters (n_params,) → coefficients (n_inputs · input_dim,), position-major, lag 0 first.
+    n_params : int
+        Number of parameters.
+    input_dim : int
+        Components per input position.
+    layers : dict, optional
+        Layer name → slice of the parameter vector; together all parameters, each once. Default: one layer.
+    derivative : str or callable
+        "jax", "torch", "complex-step", "finite-differences", a function params → Jacobian, or "auto": JAX if it is
+        installed and can differentiate the function, otherwise complex steps where they agree with finite differences,
+        otherwise finite differences.
+    example : (n_params,) array_like, optional
+        Parameters at which the function is defined; random ones are then drawn near them.
 
-    Works with :func:`~capcore.optimum.fit` and :func:`~capcore.allocation.allocate` like every architecture.
-    Raises ``TypeError`` for something that cannot be called, ``ValueError`` for what the function returns, or layers or
-    an example that do not fit, ``ModuleNotFoundError`` for a library that is missing.
+    Raises
+    ------
+    TypeError
+        For something that cannot be called.
+    ValueError
+        For what the function returns, or layers or an example that do not fit.
+    ModuleNotFoundError
+        For a library that is missing.
 
     >>> model = Function(lambda w: np.convolve(w[:2], w[2:]), n_params=4)
     >>> model.n_inputs, model.generic_capacity(), model.jacobian([1.0, 2.0, 3.0, 4.0])[0].round(9).tolist()
@@ -89,7 +103,13 @@ class Function(DenseJacobian):
         return self.example + (scale or SPREAD) * rng.normal(size=self.n_params)
 
     def coefficients(self, params: object) -> np.ndarray:
-        """(n_inputs · input_dim,) coefficients. Raises ``ValueError`` where the function does not return them."""
+        """(n_inputs · input_dim,) coefficients.
+
+        Raises
+        ------
+        ValueError
+            Where the function does not return them.
+        """
         values = self._returned(self._checked(params))
         if values.size != self.n_inputs * self.input_dim:
             raise ValueError(
@@ -99,7 +119,13 @@ class Function(DenseJacobian):
         return values
 
     def jacobian(self, params: object) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) derivative ∂A/∂W. Raises ``ValueError`` where it is not finite."""
+        """(n_inputs · input_dim, n_params) derivative ∂A/∂W.
+
+        Raises
+        ------
+        ValueError
+            Where it is not finite.
+        """
         found = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
         expected = (self.n_inputs * self.input_dim, self.n_params)
         if found.shape != expected:
@@ -107,7 +133,13 @@ class Function(DenseJacobian):
         return found
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) Jacobian modulo a prime. Raises ``TypeError`` unless it is a polynomial."""
+        """(n_inputs · input_dim, n_params) Jacobian modulo a prime.
+
+        Raises
+        ------
+        TypeError
+            Unless it is a polynomial.
+        """
         return jacobian_of_function(self.function, params, prime)
 
     def is_polynomial(self) -> bool:

@@ -1,4 +1,4 @@
-"""Hierarchical (dilated convolutional) linear models: paper 1, section 5.1, Eqs 19–20, and Appendix C.
+"""Hierarchical (dilated convolutional) linear models: paper 1, §5.1, Eqs 19–20, and Appendix C.
 
 A stack of L convolution layers, f(X) = W⁽ᴸ⁾ ∗ … ∗ W⁽¹⁾ ∗ X, with dilations d_1, …, d_L. The coefficient
 at lag τ is the sum, over all choices of one tap t_l per layer with Σ t_l d_l = τ, of the matrix
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from capcore import generic
-from capcore.architectures.scales import balance, underflows
+from capcore.architectures.scales import balance
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.constraints import compress_columns, equilibrate
+from capcore.magnitudes import underflows
 from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
 from capcore.validation import finite_array, positive_integer
@@ -25,27 +26,41 @@ MOST_LAYERS = 4096  # more inputs than numbers can count, and minutes to count t
 
 
 class Hierarchical:
-    """A linear stack of dilated convolutions with one output.
+    """A linear stack of dilated convolutions with one output (paper 1, Eq. 19).
+
+    Parameters are the kernels, flattened in C order, layer 1 first. Tap 0 is the most recent, and coefficients are
+    position-major with lag 0 first.
 
     Parameters
     ----------
-    channels : number of channels of the L − 1 hidden layers, or a list of L − 1 numbers.
-    n_layers : L; may be left out when ``channels`` is a list.
-    kernel_size : taps n_l per layer, or a list of L numbers.
-    dilations : None for disjoint supports (d_1 = 1, d_{l+1} = n_l d_l), or a list of L numbers.
-    input_dim : components d per input position.
+    channels : int or list of int
+        Channels of all L − 1 hidden layers, or of each.
+    n_layers : int, optional
+        L; may be left out when ``channels`` is a list.
+    kernel_size : int or list of int
+        Taps n_l of all L layers, or of each.
+    dilations : list of int, optional
+        Of the L layers; by default d_1 = 1, d_{l+1} = n_l d_l, for disjoint supports.
+    input_dim : int
+        Components d per input position.
 
     Attributes
     ----------
-    n_inputs : receptive field 1 + Σ (n_l − 1) d_l, in positions.
-    n_params : number of parameters Σ c_{l−1} n_l c_l.
-    layers : layer name → slice of the parameter vector; layer 1 is nearest the input.
-    kernel_shapes : list of (c_{l−1}, n_l, c_l), with c_0 = input_dim and c_L = 1.
+    n_inputs : int
+        Receptive field 1 + Σ (n_l − 1) d_l, in positions.
+    n_params : int
+        Number of parameters Σ c_{l−1} n_l c_l.
+    layers : dict
+        Layer name → slice of the parameter vector; layer 1 is nearest the input.
+    kernel_shapes : list of tuples
+        (c_{l−1}, n_l, c_l), with c_0 = input_dim and c_L = 1.
 
-    Parameters are the kernels, flattened in C order, layer 1 first. Tap 0 is the most recent, and
-    coefficients are position-major with lag 0 first.
-    Raises :class:`~capcore.memory.TooLargeError` where the parameters would not fit into memory; what they give is
-    refused with ``FloatingPointError`` where products of layers are lost in underflow.
+    Raises
+    ------
+    TooLargeError
+        Where the parameters would not fit into memory.
+    FloatingPointError
+        By its methods, where products of layers are lost in underflow.
 
     >>> arch = Hierarchical(channels=4, n_layers=6, kernel_size=2)
     >>> arch.n_inputs, arch.n_params, arch.generic_capacity()
@@ -97,7 +112,7 @@ class Hierarchical:
         return np.concatenate([rng.normal(0, (i * k) ** -0.5, i * k * o) for i, k, o in self.kernel_shapes])
 
     def kernels(self, params: object) -> list[np.ndarray]:
-        """The kernels as arrays (in, taps, out), layer 1 first. Raises ``ValueError`` for a wrong length."""
+        """The kernels as arrays (in, taps, out), layer 1 first."""
         return self._split(finite_array(params, "params", 1))
 
     def _split(self, vector: np.ndarray) -> list[np.ndarray]:
@@ -182,8 +197,11 @@ class Hierarchical:
     def best_start(self, target: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """(n_params,) parameters from the TT-SVD of the target: near-optimal, balanced, in general position.
 
-        Raises ``ValueError`` for overlapping dilations, where the model is not a tensor train, and for a
-        target of another length than n_inputs · input_dim.
+        Raises
+        ------
+        ValueError
+            For overlapping dilations, where the model is not a tensor train, and for a target of another length than
+            n_inputs · input_dim.
         """
         target = finite_array(target, "target", 1)
         if target.size != self.n_inputs * self.input_dim:
@@ -219,7 +237,7 @@ class Hierarchical:
         return Stack(kernels, self.dilations, ring)
 
     def generic_capacity(self) -> int:
-        """Exact rank of the Jacobian at almost all parameters: the dimension of the model manifold.
+        """Exact rank of the Jacobian at almost all parameters: the dimension of the model manifold (paper 1, Fig. 4).
 
         Closed form for disjoint supports (a tensor train), elimination over a finite field otherwise.
         """

@@ -1,4 +1,4 @@
-"""Linear models: coefficients A = B w for a fixed basis B. With B = I, the fully connected benchmark of Fig. 4."""
+"""Linear models: coefficients A = B w for a fixed basis B; with B = I, the fully connected one of paper 1, Fig. 4."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from capcore.validation import finite_array, positive_integer
 class Linear(DenseJacobian):
     """Coefficients A = B w: a linear map from parameters to coefficients.
 
+    The least-squares optimum is unique in A, and κ = rank B wherever one looks.
+
     Parameters
     ----------
-    basis : (n_inputs · input_dim, n_params) the matrix B, position-major, lag 0 first.
-    input_dim : components per input position.
-
-    The least-squares optimum is unique in A, and κ = rank B wherever one looks.
+    basis : (n_inputs · input_dim, n_params) array_like
+        The matrix B, position-major, lag 0 first.
+    input_dim : int
+        Components per input position.
 
     >>> Linear(np.eye(4)[:, :2]).coefficients([3.0, 5.0]).tolist()
     [3.0, 5.0, 0.0, 0.0]

@@ -1,4 +1,4 @@
-"""Recurrent linear models: one recurrent layer without links across channels (paper 1, section 5.2, Eq. 21).
+"""Recurrent linear models: one recurrent layer without links across channels (paper 1, §5.2, Eq. 21).
 
 The coefficient at lag τ is A_τ = Σ_j in_j · rec_j^τ · out_j: a sum of c exponentials. (The paper counts positions from
 the oldest, i = n − τ.) The recurrent weights are the poles of the model, in_j · out_j their weights. A pole contributes
@@ -18,16 +18,21 @@ from capcore.validation import finite_array, positive_integer
 
 
 class Recurrent(DenseJacobian):
-    """A linear model with one recurrent layer of independent channels and one output.
+    """A linear model with one recurrent layer of independent channels and one output (paper 1, Eq. 21).
 
     Parameters
     ----------
-    n_inputs : number of input positions n, lags 0 … n − 1.
-    channels : number of channels c.
+    n_inputs : int
+        Number of input positions n, lags 0 … n − 1.
+    channels : int
+        Number of channels c.
 
     Attributes
     ----------
-    n_params : 3c. layers : input, recurrent and output weights, c each, in this order.
+    n_params : int
+        3c.
+    layers : dict
+        Slices of the input, recurrent and output weights, c each, in this order.
 
     >>> arch = Recurrent(n_inputs=4, channels=1)
     >>> arch.coefficients([2.0, 0.5, 3.0]).tolist(), arch.generic_capacity()
@@ -116,7 +121,10 @@ class Recurrent(DenseJacobian):
         return filters @ (first * last), pullback
 
     def generic_capacity(self) -> int:
-        """Exact rank of the Jacobian at almost all parameters, min(2c, n): a confluent Vandermonde matrix."""
+        """Exact rank of the Jacobian at almost all parameters, min(2c, n): a confluent Vandermonde matrix.
+
+        Paper 1, Fig. 10, draws it as the number of effective parameters.
+        """
         return min(2 * self.channels, self.n_inputs)
 
     def _split(self, params: object) -> list[np.ndarray]:

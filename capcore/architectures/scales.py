@@ -1,18 +1,10 @@
-"""Layers of even scale.
+"""Scales of layers: layers of even scale, and balanced ones.
 
-Layers of even scale: the same coefficients, in the parameters in which a search moves best.
-
-The channels of a hidden layer may be mixed by any invertible matrix and mixed back by the next layer: the coefficients
-stay, the scales change. That holds for any dilations, where the supports overlap and there is no tensor train to
-orthogonalise.
-
-Layers of even scale: the same capacities, at parameters whose products stay within double precision.
-
-A model that is homogeneous in a layer, f(s·w) = s^k f(w), keeps the directions of its Jacobian's columns when that
-layer is multiplied by a number: capacity does not depend on the scale of a layer. Powers of two are exact, so that
-nothing else changes, to the last bit.
-
-How large the numbers of a product are, and powers of two that keep it within double precision.
+Capacity does not depend on the scale of a layer. A model that is homogeneous in one, f(s·w) = s^k f(w), keeps the
+directions of its Jacobian's columns when that layer is multiplied by a number; powers of two are exact, so that nothing
+else changes, to the last bit. And the channels of a hidden layer may be mixed by any invertible matrix and mixed back
+by the next layer, whatever the dilations: the coefficients stay, and a search moves best where neighbouring layers
+carry equal scales.
 """
 
 from __future__ import annotations
@@ -24,44 +16,11 @@ import numpy as np
 from scipy.linalg import cholesky, solve, svd
 
 from capcore.finite_field import PRIME, Dual
+from capcore.magnitudes import to_even_scale
 from capcore.validation import finite_array
 
-RIDGE = 1e-12  # of the trace: keeps the Gram matrix of an idle channel invertible
-
-
-def balance(kernels: Sequence[np.ndarray], sweeps: int = 20) -> list[np.ndarray]:
-    """Kernels (in, taps, out) with the same coefficients, in which neighbouring layers carry equal scales.
-
-    At every hidden layer the channels are mixed so that the Gram matrix of the weights that lead into them equals that
-    of the weights that lead out, and is diagonal. Balanced kernels are the smallest ones, in the sum of squares.
-
-    >>> [kernel.ravel().tolist() for kernel in balance([np.full((1, 1, 1), 8.0), np.full((1, 1, 1), 2.0)])]
-    [[4.0], [4.0]]
-    """
-    balanced = [kernel.copy() for kernel in kernels]
-    for _ in range(sweeps):
-        for l in range(len(balanced) - 1):
-            mix, unmix = _mixing(balanced[l], balanced[l + 1])
-            balanced[l] = balanced[l] @ mix
-            balanced[l + 1] = np.einsum("km,mto->kto", unmix, balanced[l + 1])
-    return balanced
-
-
-def _mixing(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """M and M⁻¹ (c, c) such that the Gram matrices of lower·M and M⁻¹·upper are equal and diagonal."""
-    c = lower.shape[2]
-    flat_in, flat_out = lower.reshape(-1, c), upper.reshape(c, -1)
-    into, out = flat_in.T @ flat_in, flat_out @ flat_out.T
-    if not np.trace(into) > 0 or not np.trace(out) > 0:  # a layer of zeros: nothing to balance
-        return np.eye(c), np.eye(c)
-    roots = [cholesky(gram + RIDGE * np.trace(gram) * np.eye(c), lower=True) for gram in (into, out)]
-    u, s, _ = svd(roots[0].T @ roots[1])
-    mix = solve(roots[0].T, u) * np.sqrt(s)
-    unmix = (u / np.sqrt(s)).T @ roots[0].T
-    return mix, unmix
-
-
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
+RIDGE = 1e-12  # of the trace: keeps the Gram matrix of an idle channel invertible
 SEED = 20_190_315
 
 
@@ -70,7 +29,18 @@ def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
 
     Only layers in which the model is known to be homogeneous are scaled: all of a hierarchical model, input and output
     weights of a recurrent one, of a reader's own function those in which it is a homogeneous polynomial (exactly so,
-    modulo a prime). Raises ``ValueError`` for another function at parameters where its products leave double precision.
+    modulo a prime).
+
+    Parameters
+    ----------
+    arch : Architecture
+    params : (n_params,) array_like
+        Of any scale.
+
+    Raises
+    ------
+    ValueError
+        For another function at parameters where its products leave double precision.
 
     >>> from capcore.architectures import Hierarchical
     >>> arch, even = with_even_layers(Hierarchical(1, 2), [3e-200, 1e-200, 8.0, 4.0])
@@ -100,7 +70,10 @@ def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
 def even_function(function: Any, params: np.ndarray, parts: Iterable[slice]) -> np.ndarray:
     """Parameters (p,) of a function, those parts scaled that need it and in which it is homogeneous.
 
-    Raises ``ValueError`` for a part of extreme scale in which it is not.
+    Raises
+    ------
+    ValueError
+        For a part of extreme scale in which it is not.
     """
     even = params.copy()
     for part in parts:
@@ -143,31 +116,33 @@ def is_homogeneous(function: Any, n_params: int, part: slice, prime: int = PRIME
     return vanish and len(degrees) <= 1
 
 
-UNDERFLOW = -950  # binary exponent: products below 2^-950 have begun to lose entries that matter
+def balance(kernels: Sequence[np.ndarray], sweeps: int = 20) -> list[np.ndarray]:
+    """Kernels (in, taps, out) with the same coefficients, in which neighbouring layers carry equal scales.
 
+    At every hidden layer the channels are mixed so that the Gram matrix of the weights that lead into them equals that
+    of the weights that lead out, and is diagonal. Balanced kernels are the smallest ones, in the sum of squares.
 
-def to_even_scale(values: np.ndarray) -> np.ndarray:
-    """``values`` times the power of two that brings their largest entry into [½, 1); zeros stay.
-
-    >>> to_even_scale(np.array([3.0, -12.0])).tolist()
-    [0.1875, -0.75]
+    >>> [kernel.ravel().tolist() for kernel in balance([np.full((1, 1, 1), 8.0), np.full((1, 1, 1), 2.0)])]
+    [[4.0], [4.0]]
     """
-    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
-    half = exponent // 2  # in two steps: 2^1074 is no number
-    return np.ldexp(np.ldexp(values, -half), half - exponent)
+    balanced = [kernel.copy() for kernel in kernels]
+    for _ in range(sweeps):
+        for l in range(len(balanced) - 1):
+            mix, unmix = _mixing(balanced[l], balanced[l + 1])
+            balanced[l] = balanced[l] @ mix
+            balanced[l + 1] = np.einsum("km,mto->kto", unmix, balanced[l + 1])
+    return balanced
 
 
-def underflows(kernels: Sequence[np.ndarray]) -> bool:
-    """Whether the product of some successive layers is lost in underflow, none of them being zero.
-
-    >>> underflows([np.full((1, 2, 1), 1e-160)] * 2), underflows([np.zeros((1, 2, 1))] * 2)
-    (True, False)
-    """
-    squares = min((float(np.vdot(kernel, kernel)) for kernel in kernels), default=1.0)
-    if squares > 0 and len(kernels) * min(0.0, np.log2(squares)) > UNDERFLOW:  # ordinary layers, at little cost
-        return False
-    largest = np.array([np.abs(kernel).max(initial=0.0) for kernel in kernels])
-    if not largest.all():
-        return False
-    sums = np.concatenate([[0.0], np.cumsum(np.frexp(largest)[1])])
-    return bool((sums - np.maximum.accumulate(sums)).min() < UNDERFLOW)
+def _mixing(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """M and M⁻¹ (c, c) such that the Gram matrices of lower·M and M⁻¹·upper are equal and diagonal."""
+    c = lower.shape[2]
+    flat_in, flat_out = lower.reshape(-1, c), upper.reshape(c, -1)
+    into, out = flat_in.T @ flat_in, flat_out @ flat_out.T
+    if not np.trace(into) > 0 or not np.trace(out) > 0:  # a layer of zeros: nothing to balance
+        return np.eye(c), np.eye(c)
+    roots = [cholesky(gram + RIDGE * np.trace(gram) * np.eye(c), lower=True) for gram in (into, out)]
+    u, s, _ = svd(roots[0].T @ roots[1])
+    mix = solve(roots[0].T, u) * np.sqrt(s)
+    unmix = (u / np.sqrt(s)).T @ roots[0].T
+    return mix, unmix

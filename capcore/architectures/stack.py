@@ -61,9 +61,12 @@ class Stack:
 
     Attributes
     ----------
-    kernels : W⁽¹⁾ … W⁽ᴸ⁾, each (in, taps, out).
-    dilations : d_1 … d_L.
-    ring : the arithmetic.
+    kernels : list of (in, taps, out) arrays
+        W⁽¹⁾ … W⁽ᴸ⁾.
+    dilations : list of int
+        d_1 … d_L.
+    ring : Ring
+        The arithmetic.
     """
 
     kernels: list[np.ndarray]

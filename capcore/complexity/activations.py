@@ -17,11 +17,16 @@ class Activation:
 
     Attributes
     ----------
-    name : as in :data:`ACTIVATIONS`.
-    value : array → array of the same shape.
-    derivative : array → its slopes; at a kink the slope on the left.
-    kinks : pre-activations at which the slope jumps, ascending; empty for a function without kinks.
-    pieces : (slope, intercept) of the pieces from left to right, one more than kinks; empty unless piecewise linear.
+    name : str
+        As in :data:`ACTIVATIONS`.
+    value : callable
+        Array → array of the same shape.
+    derivative : callable
+        Array → its slopes; at a kink the slope on the left.
+    kinks : tuple of float
+        Pre-activations at which the slope jumps, ascending; empty for a function without kinks.
+    pieces : tuple of tuples
+        (slope, intercept) of the pieces from left to right, one more than kinks; empty unless piecewise linear.
     """
 
     name: str
@@ -62,9 +67,19 @@ ACTIVATIONS = ("hard_tanh", "identity", "leaky_relu", "logistic", "relu", "sigmo
 
 
 def activation(name: str, slope: float = 0.01) -> Activation:
-    """The activation of that name; ``slope`` is what "leaky_relu" has below zero, and unused by the others.
+    """The activation of that name.
 
-    Raises ``ValueError`` for an unknown name, or a leaky slope outside [0, 1).
+    Parameters
+    ----------
+    name : str
+        One of :data:`ACTIVATIONS`.
+    slope : float
+        Of "leaky_relu" below zero; the others have none.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or a leaky slope outside [0, 1).
 
     >>> activation("hard_tanh").value(np.array([-3.0, 0.5, 2.0])).tolist()
     [-1.0, 0.5, 1.0]

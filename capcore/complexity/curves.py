@@ -20,9 +20,12 @@ class Curves:
 
     Attributes
     ----------
-    coefficients : (n, 2, d) for straight pieces, x = c₀ + c₁ t; (n, 3, d) for ellipses, x = c₀ + c₁ cos t + c₂ sin t.
-    shape : "straight" with t from 0 to 1, or "ellipse" with t from 0 to 2π.
-    joined : whether the pieces follow each other as one polyline.
+    coefficients : array
+        (n, 2, d) for straight pieces, x = c₀ + c₁ t; (n, 3, d) for ellipses, x = c₀ + c₁ cos t + c₂ sin t.
+    shape : str
+        "straight" with t from 0 to 1, or "ellipse" with t from 0 to 2π.
+    joined : bool
+        Whether the pieces follow each other as one polyline.
     """
 
     coefficients: np.ndarray
@@ -48,9 +51,20 @@ class Curves:
 
 
 def segments(starts: object, ends: object) -> Curves:
-    """Straight segments from ``starts`` (n, d) to ``ends`` (n, d), or one from (d,) to (d,).
+    """Straight segments, or a single one.
 
-    Raises ``ValueError`` for a segment of zero length.
+    Parameters
+    ----------
+    starts, ends : (n, d) or (d,) array_like
+        Where they begin and where they end.
+
+    Raises
+    ------
+    ValueError
+        For a segment of zero length.
+
+    >>> segments([0.0, 0.0], [3.0, 4.0]).points(np.array([0]), np.array([0.5])).tolist()
+    [[1.5, 2.0]]
     """
     first, last = (np.atleast_2d(finite_array(x, name, (1, 2))) for x, name in ((starts, "starts"), (ends, "ends")))
     if first.shape != last.shape:
@@ -65,7 +79,14 @@ def segments(starts: object, ends: object) -> Curves:
 
 
 def polyline(points: object, closed: bool = False) -> Curves:
-    """The polyline through ``points`` (n, d), n ≥ 2, with a last piece back to the first point if ``closed``.
+    """The polyline through points.
+
+    Parameters
+    ----------
+    points : (n, d) array_like
+        At least two.
+    closed : bool
+        Whether a last piece leads back to the first point.
 
     >>> len(polyline([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]], closed=True))
     3
@@ -79,9 +100,20 @@ def polyline(points: object, closed: bool = False) -> Curves:
 
 
 def ellipse(centre: object, cosine: object, sine: object) -> Curves:
-    """The ellipse centre + cosine·cos t + sine·sin t, three vectors (d,).
+    """The ellipse centre + cosine·cos t + sine·sin t.
 
-    Raises ``ValueError`` if the two axes are parallel or zero: that is a segment run back and forth.
+    Parameters
+    ----------
+    centre, cosine, sine : (d,) array_like
+        Three vectors.
+
+    Raises
+    ------
+    ValueError
+        If the two axes are parallel or zero: that is a segment run back and forth.
+
+    >>> len(ellipse([0.0, 0.0], [2.0, 0.0], [0.0, 1.0]))
+    1
     """
     vectors = [finite_array(x, name, 1) for x, name in ((centre, "centre"), (cosine, "cosine"), (sine, "sine"))]
     if len({v.shape for v in vectors}) != 1:
@@ -92,7 +124,17 @@ def ellipse(centre: object, cosine: object, sine: object) -> Curves:
 
 
 def circle_through(first: object, second: object, third: object) -> Curves:
-    """The circle through three points (d,), which it meets at t = 0 and twice later.
+    """The circle through three points, which it meets at t = 0 and twice later.
+
+    Parameters
+    ----------
+    first, second, third : (d,) array_like
+        Points that are not on one line.
+
+    Raises
+    ------
+    ValueError
+        For points on a line, and for such as are closer than 1e-70 or farther apart than 1e70.
 
     >>> circle_through([1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]).coefficients[0, 0].round(12).tolist()
     [0.0, 0.0]

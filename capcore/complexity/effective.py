@@ -1,11 +1,7 @@
-"""Effective model complexity.
+"""Effective model complexity: the largest sample that a training procedure still fits (slides; Nakkiran et al., 2020).
 
-Samples that a training procedure is given, its error on them, and the procedure with a known answer.
-
-Effective model complexity of a training procedure: the largest sample that it still fits (Nakkiran et al., 2020).
-
-EMC_{D,ε}(T) = max { n : E_{S ∼ Dⁿ} [Error_S(T(S))] ≤ ε }, Definition 1 there, and the last measure in the slides'
-list. It belongs to a procedure T and a distribution D together: to model, optimiser, its steps, labels and criterion.
+EMC_{D,ε}(T) = max { n : E_{S ∼ Dⁿ} [Error_S(T(S))] ≤ ε }, Definition 1 there, and the last measure in the slides' list.
+It belongs to a procedure T and a distribution D together: to model, optimiser, its steps, labels and criterion.
 
 The mean error is measured by drawing samples, at few sizes: some on a coarse grid, which would show that it does not
 grow with n, and those of a bisection between the last of them that passes and the next.
@@ -17,9 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.stats import sem
+from scipy.stats import t as student
 from tqdm import tqdm
 
-from capcore.intervals import student_interval
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 Sample = Callable[[int, np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -32,8 +29,14 @@ ERRORS = ("squared", "zero-one")
 def training_error(procedure: Procedure, sample: Sample, n: int, rng: np.random.Generator, error: str) -> float:
     """Training error of a procedure on one sample of n, from its own report or from its predictions.
 
-    ``error`` : ``squared``, summed over outputs and averaged over the sample; or ``zero-one``, the share of labels
-    that are not the prediction. Raises ``ValueError`` for errors that are negative or not finite.
+    Parameters
+    ----------
+    procedure, sample, error : as :func:`model_complexity` takes them.
+
+    Raises
+    ------
+    ValueError
+        For errors that are negative or not finite.
 
     >>> def silent(inputs, labels, rng):
     ...     return lambda x: np.zeros(len(x))
@@ -60,24 +63,6 @@ def training_error(procedure: Procedure, sample: Sample, n: int, rng: np.random.
     return value
 
 
-def subsets(inputs: object, labels: object) -> Sample:
-    """Samples without replacement of a data set: inputs (N, d) and labels (N,) or (N, k).
-
-    The sample raises ``ValueError`` for more than N.
-    """
-    x, y = finite_array(inputs, "inputs", 2), np.asarray(labels)
-    if len(x) != len(y):
-        raise ValueError(f"labels: found {len(y)}, expected {len(x)}, one for each input.")
-
-    def sample(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        if n > len(x):
-            raise ValueError(f"n: found {n}, expected at most {len(x)}, the whole data set. Lower the maximum.")
-        chosen = rng.permutation(len(x))[:n]
-        return x[chosen], y[chosen]
-
-    return sample
-
-
 def noise(n_inputs: int) -> Sample:
     """Samples of standard normal inputs (n, n_inputs) and standard normal labels (n,) that do not depend on them."""
     d = positive_integer(n_inputs, "n_inputs")
@@ -102,16 +87,25 @@ class ModelComplexity:
 
     Attributes
     ----------
-    value : that size; one below the least size tried if none passes.
-    low, high : its interval: the same threshold for the upper and for the lower end of Student's interval of every mean
-        error. Where all trials agree, the interval of a mean has no width, and rare failures go unseen; with few trials
-        of unequal errors it is wide.
-    epsilon, confidence : as given.
-    sizes : (K,) tried, ascending. errors : (K, n_trials) training errors there.
-    means, half_widths : (K,) of Student's intervals.
-    exceptions : sizes below ``value`` whose mean error exceeds ``epsilon``. The definition takes the maximum all the
-        same, which then separates nothing.
-    censored : whether the largest size tried passes, so that ``value`` is only a lower bound.
+    value : int
+        That size; one below the least size tried if none passes.
+    low, high : int
+        Its interval: the same threshold for the upper and for the lower end of Student's interval of every mean error.
+        Where all trials agree, the interval of a mean has no width, and rare failures go unseen; with few trials of
+        unequal errors it is wide.
+    epsilon, confidence : float
+        As given.
+    sizes : (K,) array
+        Tried, ascending.
+    errors : (K, n_trials) array
+        Training errors there.
+    means, half_widths : (K,) array
+        Of Student's intervals for the mean errors.
+    exceptions : tuple of int
+        Sizes below ``value`` whose mean error exceeds ``epsilon``. The definition takes the maximum all the same, which
+        then separates nothing.
+    censored : bool
+        Whether the largest size tried passes, so that ``value`` is only a lower bound.
     """
 
     value: int
@@ -153,18 +147,34 @@ def model_complexity(
 
     Parameters
     ----------
-    procedure : of inputs (n, …), labels (n, …) and a generator; returns the training error, or a function from
-        inputs to predictions, of which ``error`` is then taken.
-    sample : of n and a generator; returns n inputs and their labels, such as
-        :func:`~capcore.complexity.effective.subsets` of a data set.
-    epsilon : largest mean error that counts as a fit. error : ``squared``, the square summed over outputs and
-        averaged over the sample, or ``zero-one``, the share of labels that are not the prediction.
-    minimum, maximum : sizes tried, from and to. n_trials : samples drawn at every size.
-    n_probes : sizes of the coarse grid, in equal ratios. A range of sizes that fails and lies between two of them is
-        missed, and ``monotone`` is then True all the same; more probes see narrower ones.
-    confidence : of the interval. progress : a bar on standard error; None shows it on a terminal only.
+    procedure : callable
+        Of inputs (n, …), labels (n, …) and a generator; returns the training error, or a function from inputs to
+        predictions, of which ``error`` is then taken.
+    sample : callable
+        Of n and a generator; returns n inputs and their labels.
+    rng : Generator
+        Every trial of every size has a generator of its own, made from it.
+    epsilon : float
+        Largest mean error that counts as a fit.
+    error : str
+        ``squared``, the square summed over outputs and averaged over the sample, or ``zero-one``, the share of labels
+        that are not the prediction.
+    maximum, minimum : int
+        Sizes tried, up to and from.
+    n_trials : int
+        Samples drawn at every size.
+    n_probes : int
+        Sizes of the coarse grid, in equal ratios. A range of sizes that fails and lies between two of them is missed,
+        and ``monotone`` is then True all the same; more probes see narrower ones.
+    confidence : float
+        Of the interval.
+    progress : bool, optional
+        A bar on standard error; None shows it on a terminal only.
 
-    Raises ``ValueError`` for settings out of range, and for errors that are negative or not finite.
+    Raises
+    ------
+    ValueError
+        For settings out of range, and for errors that are negative or not finite.
 
     >>> from capcore.complexity.effective import least_squares, noise
     >>> found = model_complexity(least_squares, noise(3), np.random.default_rng(0), epsilon=1e-9, maximum=50)
@@ -204,9 +214,23 @@ def _between(found: ModelComplexity, end: str) -> int | None:
 
 
 def complexity_of_errors(errors: Mapping[int, object], *, epsilon: float, confidence: float = 0.95) -> ModelComplexity:
-    """The same from errors that were measured elsewhere: n → errors of the trials (n_trials,), two or more.
+    """The :class:`ModelComplexity` of errors that were measured elsewhere.
 
     The value is one of the sizes given, so that it is no better than their spacing.
+
+    Parameters
+    ----------
+    errors : dict
+        Size → errors of the trials (n_trials,), two or more.
+    epsilon : float
+        Largest mean error that counts as a fit.
+    confidence : float
+        Of the interval.
+
+    Raises
+    ------
+    ValueError
+        For settings out of range, and for fewer than two trials.
 
     >>> complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, epsilon=0.1).value
     20
@@ -216,7 +240,8 @@ def complexity_of_errors(errors: Mapping[int, object], *, epsilon: float, confid
     values = finite_array([errors[n] for n in sizes.tolist()], "errors", 2)
     if values.shape[1] < 2:
         raise ValueError("errors: found one trial per size, expected at least 2: an interval needs a spread.")
-    means, half_widths = student_interval(values.T, confidence)
+    means = values.mean(axis=1)
+    half_widths = student.ppf((1 + confidence) / 2, values.shape[1] - 1) * sem(values, axis=1)
 
     def largest(bounds: np.ndarray) -> int:
         passing = sizes[bounds <= epsilon]

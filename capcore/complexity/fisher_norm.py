@@ -7,14 +7,12 @@ empirical one goes to zero with the loss.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from scipy.special import softmax
 
-from capcore.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
+from capcore.complexity.gradients import check_outputs, check_targets, output_errors
 from capcore.complexity.network import Network, as_network
-from capcore.validation import finite_array, one_of
+from capcore.validation import one_of
 
 FISHERS = ("model", "empirical")
 """Where outcomes come from: drawn from the model's own prediction, or the labels of the data."""
@@ -48,14 +46,22 @@ def fisher_rao(
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it.
-    inputs : (n, d)
-    targets : labels (n,) or values (n, n_outputs), for the empirical Fisher; the model's needs none.
-    fisher : "model" or "empirical".
-    loss : "cross_entropy", or "squared" (half the squared error: normal outcomes of variance one).
+    network : Network
+        Or what :func:`~capcore.complexity.network.as_network` takes.
+    inputs : (n, d) array_like
+        One point a row.
+    targets : (n,) or (n, n_outputs) array_like, optional
+        Labels, or values, for the empirical Fisher; the model's needs none.
+    fisher : str
+        "model" or "empirical".
+    loss : str
+        "cross_entropy", or "squared" (half the squared error: normal outcomes of variance one).
 
-    Raises ``ValueError`` for an empirical Fisher without targets, targets that do not fit, and cross-entropy of a
-    network with one output, such as a binary classifier of scikit-learn: a softmax over one output is always 1.
+    Raises
+    ------
+    ValueError
+        For an empirical Fisher without targets, targets that do not fit, and cross-entropy of a network with one
+        output, such as a binary classifier of scikit-learn: a softmax over one output is always 1.
 
     >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
     >>> round(fisher_rao(net, [[0.0], [1.0]]), 3)
@@ -68,11 +74,22 @@ def fisher_rao(
 def closed_form_fisher_rao(
     network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
 ) -> float:
-    """(L + 1)² E⟨∂ℓ/∂f, f⟩² for L hidden layers (Liang et al. 2019); parameters as :func:`fisher_rao`.
+    """(L + 1)² E⟨∂ℓ/∂f, f⟩² for L hidden layers (Liang et al. 2019).
 
     Without biases a network of ReLUs is homogeneous of degree L + 1 in θ, so that f along θ is (L + 1) f.
 
-    Raises ``ValueError`` where that is not so: for a network with biases, or with another activation.
+    Parameters
+    ----------
+    network, inputs, targets, fisher, loss : as :func:`fisher_rao` takes them.
+
+    Raises
+    ------
+    ValueError
+        Where that is not so: for a network with biases, or with another activation.
+
+    >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
+    >>> closed_form_fisher_rao(net, [[0.0], [1.0]]) == fisher_rao(net, [[0.0], [1.0]])
+    True
     """
     net = as_network(network)
     if net.activation not in HOMOGENEOUS and net.n_hidden:
@@ -94,61 +111,6 @@ def homogeneous_form(
     """The closed form for any network, also where it does not hold: for measuring by how much."""
     net = as_network(network)
     return _mean_square(net, inputs, len(net.weights) * net(inputs), targets, fisher, loss)
-
-
-def fisher_matrix(
-    network: object, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
-) -> np.ndarray:
-    """(n_params, n_params) Fisher information, written out: for small networks, and for checking the other routes.
-
-    Parameters in the order of :func:`~capcore.complexity.gradients.point_gradients`; the rest as :func:`fisher_rao`.
-    """
-    net = as_network(network)
-    logits = net(inputs)
-    if _is_empirical(fisher):
-        errors = output_errors(logits, _targets(targets, logits, loss), loss)[1]
-        rows = point_gradients(net, inputs, errors)
-        return rows.T @ rows / len(rows)
-    check_outputs(logits.shape[1], loss)
-    found = np.zeros((net.n_params, net.n_params))
-    for k, chances in enumerate(softmax(logits, axis=1).T):
-        if loss == "cross_entropy":  # outcome k, with its probability at every point
-            errors, weight = output_errors(logits, np.full(len(logits), k), loss)[1], chances
-        else:  # E[e eᵀ] is the identity for normal outcomes: one output at a time
-            errors, weight = np.eye(logits.shape[1])[np.full(len(logits), k)], np.ones(len(logits))
-        rows = point_gradients(net, inputs, errors)
-        found += rows.T @ (weight[:, None] * rows) / len(rows)
-    return found
-
-
-def parameter_vector(network: object) -> np.ndarray:
-    """(n_params,) θ in the order of :func:`fisher_matrix`: layer by layer, weights row by row, then biases."""
-    net = as_network(network)
-    return np.concatenate([part.ravel() for pair in zip(net.weights, net.biases, strict=True) for part in pair])
-
-
-def rescaled_units(network: object, factors: list[np.ndarray]) -> Network:
-    """The same function in other parameters: weights into hidden units times ``factors``, weights out divided by them.
-
-    Parameters
-    ----------
-    factors : one positive array (width,) for every hidden layer; biases go with the weights into the unit.
-
-    Raises ``ValueError`` for factors that do not fit or are not positive, and for activations that are not homogeneous.
-    """
-    net = as_network(network)
-    scales = [finite_array(factor, f"factors[{i}]", 1) for i, factor in enumerate(factors)]
-    found = [scale.shape for scale in scales]
-    if found != [(m,) for m in net.widths[1:-1]] or any(np.any(scale <= 0) for scale in scales):
-        raise ValueError(
-            f"factors: found shapes {found}, expected positive numbers, one per unit of {net.widths[1:-1]}."
-        )
-    if net.activation not in HOMOGENEOUS:
-        raise ValueError(f"network: found activation {net.activation!r}, expected a homogeneous one, such as 'relu'.")
-    ends = [np.ones(net.widths[0]), *scales, np.ones(net.widths[-1])]
-    weights = [w * above / below[:, None] for w, (below, above) in zip(net.weights, pairwise(ends), strict=True)]
-    biases = [b * above for b, above in zip(net.biases, ends[1:], strict=True)]
-    return Network(tuple(weights), tuple(biases), net.activation, net.slope)
 
 
 def _mean_square(net: Network, inputs: object, along: np.ndarray, targets: object, fisher: str, loss: str) -> float:

@@ -22,9 +22,11 @@ class ForwardPass:
 
     Attributes
     ----------
-    layer_inputs : L arrays (…, n, fan_in), what every layer reads, lowest first.
-    slopes : L − 1 arrays (…, n, width) of the activation's slopes in the hidden layers.
-    logits : (…, n, n_outputs)
+    layer_inputs : list of array
+        L arrays (…, n, fan_in), what every layer reads, lowest first.
+    slopes : list of array
+        L − 1 arrays (…, n, width) of the activation's slopes in the hidden layers.
+    logits : (…, n, n_outputs) array
     """
 
     layer_inputs: list[np.ndarray]
@@ -50,8 +52,9 @@ def output_errors(logits: np.ndarray, targets: np.ndarray, loss: str) -> tuple[n
 
     Parameters
     ----------
-    logits : (…, n, n_outputs)
-    targets : labels (…, n) for "cross_entropy", values (…, n, n_outputs) for "squared".
+    logits : (…, n, n_outputs) array
+    targets : (…, n) or (…, n, n_outputs) array
+        Labels for "cross_entropy", values for "squared".
 
     >>> output_errors(np.zeros((1, 2)), np.array([1]), "cross_entropy")[1].tolist()
     [[0.5, -0.5]]
@@ -98,8 +101,9 @@ def point_gradients(network: Network, inputs: object, errors: object) -> np.ndar
 
     Parameters
     ----------
-    inputs : (n, d)
-    errors : (n, n_outputs), such as :func:`output_errors` gives.
+    inputs : (n, d) array_like
+    errors : (n, n_outputs) array_like
+        Such as :func:`output_errors` gives.
 
     >>> point_gradients(Network([[[2.0]]], [[0.0]]), [[3.0]], [[1.0]]).tolist()
     [[3.0, 1.0]]
@@ -119,7 +123,7 @@ def point_gradients(network: Network, inputs: object, errors: object) -> np.ndar
 
 
 def check_outputs(n_outputs: int, loss: str) -> None:
-    """Raises ``ValueError`` for an unknown loss, and for cross-entropy of one output, as binary classifiers have."""
+    """Refuse an unknown loss, and cross-entropy of one output, as binary classifiers have."""
     if one_of(loss, "loss", LOSSES) == "cross_entropy" and n_outputs < 2:
         raise ValueError(
             "network: found one output, expected at least two for cross-entropy: a softmax over one is always 1. For "
@@ -130,8 +134,11 @@ def check_outputs(n_outputs: int, loss: str) -> None:
 def check_targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
     """``targets`` as the loss needs them for logits of ``shape`` (n, n_outputs) or (runs, n, n_outputs).
 
-    Raises ``ValueError`` for an unknown loss, another shape, labels that are not whole numbers below n_outputs, and
-    cross-entropy of one output.
+    Raises
+    ------
+    ValueError
+        For an unknown loss, another shape, labels that are not whole numbers below n_outputs, and cross-entropy of one
+        output.
     """
     check_outputs(shape[-1], loss)
     labels = loss == "cross_entropy"

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import softmax
 
 from capcore.complexity.network import as_network
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.validation import one_of
 
 OUTPUTS = ("probabilities", "logits")
 """What :func:`sensitivity` differentiates."""
@@ -23,9 +23,15 @@ def probability_jacobian(network: object, inputs: object) -> np.ndarray:
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it, with two outputs or more.
+    network : Network
+        Or what :func:`~capcore.complexity.network.as_network` takes, with two outputs or more.
+    inputs : (n, d) array_like
+        One point a row.
 
-    Raises ``ValueError`` for a network with one output, whose softmax is constant.
+    Raises
+    ------
+    ValueError
+        For a network with one output, whose softmax is constant.
 
     >>> probability_jacobian([([[1.0, -1.0]], [0.0, 0.0])], [[0.0]]).ravel().tolist()
     [0.5, -0.5]
@@ -41,9 +47,12 @@ def sensitivity(network: object, inputs: object, of: str = "probabilities") -> n
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it.
-    inputs : (n, d), one point a row. The norm is per unit of these.
-    of : "probabilities" (softmax) or "logits".
+    network : Network
+        Or what :func:`~capcore.complexity.network.as_network` takes.
+    inputs : (n, d) array_like
+        One point a row. The norm is per unit of these.
+    of : str
+        "probabilities" (softmax) or "logits".
 
     >>> sensitivity([([[3.0, 0.0]], [0.0, 0.0])], [[0.0], [5.0]], of="logits").tolist()
     [3.0, 3.0]
@@ -52,47 +61,6 @@ def sensitivity(network: object, inputs: object, of: str = "probabilities") -> n
     one_of(of, "of", OUTPUTS)
     found = net.jacobian(inputs) if of == "logits" else probability_jacobian(net, inputs)
     return np.sqrt(np.einsum("nkd,nkd->n", found, found))
-
-
-def forward_sensitivity(network: object, inputs: object, of: str = "probabilities") -> np.ndarray:
-    """:func:`sensitivity` by forward accumulation, from the inputs up: the second route, for tests and few inputs."""
-    net = as_network(network)
-    one_of(of, "of", OUTPUTS)
-    levels = net.pre_activations(inputs)
-    found = np.repeat(net.weights[0][None], len(levels[0]), axis=0)  # (n, d, units)
-    for z, w in zip(levels[:-1], net.weights[1:], strict=True):
-        found = (found * net.phi.derivative(z)[:, None, :]) @ w
-    jacobian = np.swapaxes(found, 1, 2)
-    if of == "probabilities":
-        jacobian = _through_softmax(levels[-1], jacobian)
-    return np.linalg.norm(jacobian, axis=(1, 2))
-
-
-def midpoints(inputs: object, labels: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points halfway between two of ``inputs`` (m, d) of different ``labels`` (m,), pairs drawn at random."""
-    x, y = finite_array(inputs, "inputs", 2), finite_array(labels, "labels", 1)
-    if y.shape != x.shape[:1] or np.all(y == y[0]):
-        raise ValueError(f"labels: found {len(np.unique(y))} kind(s) in {y.size}, expected two or more in {len(x)}.")
-    first = rng.integers(0, len(x), positive_integer(n, "n"))
-    second = np.array([rng.choice(np.flatnonzero(y != y[i])) for i in first])
-    return (x[first] + x[second]) / 2
-
-
-def shuffled_features(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points with every feature drawn from those of ``inputs`` (m, d) by itself.
-
-    Each feature keeps its distribution, and nothing is left of how features go together: off the data manifold, at
-    the same mean distance from the mean.
-    """
-    x = finite_array(inputs, "inputs", 2)
-    rows = rng.integers(0, len(x), (positive_integer(n, "n"), x.shape[1]))
-    return x[rows, np.arange(x.shape[1])]
-
-
-def uniform_box(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points uniform between the least and the largest value of each feature of ``inputs`` (m, d)."""
-    x = finite_array(inputs, "inputs", 2)
-    return rng.uniform(x.min(axis=0), x.max(axis=0), (positive_integer(n, "n"), x.shape[1]))
 
 
 def _through_softmax(logits: np.ndarray, jacobian: np.ndarray) -> np.ndarray:

@@ -1,8 +1,4 @@
-"""Fully connected networks as weights and biases.
-
-Fully connected networks as weights and biases: forward pass, input Jacobian, and random networks to compare with.
-
-Weights so large or so small that products of them are no numbers any more: found before anything is computed.
+"""Fully connected networks as weights and biases: forward pass, input Jacobian, and random networks to compare with.
 
 A network's function, and what is counted of it, hangs on products of weights through the layers. Where these leave
 double precision a sign, a rank or a number of regions is silently another. So the sizes of such products are estimated
@@ -21,6 +17,9 @@ import numpy as np
 from capcore.complexity.activations import Activation, activation
 from capcore.validation import finite_array, finite_number, positive_integer
 
+LIMIT = 100.0
+"""Largest decimal exponent of a product that is accepted: its square, times 1e±100 for sums, is a number."""
+
 
 @dataclass(frozen=True, eq=False)
 class Network:
@@ -30,12 +29,19 @@ class Network:
 
     Attributes
     ----------
-    weights : L matrices (fan_in, fan_out), lowest first; ``fan_out`` of each is ``fan_in`` of the next.
-    biases : L vectors (fan_out,).
-    activation : "relu", "leaky_relu", "hard_tanh", "tanh", "logistic" (or "sigmoid"), "identity".
-    slope : of "leaky_relu" below zero.
+    weights : tuple of (fan_in, fan_out) arrays
+        L of them, lowest first; ``fan_out`` of each is ``fan_in`` of the next.
+    biases : tuple of (fan_out,) arrays
+        L of them.
+    activation : str
+        "relu", "leaky_relu", "hard_tanh", "tanh", "logistic" (or "sigmoid"), "identity".
+    slope : float
+        Of "leaky_relu" below zero.
 
-    Raises ``ValueError`` for shapes that do not chain, NaN or infinite weights, and an unknown activation.
+    Raises
+    ------
+    ValueError
+        For shapes that do not chain, NaN or infinite weights, and an unknown activation.
 
     >>> Network([[[1.0], [2.0]]], [[0.5]])([[1.0, 1.0]]).tolist()
     [[3.5]]
@@ -90,14 +96,13 @@ class Network:
         return sum(w.size + b.size for w, b in zip(self.weights, self.biases, strict=True))
 
     def pre_activations(self, inputs: object) -> list[np.ndarray]:
-        """L arrays (n, fan_out), what every layer computes before its activation; the last one holds the logits.
+        """L arrays (n, fan_out), what every layer computes before its activation at inputs (n, d); the last: logits.
 
-        Parameters
-        ----------
-        inputs : (n, d), one point a row.
-
-        Raises ``ValueError`` where products of weights leave double precision, as all that is computed with a network
-        does: :func:`~capcore.complexity.network.out_of_range`.
+        Raises
+        ------
+        ValueError
+            Where products of weights leave double precision, as all that is computed with a network does:
+            :func:`out_of_range`.
         """
         below = self.check_inputs(inputs)
         if out_of_range(self, below):
@@ -137,17 +142,23 @@ class Network:
 
 
 def as_network(source: object, activation: str | None = None, slope: float = 0.01) -> Network:
-    """The network in ``source``: (W, b) pairs, lowest layer first, two lists, or an object with ``coefs_`` and so on.
+    """The network in ``source``.
 
     Parameters
     ----------
-    source : pairs of weights (fan_in, fan_out) and biases (fan_out,); or a list of all weights with one of all biases;
-        or a fitted scikit-learn ``MLPClassifier`` or ``MLPRegressor``, or what looks like one; or a
-        :class:`Network`, returned as it is. What scikit-learn applies to the outputs (``out_activation_``) is left
-        out: the outputs are logits.
-    activation : by default the object's own, and "relu" for a list.
+    source : list or object
+        Pairs of weights (fan_in, fan_out) and biases (fan_out,), lowest layer first; or a list of all weights with one
+        of all biases; or a fitted scikit-learn ``MLPClassifier`` or ``MLPRegressor``, or what looks like one, without
+        what it applies to its outputs (``out_activation_``); or a :class:`Network`, returned as it is.
+    activation : str, optional
+        By default the object's own, and "relu" for a list.
+    slope : float
+        Of "leaky_relu" below zero.
 
-    Raises ``ValueError`` for anything else, an estimator that is not fitted included.
+    Raises
+    ------
+    ValueError
+        For anything else, an estimator that is not fitted included.
 
     >>> as_network([([[1.0]], [0.0]), ([[2.0]], [1.0])])([[-1.0], [1.0]]).ravel().tolist()
     [1.0, 3.0]
@@ -188,14 +199,19 @@ def random_network(
     activation: str = "relu",
     slope: float = 0.01,
 ) -> Network:
-    """A network of independent normal weights, of standard deviation ``weight_scale``/√fan_in, and normal biases.
-
-    The biases' standard deviation is ``bias_scale``. The default weight scale, √2, is He's initialisation, which keeps
-    the mean square of ReLU units from layer to layer.
+    """A network of independent normal weights and biases.
 
     Parameters
     ----------
-    widths : numbers of inputs, of units in every hidden layer, and of outputs.
+    widths : list of int
+        Numbers of inputs, of units in every hidden layer, and of outputs.
+    rng : Generator
+    weight_scale : float
+        Standard deviation of the weights times √fan_in. The default is He's initialisation, which keeps the mean square
+        of ReLU units from layer to layer.
+    bias_scale : float
+        Standard deviation of the biases.
+    activation, slope : as in :class:`Network`.
 
     >>> random_network([3, 8, 8, 1], np.random.default_rng(0)).n_hidden
     16
@@ -214,10 +230,6 @@ def random_network(
     return Network(tuple(weights), tuple(biases), activation, slope)
 
 
-LIMIT = 100.0
-"""Largest decimal exponent of a product that is accepted: its square, times 1e±100 for sums, is a number."""
-
-
 def out_of_range(network: Any, inputs: object = 1.0) -> str:
     """Why products through a network at inputs of that size are not trusted; empty if they are.
 
@@ -228,7 +240,8 @@ def out_of_range(network: Any, inputs: object = 1.0) -> str:
 
     Parameters
     ----------
-    inputs : of any shape; their largest absolute value counts.
+    inputs : array_like
+        Of any shape; their largest absolute value counts.
 
     >>> from capcore.complexity import Network
     >>> net = Network([[[1e-60]], [[1e-60]]], [[0.0], [0.0]])

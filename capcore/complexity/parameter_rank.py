@@ -37,8 +37,10 @@ def parameter_jacobian(network: object, inputs: object) -> np.ndarray:
 
     Parameters
     ----------
-    network : a :class:`~capcore.complexity.sets.SetNetwork`, or what
-        :func:`~capcore.complexity.network.as_network` takes. inputs : (n, d), or (n, items, d) for sets.
+    network : Network or SetNetwork
+        Or what :func:`~capcore.complexity.network.as_network` takes.
+    inputs : (n, d) array_like
+        One point a row; (n, items, d) for sets.
 
     >>> parameter_jacobian([([[2.0]], [0.0])], [[3.0], [4.0]]).tolist()
     [[3.0, 1.0], [4.0, 1.0]]
@@ -61,10 +63,15 @@ class ParameterRank:
 
     Attributes
     ----------
-    space : the column space of the parameter Jacobian, in R^N with N = n · n_outputs; ``space.capacity(S)`` is what it
+    space : ConstraintSpace
+        The column space of the parameter Jacobian, in R^N with N = n · n_outputs; ``space.capacity(S)`` is what it
         allocates to a set of functions S on the data.
-    n_params : P. bound : no more is possible, see :func:`rank_bound`.
-    n_outputs : per example.
+    n_params : int
+        Number P of parameters.
+    bound : int
+        No more is possible, see :func:`rank_bound`.
+    n_outputs : int
+        Number of outputs per example.
     """
 
     space: ConstraintSpace = field(repr=False)
@@ -85,7 +92,10 @@ class ParameterRank:
     def share(self, functions: object) -> float:
         """κ(S)/κ in [0, 1]: the part of the space that lies in the span S of ``functions`` (N,) or (N, m).
 
-        Raises ``ValueError`` for a space without dimension.
+        Raises
+        ------
+        ValueError
+            For a space without dimension.
         """
         if not self.rank:
             raise ValueError("rank: found 0, expected a network with some output that depends on a parameter.")
@@ -94,8 +104,8 @@ class ParameterRank:
     def odd_share(self) -> float:
         """κ(S)/κ for data in two halves, S the functions whose values on the second half are minus those on the first.
 
-        For inputs that come as in :func:`~capcore.complexity.sets.closed_under_exchange` it is the part of the space
-        that sees the exchange: 0 for a permutation-invariant network, ½ for a space without preference.
+        Where the second half are the first sets with two items exchanged, it is the part of the space that sees the
+        exchange: 0 for a permutation-invariant network, ½ for a space without preference.
         """
         n_rows = self.space.n_inputs
         if n_rows % (2 * self.n_outputs) or not self.rank:
@@ -111,8 +121,9 @@ def parameter_rank(network: object, inputs: object, tolerance: float | None = No
 
     Parameters
     ----------
-    network, inputs : as in :func:`parameter_jacobian`.
-    tolerance : relative to the largest singular value of the unit-length columns; by default the package's.
+    network, inputs : as :func:`parameter_jacobian` takes them.
+    tolerance : float, optional
+        Relative to the largest singular value of the unit-length columns; by default the package's.
 
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)
@@ -138,6 +149,13 @@ def rank_bound(network: object, inputs: object) -> int:
     - No activation ("identity"): the outputs are affine in the inputs, which leaves (d + 1) · n_outputs dimensions.
 
     For tanh no such symmetry is continuous, and P is reached at almost all parameters if there are enough examples.
+
+    Parameters
+    ----------
+    network, inputs : as :func:`parameter_jacobian` takes them.
+
+    >>> rank_bound([([[2.0]], [0.0])], [[3.0], [4.0], [5.0]])
+    2
     """
     net = network if isinstance(network, SetNetwork) else as_network(network)
     if isinstance(net, SetNetwork):

@@ -1,15 +1,11 @@
-"""Linear regions and the boundaries between them.
-
-Linear regions and activation patterns along curves, counted exactly.
+"""Linear regions and the boundaries between them: counted exactly along curves, and on random lines per volume.
 
 Crossing the boundary of an activation pattern switches one unit. Most of the time the network's function bends there,
 and a new linear region begins; where nothing above passes the unit on, the function stays the same affine map, and two
 patterns are one linear region. The two counts are kept apart.
 
-How much boundary between regions there is per volume: counted on random lines, and expected from random biases.
-
-A random line crosses a surface the more often the more of it there is (Cauchy–Crofton). The expectation over random
-biases is the sum over units of E‖∇z‖ρ(z), with ρ the density of the unit's bias: the slides' T·M, with T spelled out.
+A random line crosses a surface the more often the more of it there is (Cauchy–Crofton): so crossings on random lines
+give the boundary per volume.
 """
 
 from __future__ import annotations
@@ -18,10 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import norm
 
 from capcore.complexity.curves import Curves, segments
-from capcore.complexity.network import Network, as_network
+from capcore.complexity.network import as_network
 from capcore.complexity.trace import Trace, trace_curves
 from capcore.validation import finite_array, finite_number, positive_integer
 
@@ -35,13 +30,19 @@ class CurveRegions:
 
     Attributes
     ----------
-    curve : (k,) the curve that each breakpoint lies on.
-    t : (k,) its parameter, from 0 to 1 on a segment and to 2π on an ellipse.
-    points : (k, d) where it lies in input space.
-    layer : (k,) the layer whose unit switches there, the lowest being 1; 0 for a corner of a polyline on a boundary.
-    bends : (k,) whether the network's function bends there, so that a new linear region begins.
-    patterns, linear : (n_curves,) regions passed through, of either kind; one entry for a whole polyline. A region that
-        a curve leaves and enters again counts each time.
+    curve : (k,) array
+        The curve that each breakpoint lies on.
+    t : (k,) array
+        Its parameter, from 0 to 1 on a segment and to 2π on an ellipse.
+    points : (k, d) array
+        Where it lies in input space.
+    layer : (k,) array
+        The layer whose unit switches there, the lowest being 1; 0 for a corner of a polyline on a boundary.
+    bends : (k,) array
+        Whether the network's function bends there, so that a new linear region begins.
+    patterns, linear : (n_curves,) array
+        Regions passed through, of either kind; one entry for a whole polyline. A region that a curve leaves and enters
+        again counts each time.
     """
 
     curve: np.ndarray
@@ -56,7 +57,14 @@ class CurveRegions:
 def curve_regions(network: object, curves: Curves) -> CurveRegions:
     """Breakpoints of a piecewise linear network along curves, and the exact numbers of regions that the curves meet.
 
-    Raises ``ValueError`` as :func:`~capcore.complexity.trace.trace_curves` does.
+    Parameters
+    ----------
+    network, curves : as :func:`~capcore.complexity.trace.trace_curves` takes them.
+
+    Raises
+    ------
+    ValueError
+        For what ``trace_curves`` refuses.
 
     >>> from capcore.complexity import Network, segments
     >>> net = Network([[[1.0, 1.0]], [[1.0], [-1.0]], [[1.0]]], [[0.0, -0.5], [-2.0], [0.0]])
@@ -107,6 +115,11 @@ def crofton_factor(dim: int) -> float:
     √π Γ((d+1)/2)/Γ(d/2), the reciprocal of the mean ``|cosine|`` between a random direction and a fixed one: 1 on a
     line, π/2 in the plane, 2 in space.
 
+    Parameters
+    ----------
+    dim : int
+        Number of dimensions.
+
     >>> round(crofton_factor(3), 12)
     2.0
     """
@@ -120,9 +133,12 @@ class BoundaryDensity:
 
     Attributes
     ----------
-    value : (d−1)-dimensional volume of the boundaries per d-dimensional volume: one over a length.
-    standard_error : of ``value``, from the scatter of the lines.
-    n_lines : how many lines it comes from.
+    value : float
+        (d−1)-dimensional volume of the boundaries per d-dimensional volume: one over a length.
+    standard_error : float
+        Of ``value``, from the scatter of the lines.
+    n_lines : int
+        How many lines it comes from.
     """
 
     value: float
@@ -140,10 +156,17 @@ def boundary_density(
 
     Parameters
     ----------
-    network : a piecewise linear :class:`~capcore.complexity.network.Network` or what
-        :func:`~capcore.complexity.network.as_network` reads.
-    centre : (d,) of the ball, in input space.
+    network : Network
+        A piecewise linear one, or what :func:`~capcore.complexity.network.as_network` takes.
+    centre : (d,) array_like
+        Of the ball, in input space.
+    radius : float
+        Of the ball.
+    n_lines : int
+        At least 2.
+    rng : Generator
 
+    >>> from capcore.complexity import Network
     >>> line = Network([np.eye(2)[:, :1], [[1.0]]], [[0.0], [0.0]])
     >>> found = boundary_density(line, [0.0, 0.0], 1.0, 4000, np.random.default_rng(0))
     >>> abs(found.value - 2 / np.pi) < 4 * found.standard_error
@@ -175,35 +198,3 @@ def _chords(dim: int, n_lines: int, rng: np.random.Generator) -> tuple[np.ndarra
 def _mean_chord(dim: int) -> float:
     """The mean length of those chords: the volume of the ball over that of the disc across it."""
     return float(np.exp(0.5 * np.log(np.pi) + gammaln((dim + 1) / 2) - gammaln(dim / 2 + 1)))
-
-
-def expected_boundary_density(network: object, inputs: object, bias_scale: float) -> np.ndarray:
-    """(n, n_hidden) what every unit's boundary has per volume at inputs (n, d), expected over its own normal bias.
-
-    ‖∇z‖ρ(z₀ − kink), summed over kinks: z₀ is the pre-activation without its own bias and ρ the normal density of
-    standard deviation ``bias_scale``. The mean over networks with such biases, summed over units, is the expected
-    boundary per volume there; divided by their number it is the slides' T.
-
-    Raises ``ValueError`` for a smooth activation and a bias scale that is not positive: without biases the boundaries
-    are cones, and their density depends on the place.
-
-    >>> one = Network([[[3.0], [4.0]], [[1.0]]], [[7.0], [0.0]])
-    >>> expected_boundary_density(one, [[0.0, 0.0]], 1.0).round(4).tolist()
-    [[1.9947]]
-    """
-    net = as_network(network)
-    if not net.phi.piecewise_linear:
-        raise ValueError(f"activation: found {net.activation!r}, expected a piecewise linear one, such as relu.")
-    if finite_number(bias_scale, "bias_scale") <= 0:
-        raise ValueError(
-            f"bias_scale: found {bias_scale:g}, expected more than 0. Without biases boundaries are cones."
-        )
-    levels = net.pre_activations(inputs)[:-1]
-    found = []
-    for layer, z in enumerate(levels):
-        below = Network(net.weights[: layer + 1], net.biases[: layer + 1], net.activation, net.slope)
-        steepness = np.linalg.norm(below.jacobian(inputs), axis=2)
-        own = z - net.biases[layer]
-        density = sum((norm.pdf(kink - own, scale=bias_scale) for kink in net.phi.kinks), np.zeros_like(z))
-        found.append(steepness * density)
-    return np.concatenate(found, axis=1)

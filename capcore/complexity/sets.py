@@ -1,16 +1,11 @@
-"""Sets, their reorderings, and networks that cannot see the order.
-
-Sets, their reorderings, and the accuracy that no permutation-invariant model can exceed.
+"""Sets, their reorderings, and networks that cannot see the order: Deep Sets (Zaheer et al., 2017; the note's example).
 
 A set is given as its items in some order: inputs are (n, items, d). Two inputs lie in one *orbit* if one is a
 reordering of the other. A function that does not see the order is constant on every orbit.
-
-Deep Sets: networks on sets, which cannot see the order of the items (Zaheer et al., 2017; the note's example).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,75 +29,18 @@ def canonical_order(inputs: object) -> np.ndarray:
 
 
 def orbit_indices(inputs: object) -> np.ndarray:
-    """(n,) the number of the orbit that each of the inputs (n, items, d) lies in, counted from 0.
+    """(n,) the number of the orbit that each of the inputs lies in, counted from 0.
+
+    Parameters
+    ----------
+    inputs : (n, items, d) array_like
+        Sets.
 
     >>> orbit_indices([[[2.0], [1.0]], [[3.0], [1.0]], [[1.0], [2.0]]]).tolist()
     [0, 1, 0]
     """
     sets = canonical_order(inputs)
     return np.unique(sets.reshape(len(sets), -1), axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def orbit_ceiling(inputs: object, labels: object) -> float:
-    """The largest share of ``labels`` (n,) that any permutation-invariant model gets right on inputs (n, items, d).
-
-    Such a model gives one answer per orbit, so that the commonest label of the orbit is the best it can do; and a model
-    that gives that answer everywhere exists. Where every orbit holds two labels equally often the ceiling is one half,
-    and with two labels in all *every* invariant model is at exactly one half: of each pair it gets one right.
-
-    Raises ``ValueError`` for another number of labels than of inputs.
-
-    >>> orbit_ceiling([[[2.0], [1.0]], [[1.0], [2.0]]], [1, -1])
-    0.5
-    """
-    orbits = orbit_indices(inputs)
-    values = labels_of(labels, len(orbits))
-    kinds = np.unique(values, return_inverse=True)[1].reshape(-1)
-    counts = np.zeros((orbits.max() + 1, kinds.max() + 1), dtype=int)
-    np.add.at(counts, (orbits, kinds), 1)
-    return float(counts.max(axis=1).sum() / len(orbits))
-
-
-def closed_under_exchange(
-    inputs: object, labels: object, places: Sequence[int] = (0, 1)
-) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (2n, items, d) and labels (2n,): the given ones, then each with two items exchanged and the label negated.
-
-    Parameters
-    ----------
-    inputs : (n, items, d). labels : (n,) of ±1. places : which two items are exchanged.
-
-    >>> [part.ravel().tolist() for part in closed_under_exchange([[[2.0], [1.0]]], [1])]
-    [[2.0, 1.0, 1.0, 2.0], [1.0, -1.0]]
-    """
-    items = finite_array(inputs, "inputs", 3)
-    values = labels_of(labels, len(items))
-    if len(set(places)) != 2 or not all(0 <= place < items.shape[1] for place in places):
-        raise ValueError(f"places: found {tuple(places)}, expected two different ones of 0 … {items.shape[1] - 1}.")
-    order = np.arange(items.shape[1])
-    order[list(places)] = order[list(places)[::-1]]
-    return np.concatenate([items, items[:, order]]), np.concatenate([values, -values])
-
-
-def with_places(inputs: object) -> np.ndarray:
-    """(n, items, d + items) inputs whose items carry the number of their place, as a 1 among zeros.
-
-    A model of sets that reads these sees the order.
-
-    >>> with_places([[[5.0], [7.0]]]).tolist()
-    [[[5.0, 1.0, 0.0], [7.0, 0.0, 1.0]]]
-    """
-    items = finite_array(inputs, "inputs", 3)
-    places = np.broadcast_to(np.eye(items.shape[1]), (len(items), items.shape[1], items.shape[1]))
-    return np.concatenate([items, places], axis=2)
-
-
-def labels_of(labels: object, count: int) -> np.ndarray:
-    """``labels`` as floats (count,), or an error that says how many are missing."""
-    values = finite_array(labels, "labels", 1)
-    if len(values) != count:
-        raise ValueError(f"labels: found {len(values)}, expected {count}, one for each input.")
-    return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +52,15 @@ class SetNetwork:
 
     Attributes
     ----------
-    items : φ, reads one item (d inputs). rest : ρ, reads the sum (as many inputs as φ has outputs).
+    items : Network
+        φ, which reads one item (d inputs).
+    rest : Network
+        ρ, which reads the sum (as many inputs as φ has outputs).
 
-    Raises ``ValueError`` where ρ does not read what φ puts out.
+    Raises
+    ------
+    ValueError
+        Where ρ does not read what φ puts out.
 
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)

@@ -27,11 +27,16 @@ class SlicePartition:
 
     Attributes
     ----------
-    polygons : r arrays (n_corners, 2), the corners (u, v) in order.
-    areas : (r,) areas in the units of (u, v).
-    maps : (r, 3, n_outputs) coefficients (constant, u, v) of the logits on each polygon.
-    region : (r,) the linear region that a polygon belongs to, numbered from 0: adjacent polygons with the same map.
-    outline : (n_corners, 2) the corners of the whole slice, counterclockwise.
+    polygons : list of (n_corners, 2) arrays
+        The corners (u, v) of r polygons, in order.
+    areas : (r,) array
+        Areas in the units of (u, v).
+    maps : (r, 3, n_outputs) array
+        Coefficients (constant, u, v) of the logits on each polygon.
+    region : (r,) array
+        The linear region that a polygon belongs to, numbered from 0: adjacent polygons with the same map.
+    outline : (n_corners, 2) array
+        The corners of the whole slice, counterclockwise.
     """
 
     polygons: list[np.ndarray]
@@ -44,11 +49,6 @@ class SlicePartition:
     def n_patterns(self) -> int:
         """The number of polygons: of regions on which no unit switches."""
         return len(self.polygons)
-
-    @property
-    def n_linear(self) -> int:
-        """The number of linear regions: of polygons that do not continue their neighbour's affine map."""
-        return int(self.region.max()) + 1
 
     @property
     def slopes(self) -> np.ndarray:
@@ -66,14 +66,19 @@ def partition_slice(network: object, origin: object, first: object, second: obje
 
     Parameters
     ----------
-    network : a piecewise linear :class:`~capcore.complexity.network.Network` or what
-        :func:`~capcore.complexity.network.as_network` reads.
-    origin, first, second : (d,) points and directions in input space; lengths in (u, v) are lengths in input space if
-        the directions are orthonormal.
-    outline : (n_corners, 2) corners (u, v) of a convex polygon, in either sense.
+    network : Network
+        A piecewise linear one, or what :func:`~capcore.complexity.network.as_network` takes.
+    origin, first, second : (d,) array_like
+        Points and directions in input space; lengths in (u, v) are lengths in input space if the directions are
+        orthonormal.
+    outline : (n_corners, 2) array_like
+        Corners (u, v) of a convex polygon, in either sense.
 
-    Raises ``ValueError`` for a smooth activation, parallel directions, an outline that is not convex, and weights whose
-    products leave double precision.
+    Raises
+    ------
+    ValueError
+        For a smooth activation, parallel directions, an outline that is not convex, and weights whose products leave
+        double precision.
 
     >>> net = Network([np.eye(2), [[1.0], [1.0]]], [[0.0, 0.0], [0.0]])
     >>> square = [[-1, -1], [1, -1], [1, 1], [-1, 1]]

@@ -1,7 +1,8 @@
-"""A piecewise linear network followed exactly along curves: between breakpoints every unit has a formula in t.
+"""Piecewise linear networks followed exactly along curves: between breakpoints every unit has a formula in t.
 
 The formulas are carried upwards layer by layer. Where a unit's pre-activation meets a kink of the activation the piece
-is cut in two, so that above a layer all its units are on known pieces of the activation.
+is cut in two, so that above a layer all its units are on known pieces of the activation. Lengths of the curves' images
+in every layer, and how often its units switch, are read off the pieces (slides; Raghu et al., 2017).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ellipeinc
 
 from capcore.complexity.curves import Curves
 from capcore.complexity.network import Network, as_network, out_of_range
@@ -23,10 +25,14 @@ class Stage:
 
     Attributes
     ----------
-    curve : (k,) the curve that each piece lies on.
-    start, end : (k,) the parameters between which it lies.
-    layer : (k,) the layer that made the breakpoint at ``start``, the lowest being 1; 0 at the start of a curve.
-    coefficients : (k, n_basis, width) the outputs of the layer's units, after the activation, in the curves' basis.
+    curve : (k,) array
+        The curve that each piece lies on.
+    start, end : (k,) array
+        The parameters between which it lies.
+    layer : (k,) array
+        The layer that made the breakpoint at ``start``, the lowest being 1; 0 at the start of a curve.
+    coefficients : (k, n_basis, width) array
+        The outputs of the layer's units, after the activation, in the curves' basis.
     """
 
     curve: np.ndarray
@@ -38,7 +44,15 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A network along curves; ``stages[0]`` are the inputs, ``stages[l]`` hidden layer l, the last one the logits."""
+    """A network along curves.
+
+    Attributes
+    ----------
+    network : Network
+    curves : Curves
+    stages : tuple of Stage
+        ``stages[0]`` are the inputs, ``stages[l]`` hidden layer l, the last one the logits.
+    """
 
     network: Network
     curves: Curves
@@ -58,12 +72,16 @@ def trace_curves(network: object, curves: Curves) -> Trace:
 
     Parameters
     ----------
-    network : a :class:`~capcore.complexity.network.Network` or what
-        :func:`~capcore.complexity.network.as_network` reads, with "relu", "leaky_relu", "hard_tanh" or "identity".
-    curves : of :mod:`capcore.complexity.curves`, in the network's input space.
+    network : Network
+        With "relu", "leaky_relu", "hard_tanh" or "identity", or what :func:`~capcore.complexity.network.as_network`
+        takes.
+    curves : Curves
+        In the network's input space, such as from :func:`~capcore.complexity.curves.segments`.
 
-    Raises ``ValueError`` for a smooth activation, curves in another space, and weights whose products leave double
-    precision.
+    Raises
+    ------
+    ValueError
+        For a smooth activation, curves in another space, and weights whose products leave double precision.
 
     >>> net = Network([[[1.0, 1.0]], [[1.0], [1.0]]], [[0.0, -0.5], [0.0]])
     >>> from capcore.complexity import segments
@@ -138,3 +156,57 @@ def _activate(stage: Stage, curves: Curves, network: Network) -> Stage:
     if intercepts.any():
         after[:, 0] += intercepts[which]
     return Stage(stage.curve, stage.start, stage.end, stage.layer, after)
+
+
+def layer_lengths(course: Trace) -> np.ndarray:
+    """(n_layers + 1, n_curves) lengths of the curves' images: inputs, hidden layers after activation, logits.
+
+    Exact: straight pieces are straight in every layer, and pieces of ellipses are pieces of ellipses.
+
+    Parameters
+    ----------
+    course : Trace
+        From :func:`trace_curves`.
+
+    >>> from capcore.complexity import segments
+    >>> layer_lengths(trace_curves([([[3.0]], [0.0]), ([[1.0]], [0.0])], segments([-1.0], [1.0]))).tolist()
+    [[2.0], [3.0], [3.0]]
+    """
+    return np.array([_lengths(stage, course) for stage in course.stages])
+
+
+def layer_transitions(course: Trace) -> np.ndarray:
+    """(n_hidden_layers, n_curves) how often the units of each hidden layer switch along the curves, exact.
+
+    Parameters
+    ----------
+    course : Trace
+        From :func:`trace_curves`.
+
+    >>> from capcore.complexity import segments
+    >>> layer_transitions(trace_curves([([[3.0]], [0.0]), ([[1.0]], [0.0])], segments([-1.0], [1.0]))).tolist()
+    [[1]]
+    """
+    n = len(course.curves)
+    pieces = np.array([np.bincount(stage.curve, minlength=n) for stage in course.stages[:-1]])
+    return np.diff(pieces, axis=0)
+
+
+def _lengths(stage: Stage, course: Trace) -> np.ndarray:
+    curves, duration = course.curves, stage.end - stage.start
+    if curves.shape == "straight":
+        pieces = np.linalg.norm(stage.coefficients[:, 1], axis=1) * duration
+    else:
+        pieces = _arc_lengths(stage.coefficients[:, 1], stage.coefficients[:, 2], stage.start, stage.end)
+    return np.bincount(stage.curve, pieces, minlength=len(curves))
+
+
+def _arc_lengths(cosine: np.ndarray, sine: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """(k,) lengths of the arcs cosine·cos t + sine·sin t: incomplete elliptic integrals of the second kind."""
+    squares = np.sum(cosine**2, axis=1), np.sum(sine**2, axis=1)
+    mean, gap, mixed = sum(squares) / 2, (squares[1] - squares[0]) / 2, np.sum(cosine * sine, axis=1)
+    swing = np.hypot(gap, mixed)  # the squared speed is mean + swing·cos 2(t − turn)
+    turn = np.arctan2(-mixed, gap) / 2
+    largest = mean + swing
+    modulus = np.clip(np.divide(2 * swing, largest, out=np.zeros_like(swing), where=largest > 0), 0, 1)
+    return np.sqrt(largest) * (ellipeinc(end - turn, modulus) - ellipeinc(start - turn, modulus))

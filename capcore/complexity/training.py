@@ -1,8 +1,4 @@
-"""Training of small networks by Adam, several of one shape at once.
-
-Adam on several networks of one shape at once, each at its own learning rate: what training in NumPy is made of.
-
-Training of small networks by Adam, several of one shape at once, with starts, biases and snapshots under control.
+"""Training of small networks by Adam, several of one shape at once, with starts, biases and snapshots under control.
 
 scikit-learn's ``MLPClassifier`` fixes the initial scales and always trains biases, and keeps no networks on the way.
 """
@@ -23,13 +19,20 @@ DECAYS = (0.9, 0.999)
 
 
 class Adam:
-    """Adam on a list of arrays (n_runs, …), changed in place; a learning rate for each run.
+    """Adam on arrays that are changed in place, with a learning rate for each run.
 
     Attributes
     ----------
-    values : what is trained, floating-point. rates : (n_runs,), may be changed between steps.
-    epsilon : added to the roots of the means of squares. count : steps so far.
-    first, second : running means of gradients and of their squares, of the shapes of the values.
+    values : list of (n_runs, …) arrays
+        What is trained, floating-point.
+    rates : (n_runs,) array
+        Learning rates; they may be changed between steps.
+    epsilon : float
+        Added to the roots of the means of squares.
+    count : int
+        Steps so far.
+    first, second : list of arrays
+        Running means of gradients and of their squares, of the shapes of the values.
 
     >>> at = np.array([[3.0]])
     >>> adam = Adam([at], np.array([0.5]))
@@ -107,9 +110,12 @@ class TrainingRun:
 
     Attributes
     ----------
-    epochs : (n_snapshots,) passes over the data after which networks were kept.
-    networks : n_snapshots tuples of networks, one for each run.
-    losses : (n_epochs, n_runs) mean loss of the mini-batches of every epoch, each before its step.
+    epochs : tuple of int
+        Passes over the data after which networks were kept, n_snapshots of them.
+    networks : tuple of tuples of Network
+        For each snapshot the networks, one for each run.
+    losses : (n_epochs, n_runs) array
+        Mean loss of the mini-batches of every epoch, each before its step.
     """
 
     epochs: tuple[int, ...]
@@ -141,18 +147,33 @@ def train(
 
     Parameters
     ----------
-    networks : where the runs start, such as from :func:`~capcore.complexity.network.random_network`.
-    inputs : (n, d), the same for all runs.
-    targets : labels (n,) or (n_runs, n) for "cross_entropy"; values (n, n_outputs) or (n_runs, n, n_outputs) for
-        "squared".
-    rngs : one generator for each run.
-    learning_rate : one for all runs, or one for each.
-    batch_size : points of a mini-batch; what is left over at the end of an epoch is a smaller batch.
-    weight_decay : of all weights, not of biases, per step and in units of the learning rate (AdamW).
-    biases : whether biases are trained; if not they stay as they are.
-    snapshots : epochs to keep networks at, 0 for the start; the last epoch is always kept.
+    networks : list of Network
+        Where the runs start, such as from :func:`~capcore.complexity.network.random_network`.
+    inputs : (n, d) array_like
+        The same for all runs.
+    targets : array_like
+        Labels (n,) or (n_runs, n) for "cross_entropy"; values (n, n_outputs) or (n_runs, n, n_outputs) for "squared".
+    rngs : list of Generator
+        One generator for each run.
+    loss : str
+        "cross_entropy" or "squared".
+    learning_rate : float or list of float
+        One for all runs, or one for each.
+    n_epochs : int
+        Passes over the data.
+    batch_size : int
+        Points of a mini-batch; what is left over at the end of an epoch is a smaller batch.
+    weight_decay : float
+        Of all weights, not of biases, per step and in units of the learning rate (AdamW).
+    biases : bool
+        Whether biases are trained; if not they stay as they are.
+    snapshots : list of int
+        Epochs to keep networks at, 0 for the start; the last epoch is always kept.
 
-    Raises ``ValueError`` for networks of different shapes, targets that do not fit, and settings out of range.
+    Raises
+    ------
+    ValueError
+        For networks of different shapes, targets that do not fit, and settings out of range.
 
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)

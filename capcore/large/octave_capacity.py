@@ -21,10 +21,10 @@ from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
 from capcore.allocation import CapacityWarning
-from capcore.architectures.scales import to_even_scale
 from capcore.generic import tensor_train_dimension
 from capcore.large.octave_blocks import Corner, Family, Level, arrays, corners, levels, shares
 from capcore.large.octave_predictor import ExponentialSequence
+from capcore.magnitudes import to_even_scale
 from capcore.tangent_space import TangentSpace
 
 

@@ -14,7 +14,6 @@ from .generator import LimitCoefficients as LimitCoefficients
 from .generator import displacement as displacement
 from .generator import lumped as lumped
 from .generator import normalised_rates as normalised_rates
-from .generator import rates_of as rates_of
 from .generator import residual as residual
 from .laws import dilated_diffusion as dilated_diffusion
 from .laws import forgetting as forgetting

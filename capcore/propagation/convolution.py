@@ -1,6 +1,7 @@
 """Transport of capacity by a convolution: of any number of axes and channels, dilated, causal or centred.
 
-What happens to capacity that leaves the range of positions is its *boundary*:
+Its squared weights are the W∘W of paper 2, Eq. 2, where W is convolutional (§3.1), dilated (§3.6), of several channels
+(§3.7) or of several axes (§3.8). What happens to capacity that leaves the range of positions is its *boundary*:
 
 ``periodic``
     It comes back at the other end: circular convolution.
@@ -26,6 +27,7 @@ from capcore.propagation.matrix import TOLERANCE, NotStochasticError, columns_to
 from capcore.validation import finite_array, one_of, positive_integer
 
 BOUNDARIES = ("periodic", "absorbing", "reflecting", "renormalised")
+"""What may happen to capacity that leaves the range of positions."""
 
 
 def check_boundary(boundary: object) -> str:
@@ -62,13 +64,21 @@ def convolution_operator(
 
     Parameters
     ----------
-    kernel : (in, m, out) numbers of any sign, one (in, out) block for every offset. offsets : (m, d) whole numbers.
-    shape : numbers of positions along the d axes. boundary : see the module.
+    kernel : (in, m, out) array
+        Numbers of any sign, one (in, out) block for every offset.
+    offsets : (m, d) array
+        Whole numbers.
+    shape : tuple of int
+        Numbers of positions along the d axes.
+    boundary : str
+        One of :data:`BOUNDARIES`.
 
     Returns
     -------
-    matrix : (n · in, n · out), position-major, for n positions; entry ((y + j, i), (y, o)) is kernel[i, j, o].
-    lost : (n · out,) what is missing in each column. Zero but for ``absorbing``.
+    matrix : (n · in, n · out) sparse array
+        Position-major, for n positions; entry ((y + j, i), (y, o)) is kernel[i, j, o].
+    lost : (n · out,) array
+        What is missing in each column. Zero but for ``absorbing``.
     """
     below, _, above = kernel.shape
     n = int(np.prod(shape))
@@ -105,15 +115,18 @@ def convolution_operator(
 class ConvolutionTransport:
     """Capacity weights of a convolution: capacity at position y moves to y + (tap − origin) · dilation.
 
-    The same object holds jump rates, as the generator of the limits: see :mod:`capcore.propagation.generator`.
+    It is W∘W of paper 2, Eq. 2, and with several channels D_ℓ of Eq. 24. The same object holds jump rates, as the
+    generator of the limits: see :mod:`capcore.propagation.generator`.
 
     Attributes
     ----------
-    weights : (in, *taps, out), none negative: the squared kernel. As many axes of taps as of positions.
-    dilation : whole number of at least 1, or one for every axis.
-    origin : tap that reads the output's own position, or one for every axis. ``"centre"``, the default, needs odd
-        numbers of taps; 0 is causal where positions are lags, as in
-        :class:`~capcore.architectures.hierarchical.Hierarchical`.
+    weights : (in, *taps, out) array
+        None negative: the squared kernel. As many axes of taps as of positions.
+    dilation : int or tuple of int
+        At least 1, or one for every axis.
+    origin : int, tuple of int or "centre"
+        Tap that reads the output's own position, or one for every axis. ``"centre"``, the default, needs odd numbers of
+        taps; 0 is causal where positions are lags, as in :class:`~capcore.architectures.hierarchical.Hierarchical`.
 
     >>> ConvolutionTransport.of_offsets({-1: 0.25, 0: 0.5, 1: 0.25}).operator((3, 1), "absorbing")[0].toarray()
     array([[0.5 , 0.25, 0.  ],
@@ -144,7 +157,7 @@ class ConvolutionTransport:
     def of_weights(
         cls, kernel: object, dilation: int | tuple[int, ...] = 1, origin: int | tuple[int, ...] | str = "centre"
     ) -> ConvolutionTransport:
-        """From the signed kernel (in, *taps, out) of a network."""
+        """From the signed kernel (in, *taps, out) of a network: its squares."""
         return cls(squares(finite_array(kernel, "kernel", tuple(range(3, 8))), "kernel"), dilation, origin)
 
     @classmethod

@@ -20,11 +20,16 @@ class Propagation:
 
     Attributes
     ----------
-    input : (*positions, channels) capacity of the network's input, κ^X.
-    side : capacity of the side inputs, summed over layers, κ^Y; ``None`` if their spaces differ from layer to layer.
-    side_mass, bias_mass, boundary_mass : (n_layers,) totals by layer, lowest first.
-    supplied : all that was put in: the output's capacity and the sources.
-    states : capacities on the outputs of layers 0 … n_layers, where 0 is the input; empty unless kept.
+    input : (*positions, channels) array
+        Capacity of the network's input, κ^X.
+    side : array, optional
+        Capacity of the side inputs, summed over layers, κ^Y; None if their spaces differ from layer to layer.
+    side_mass, bias_mass, boundary_mass : (n_layers,) array
+        Totals by layer, lowest first.
+    supplied : float
+        All that was put in: the output's capacity and the sources.
+    states : tuple of arrays
+        Capacities on the outputs of layers 0 … n_layers, where 0 is the input; empty unless kept.
     """
 
     input: np.ndarray
@@ -69,17 +74,27 @@ def propagate(
 
     Parameters
     ----------
-    output : (*positions, channels) or, with one channel, (*positions): κ^L, on the outputs of the uppermost layer.
-    layers : lowest first. A bare transport is a layer without side inputs, bias and skips.
-    boundary : of convolutions; see :mod:`capcore.propagation.convolution`.
-    sources : ``{layer: capacity}`` added on the outputs of that layer, 0 being the input: κ(L → L_ℓ) of Eq. 7 for
+    output : (*positions, channels) array_like
+        κ^L, on the outputs of the uppermost layer; (*positions) will do with one channel.
+    layers : list of Layer
+        Lowest first. A bare transport is a layer without side inputs, bias and skips.
+    boundary : str
+        Of convolutions; see :mod:`capcore.propagation.convolution`.
+    sources : dict, optional
+        ``{layer: capacity}`` added on the outputs of that layer, 0 being the input: κ(L → L_ℓ) of paper 2, Eq. 7, for
         connections to the output, or κ(ℓ → ℓ) of Eq. 11. The latter add up only if they are *conditional*, each given
-        all layers above.
-    conserve : whether to refuse layers whose columns do not sum to one.
-    keep : whether to keep the capacities of all layers.
+        all layers above (paper 1, Property 6).
+    conserve : bool
+        Whether to refuse layers whose columns do not sum to one.
+    keep : bool
+        Whether to keep the capacities of all layers.
 
-    Raises :class:`~capcore.propagation.matrix.NotStochasticError` for a layer that does not conserve capacity, and
-    ``ValueError`` for shapes that do not fit, negative capacities and unknown boundaries.
+    Raises
+    ------
+    NotStochasticError
+        For a layer that does not conserve capacity.
+    ValueError
+        For shapes that do not fit, negative capacities and unknown boundaries.
 
     >>> from capcore.propagation.convolution import ConvolutionTransport
     >>> step = Layer.leaky(ConvolutionTransport.of_offsets({0: 0.5, 1: 0.5}), side=0.5)

@@ -2,7 +2,7 @@
 
 Two limits hide under one equation of the paper. With jumps of order 1/N, N layers tend to exp(tΔ), a law on pixels,
 with an error of order 1/N. Only where capacity spreads over many pixels, √(2D) ≫ 1, does that tend to the heat
-equation, with an error of order 1/D. Equation 3 is the second limit.
+equation, with an error of order 1/D. Paper 2, Eq. 3, is the second limit.
 
 Time t runs from 0 at the output to 1 at the input, in segments in which nothing changes: dilations change from layer to
 layer (§3.6), and so may the leak and the source (§3.2–3.5).
@@ -35,8 +35,14 @@ class Segment:
 
     Attributes
     ----------
-    duration : at least 0. generator : jump rates, for the lattice law, or the coefficients of the equation.
-    leak : α ≥ 0, with jump rates; coefficients carry their own. source : (*positions, channels) per unit time.
+    duration : float
+        At least 0.
+    generator : ConvolutionTransport or LimitCoefficients
+        Jump rates, for the lattice law, or the coefficients of the equation.
+    leak : float
+        α ≥ 0 of paper 2, Eq. 16, with jump rates; coefficients carry their own.
+    source : (*positions, channels) array, optional
+        Per unit time: the last term of paper 2, Eqs 8 and 11.
     """
 
     duration: float
@@ -59,14 +65,20 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """Capacity at the end, κ^X (*positions, channels), what leaked, κ^Y, and what was supplied.
+    """Where capacity is at the end, and what became of the rest (paper 2, Eq. 16).
 
-    ``boundary`` is what left through an absorbing boundary; ``leaked_by`` is the leak of every segment.
+    Attributes
+    ----------
+    final : (*positions, channels) array
+        κ^X, at t = 1.
+    leaked : (*positions, channels) array
+        κ^Y, where it leaked.
+    supplied : float
+        All that was put in: at the start, and by sources.
     """
 
     final: np.ndarray
     leaked: np.ndarray
-    leaked_by: np.ndarray
     supplied: float
 
     @property
@@ -76,20 +88,26 @@ class Evolution:
 
 
 def evolve(initial: object, segments: Sequence[Segment], boundary: str = "periodic") -> Evolution:
-    """Solution of Eqs 3, 8, 11, 16, 19 and 28 on a range of positions, exact in time, by Fourier transforms.
+    """Solution of paper 2, Eqs 3, 8, 11, 16, 19, 28 and 30, on a range of positions, exact in time, by Fourier series.
 
     With limit coefficients it is the equation's solution for the trigonometric polynomial through the initial values: a
     single pixel needs √(2Dt) of at least about one pixel to be resolved.
 
     Parameters
     ----------
-    initial : (*positions, channels), or (*positions) with one channel: π(0, x). With sources alone, zeros.
-    segments : from the output down, each with at most 1e7 jumps where there are several channels, and a drift of at
-        most 1e7 waves: then nine digits are right.
-    boundary : as far as the generators are symmetric enough for images, see :mod:`capcore.propagation.fourier`;
-        otherwise follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`.
+    initial : (*positions, channels) array_like
+        π(0, x); (*positions) will do with one channel. With sources alone, zeros.
+    segments : list of Segment
+        From the output down, each with at most 1e7 jumps where there are several channels, and a drift of at most 1e7
+        waves: then nine digits are right.
+    boundary : str
+        As far as the generators are symmetric enough for images, see :mod:`capcore.propagation.fourier`; otherwise
+        follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`.
 
-    Raises ``ValueError`` for more jumps, or results beyond double precision.
+    Raises
+    ------
+    ValueError
+        For more jumps, or results beyond double precision.
 
     >>> step = ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})
     >>> start = np.zeros(41); start[20] = 1
@@ -99,7 +117,7 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     capacity = with_channels(initial, segment_axes(segments))
     grid = Grid(capacity.shape[:-1], boundary)
     spectrum = grid.transform(capacity)
-    leaked, leaked_by, supplied = np.zeros_like(capacity), [], float(capacity.sum())
+    leaked, supplied = np.zeros_like(capacity), float(capacity.sum())
     for segment in segments:
         symbol, t, leak = grid.symbol(segment.generator), segment.duration, segment.total_leak
         values = source_values(segment, capacity)
@@ -107,12 +125,10 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
         phi = phi_functions(_checked(t * (symbol - leak * np.eye(symbol.shape[-1]))))
         held = t * (_times(phi[1], spectrum) + t * _times(phi[2], source))  # ∫ π dt
         spectrum = _times(phi[0], spectrum) + t * _times(phi[1], source)
-        lost = leak * grid.inverse(held) if leak else np.zeros_like(capacity)
-        leaked = leaked + lost
-        leaked_by.append(float(lost.sum()))
+        leaked = leaked + (leak * grid.inverse(held) if leak else np.zeros_like(capacity))
         supplied += added
     final = representable(grid.inverse(spectrum), "initial")
-    return Evolution(final, representable(leaked, "initial"), np.array(leaked_by), supplied)
+    return Evolution(final, representable(leaked, "initial"), supplied)
 
 
 def _checked(w: np.ndarray) -> np.ndarray:

@@ -1,12 +1,8 @@
-"""Convolutions as products of Fourier symbols.
-
-Fourier transforms that turn convolutions into products, on a periodic range or by mirror images.
+"""Convolutions as products of Fourier symbols, periodic or by mirror images, and equal layers as powers of them.
 
 Reflection is an even extension to twice the length, absorption an odd one with zeros at positions −1 and n. Images
 are exact only for kernels that are symmetric along every axis; for absorption they must also reach no
 further than the neighbour.
-
-Any number of equal layers at once, as a power of the convolution's Fourier symbol.
 """
 
 from __future__ import annotations
@@ -27,7 +23,14 @@ class NoSymbolError(ValueError):
 
 
 class Grid:
-    """Positions of the given shape (*positions), with the transform that suits the boundary.
+    """Positions with the transform that suits the boundary.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Numbers of positions along the axes.
+    boundary : str
+        "periodic", "reflecting" or "absorbing".
 
     >>> grid = Grid((5,), "reflecting")
     >>> grid.inverse(grid.transform(np.eye(5)[:, :1])).round(12)[:, 0].tolist()
@@ -76,7 +79,10 @@ class Grid:
         cancels for long waves; at k = 0 its columns sum to zero. Capacity weights that conserve have M = I + symbol.
         For limit coefficients −kᵀDk − i k·v; the leak is left to the caller.
 
-        Raises :class:`NoSymbolError` where the boundary asks for more symmetry than the kernel has.
+        Raises
+        ------
+        NoSymbolError
+            Where the boundary asks for more symmetry than the kernel has.
         """
         if len(np.ravel(generator.origin if isinstance(generator, ConvolutionTransport) else generator.drift)) != len(
             self.shape
@@ -138,7 +144,7 @@ class Grid:
 def propagate_equal(
     output: object, transport: ConvolutionTransport, n_layers: int, *, boundary: str = "periodic"
 ) -> np.ndarray:
-    """(*positions, channels) capacity below ``n_layers`` layers of equal, conserving weights (Eq. 2).
+    """(*positions, channels) capacity below ``n_layers`` layers of equal, conserving weights (paper 2, Eq. 2).
 
     The power is taken of the symbol's distance from one, so that neither conservation nor long waves suffer from
     rounding in deep networks. The cost hardly depends on the depth. Rounding leaves numbers of either sign,
@@ -146,12 +152,22 @@ def propagate_equal(
 
     Parameters
     ----------
-    output : (*positions, channels) or, with one channel, (*positions). transport : with as many inputs as outputs.
-    boundary : ``periodic``; ``reflecting`` for kernels symmetric along every axis; ``absorbing`` for those that also
-        reach no further than neighbours. Anything else is for :func:`~capcore.propagation.discrete.propagate`.
+    output : (*positions, channels) array_like
+        (*positions) will do with one channel.
+    transport : ConvolutionTransport
+        With as many input as output channels.
+    n_layers : int
+        At least 1.
+    boundary : str
+        ``periodic``; ``reflecting`` for kernels symmetric along every axis; ``absorbing`` for those that also reach no
+        further than neighbours. Anything else is for :func:`~capcore.propagation.discrete.propagate`.
 
-    Raises :class:`~capcore.propagation.matrix.NotStochasticError` and
-    :class:`~capcore.propagation.fourier.NoSymbolError`.
+    Raises
+    ------
+    NotStochasticError
+        Where the weights do not conserve capacity.
+    NoSymbolError
+        Where the boundary asks for more symmetry than the kernel has.
 
     >>> step = ConvolutionTransport.of_offsets({-1: 0.25, 0: 0.5, 1: 0.25})
     >>> propagate_equal([0, 0, 1.0, 0, 0], step, 2)[:, 0].round(12).tolist()

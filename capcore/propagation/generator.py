@@ -1,8 +1,8 @@
 """Residual layers I + Δ/N and their generator Δ: jump rates, and the drift, diffusion and leak that they amount to.
 
 A residual layer keeps most capacity where it is and lets a little jump: W∘W = I + Δ/N, with rates a_j ≥ 0 at offset
-j ≠ 0 and −Σ a_j on the diagonal, so that columns sum to one (the paper's W∘W = 1 + εΔ needs that too). Over N layers
-the mean displacement is v = Σ j a_j and the variance 2D − v²/N with D = ½ Σ j jᵀ a_j. The paper leaves out v,
+j ≠ 0 and −Σ a_j on the diagonal, so that columns sum to one (the W∘W = 1 + εΔ of paper 2, §3.1, needs that too). Over N
+layers the mean displacement is v = Σ j a_j and the variance 2D − v²/N with D = ½ Σ j jᵀ a_j. The paper leaves out v,
 which vanishes for symmetric kernels only: causal ones drift.
 """
 
@@ -20,10 +20,21 @@ from capcore.validation import finite_array, positive_integer
 
 
 def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:
-    """I + Δ/N: the capacity weights of one of N layers whose jumps have the given rates over all layers.
+    """I + Δ/N: capacity weights of one of N layers whose jumps have the given rates over all layers (paper 2, §3.1).
 
-    What stays on the diagonal is the rest to one, whatever ``rates`` holds there. Raises ``ValueError`` where too few
-    layers would make it negative: positivity asks for Σ_j a_j ≤ N in every channel.
+    What stays on the diagonal is the rest to one, whatever ``rates`` holds there.
+
+    Parameters
+    ----------
+    rates : ConvolutionTransport
+        Jumps over all layers, of as many input as output channels.
+    n_layers : int
+        N, at least 1.
+
+    Raises
+    ------
+    ValueError
+        Where too few layers would make it negative: positivity asks for Σ_j a_j ≤ N in every channel.
 
     >>> residual(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0}), 8).weights[0, :, 0].tolist()
     [0.125, 0.75, 0.125]
@@ -40,11 +51,6 @@ def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport
     return _with_diagonal(rates, weights, 1 - away)
 
 
-def rates_of(transport: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:
-    """Jump rates over N layers with the given capacity weights: N times what is not on the diagonal."""
-    return jumps(transport).scaled(positive_integer(n_layers, "n_layers"))
-
-
 def jumps(transport: ConvolutionTransport) -> ConvolutionTransport:
     """The weights without those that leave capacity at its position and in its channel."""
     if transport.weights.shape[0] != transport.weights.shape[-1]:
@@ -53,6 +59,22 @@ def jumps(transport: ConvolutionTransport) -> ConvolutionTransport:
             "expected equal numbers: a residual layer passes its input on."
         )
     return _with_diagonal(transport, transport.weights, np.zeros(transport.weights.shape[-1]))
+
+
+def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTransport:
+    """Jump rates with the given pattern that sum to a given total in every channel.
+
+    Parameters
+    ----------
+    shape : ConvolutionTransport
+        The pattern; what leaves capacity where it is does not count.
+    total : float
+        Positive.
+
+    >>> normalised_rates(ConvolutionTransport.of_offsets({-1: 1.0, 0: 5.0, 1: 3.0}), 2.0).weights[0, :, 0].tolist()
+    [0.5, 0.0, 1.5]
+    """
+    return ConvolutionTransport(columns_to_one(jumps(shape).weights, "rates", total), shape.dilation, shape.origin)
 
 
 def _with_diagonal(like: ConvolutionTransport, weights: np.ndarray, diagonal: np.ndarray) -> ConvolutionTransport:
@@ -68,11 +90,16 @@ def _with_diagonal(like: ConvolutionTransport, weights: np.ndarray, diagonal: np
 
 @dataclass(frozen=True, eq=False)
 class LimitCoefficients:
-    """∂π/∂t = Σ_ij D_ij ∂²π/∂x_i∂x_j − v·∇π − απ: the partial differential equation in pixels (Eqs 3, 16 and 28).
+    """∂π/∂t = Σ_ij D_ij ∂²π/∂x_i∂x_j − v·∇π − απ, in pixels: paper 2, Eqs 3, 16 and 28, with a drift.
 
     Attributes
     ----------
-    diffusion : (d, d) symmetric, no eigenvalue negative. drift : (d,), towards larger positions. leak : α ≥ 0.
+    diffusion : (d, d) array
+        Symmetric, no eigenvalue negative.
+    drift : (d,) array
+        Towards larger positions.
+    leak : float
+        α ≥ 0.
 
     >>> LimitCoefficients.of_rates(ConvolutionTransport.of_offsets({-1: 1.0, 2: 0.5}))
     LimitCoefficients(diffusion=array([[1.5]]), drift=array([0.]), leak=0.0)
@@ -101,7 +128,8 @@ class LimitCoefficients:
         """Drift Σ j a_j and diffusion ½ Σ j jᵀ a_j of the jumps; several channels must be lumpable."""
         single = lumped(rates)
         a, offsets = single.weights.reshape(-1), single.offsets
-        return cls((offsets.T * a) @ offsets / 2, a @ offsets, leak)
+        moment = (offsets.T * a) @ offsets
+        return cls((moment + moment.T) / 4, a @ offsets, leak)  # a product need not be symmetric to the last bit
 
     def scaled(self, factor: float) -> LimitCoefficients:
         """All coefficients times ``factor`` ≥ 0."""
@@ -109,10 +137,21 @@ class LimitCoefficients:
 
 
 def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> ConvolutionTransport:
-    """One channel that carries the sum over channels (Eqs 25–26), where such a law exists.
+    """One channel that carries the sum over channels (paper 2, Eqs 25–26), where such a law exists.
 
     It does exactly where Σ_c a_j(c' → c) is the same for all channels c' at every offset j ("lumpable"). Otherwise the
-    paper's averages depend on how capacity is spread over channels, and so change from layer to layer: ``ValueError``.
+    paper's averages depend on how capacity is spread over channels, and so change from layer to layer.
+
+    Parameters
+    ----------
+    transport : ConvolutionTransport
+    tolerance : float
+        Of the sums' differences between channels, relative to the largest sum.
+
+    Raises
+    ------
+    ValueError
+        Where channels differ.
 
     >>> lumped(ConvolutionTransport([[[0.5, 0.25]], [[0.5, 0.75]]])).weights.tolist()
     [[[1.0]]]
@@ -127,32 +166,37 @@ def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> Convolu
     return ConvolutionTransport(sums[None, ..., :1], transport.dilation, transport.origin)
 
 
-def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTransport:
-    """Jump rates with the given pattern that sum to ``total`` in every channel: the normalising alternative."""
-    return ConvolutionTransport(columns_to_one(jumps(shape).weights, "rates", total), shape.dilation, shape.origin)
-
-
 @dataclass(frozen=True, eq=False)
 class Displacement:
-    """Of the capacity of one output, on unbounded positions.
+    """Moments of where the capacity of one output ends, on unbounded positions.
 
     Attributes
     ----------
-    mean : (d,). covariance : (d, d). skewness, excess_kurtosis : (d,) along every axis, 0 for a Gaussian; NaN where
-        nothing moves.
+    mean : (d,) array
+    covariance : (d, d) array
+    excess_kurtosis : (d,) array
+        Along every axis: 0 for a Gaussian, NaN where nothing moves.
     """
 
     mean: np.ndarray
     covariance: np.ndarray
-    skewness: np.ndarray
     excess_kurtosis: np.ndarray
 
 
 def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:
-    """Moments of where the capacity of one output ends; §3.1 for equal layers, Eqs 20–23 for dilated ones.
+    """Moments of where the capacity of one output ends: of dilated layers, they are what paper 2, Eqs 20–23, is about.
 
-    Raises :class:`~capcore.propagation.matrix.NotStochasticError` for layers that do not conserve capacity, and
-    ``ValueError`` for channels that are not lumpable.
+    Parameters
+    ----------
+    layers : list of ConvolutionTransport
+        Of any dilations, each conserving capacity.
+
+    Raises
+    ------
+    NotStochasticError
+        For layers that do not conserve capacity.
+    ValueError
+        For channels that are not lumpable.
 
     >>> field = displacement([ConvolutionTransport([[[0.25], [0.5], [0.25]]])] * 100)
     >>> field.covariance.item(), field.excess_kurtosis.round(6).item()
@@ -164,20 +208,16 @@ def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:
     for layer in layers:
         if id(layer) not in parts:
             parts[id(layer)] = _cumulants(lumped(layer.require_stochastic()))
-    mean, covariance, third, fourth = (
-        np.sum(column, axis=0) for column in zip(*(parts[id(x)] for x in layers), strict=True)
-    )
+    mean, covariance, fourth = (np.sum(column, axis=0) for column in zip(*(parts[id(x)] for x in layers), strict=True))
     variance = np.diag(covariance)
     unknown = np.full(len(variance), np.nan)
-    moving = variance > 0
-    skewness = np.divide(third, np.maximum(variance, 0) ** 1.5, out=unknown.copy(), where=moving)
-    return Displacement(mean, covariance, skewness, np.divide(fourth, variance**2, out=unknown, where=moving))
+    return Displacement(mean, covariance, np.divide(fourth, variance**2, out=unknown, where=variance > 0))
 
 
 def _cumulants(layer: ConvolutionTransport) -> tuple[np.ndarray, ...]:
-    """Mean (d,), covariance (d, d), and third and fourth cumulants (d,) along the axes, of one layer's step."""
+    """Mean (d,), covariance (d, d), and fourth cumulants (d,) along the axes, of one layer's step."""
     p, offsets = layer.weights.reshape(-1), layer.offsets.astype(float)
     mean = p @ offsets
     away = offsets - mean
     covariance = (away.T * p) @ away
-    return mean, covariance, p @ away**3, p @ away**4 - 3 * np.diag(covariance) ** 2
+    return mean, covariance, p @ away**4 - 3 * np.diag(covariance) ** 2

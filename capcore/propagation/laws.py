@@ -1,4 +1,4 @@
-"""Closed forms: Green's functions of the equations, the lattice law of nearest neighbours, and what follows from them.
+"""Closed forms: Green's functions of paper 2's equations, the lattice law of nearest neighbours, and what follows.
 
 All are densities or probabilities for one unit of capacity that starts at the origin.
 """
@@ -19,9 +19,23 @@ FEWEST_JUMPS, MOST_JUMPS = 1e-100, 1e9
 
 
 def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndarray:
-    """(…) density at x (…, d), or (…) in one dimension, after time t: Eqs 4 and 16, and the solution of Eq. 28.
+    """(…) density at x after time t: the kernel of paper 2, Eqs 4 and 22, with the leak of Eq. 16.
 
-    A Gaussian of mean vt and covariance 2Dt, times e^{−αt}. Raises ``ValueError`` unless t > 0 and D is definite.
+    A Gaussian of mean vt and covariance 2Dt, times e^{−αt}; in several dimensions the solution of paper 2, Eq. 28.
+
+    Parameters
+    ----------
+    x : (…, d) array_like
+        Points; (…) in one dimension.
+    t : float
+        Positive.
+    coefficients : LimitCoefficients
+        With a positive definite diffusion.
+
+    Raises
+    ------
+    ValueError
+        Unless t is positive and D positive definite.
 
     >>> heat_kernel([0.0], 1.0, LimitCoefficients(4.0, 0.0)).round(10).tolist()
     [0.1410473959]
@@ -42,9 +56,17 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
 
 
 def nearest_neighbour_law(x: object, right: float, left: float) -> np.ndarray:
-    """(…) probability of offset x (…) after unit time, with rates to the right and to the left: exp(Δ) on all integers.
+    """(…) probability of an offset after unit time, with jumps to nearest neighbours: exp(Δ) on all integers.
 
-    The Skellam law: e^{−a−b} (a/b)^{x/2} I_x(2√(ab)), in the symmetric case e^{−2D} I_x(2D).
+    The Skellam law e^{−a−b} (a/b)^{x/2} I_x(2√(ab)), in the symmetric case e^{−2D} I_x(2D). It is what layers tend to
+    before paper 2, Eq. 3, does.
+
+    Parameters
+    ----------
+    x : (…) array_like
+        Offsets, whole numbers.
+    right, left : float
+        Rates a and b.
 
     >>> nearest_neighbour_law([0, 1], 4.0, 4.0).round(10).tolist()
     [0.1434317819, 0.1341424933]
@@ -59,9 +81,16 @@ def nearest_neighbour_law(x: object, right: float, left: float) -> np.ndarray:
 
 
 def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
-    """(…) density at x (…) of a steady unit source at the origin after time t: Eqs 9 and 12 with κ = δ/L.
+    """(…) density of a steady unit source at the origin after time t: paper 2, Eqs 9 and 12, with κ = δ/L.
 
     √(t/(πD)) e^{−x²/(4Dt)} − |x|/(2D) erfc(|x|/√(4Dt)), in one dimension, without drift and leak.
+
+    Parameters
+    ----------
+    x : (…) array_like
+        Points.
+    t, diffusion : float
+        Positive.
 
     >>> source_kernel([0.0], 1.0, 4.0).round(10).tolist()
     [0.2820947918]
@@ -77,7 +106,16 @@ def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
 def dilated_diffusion(rate: float, dilation_ratio: float, n_layers: int) -> float:
     """V(1) = ∫ D dt of N layers with dilations 1, λ, λ², … and rates a/N at ±λ^l in each: a (λ^{2N} − 1)/(N (λ² − 1)).
 
-    The sum itself. Equations 20–21 replace it by an integral, with 2 log λ for λ² − 1: 2.16 times more at λ = 2.
+    The sum itself. Paper 2, Eqs 20–21, replaces it by an integral, with 2 log λ for λ² − 1: 2.16 times more at λ = 2.
+
+    Parameters
+    ----------
+    rate : float
+        a, positive.
+    dilation_ratio : float
+        λ, positive.
+    n_layers : int
+        N, at least 1.
 
     >>> dilated_diffusion(1.0, 2.0, 3)
     7.0
@@ -89,11 +127,22 @@ def dilated_diffusion(rate: float, dilation_ratio: float, n_layers: int) -> floa
 
 
 def forgetting(alpha: float, n_steps: int) -> np.ndarray:
-    """(n_steps,) capacity of the side input k steps back, in N steps with leak α/N each: (α/N)(1 − α/N)^k (Eq. 30).
+    """(n_steps,) capacity of the side input k steps back, in N steps with leak α/N each: (α/N)(1 − α/N)^k.
 
-    The rest, (1 − α/N)^N, is the initial state's. In the limit of many steps the half-life is N ln 2/α.
+    What paper 2, Eq. 30, says of side inputs, before its limit. The rest, (1 − α/N)^N, is the initial state's. In the
+    limit of many steps the half-life is N ln 2/α.
 
-    Raises ``ValueError`` unless 0 ≤ α ≤ N.
+    Parameters
+    ----------
+    alpha : float
+        α, from 0 to N.
+    n_steps : int
+        N, at least 1.
+
+    Raises
+    ------
+    ValueError
+        Unless 0 ≤ α ≤ N.
 
     >>> forgetting(2.0, 4).tolist()
     [0.5, 0.25, 0.125, 0.0625]

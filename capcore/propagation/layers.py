@@ -2,7 +2,7 @@
 
 A layer may read the layer below, side inputs, a bias, and the outputs of layers further down (skip connections inside
 the network). The squared weights of all of these together are one column per output, and sum to one where capacity is
-conserved. Equation 15 holds where W∘W alone has unit columns, and is then exact, without its O(ε²).
+conserved. Paper 2, Eq. 15, holds where W∘W alone has unit columns, and is then exact, without its O(ε²).
 """
 
 from __future__ import annotations
@@ -22,14 +22,19 @@ Transport: TypeAlias = ConvolutionTransport | MatrixTransport
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The columns of one layer.
+    """The columns of one layer: D_ℓ of paper 2, Eqs 15 and 24.
 
     Attributes
     ----------
-    transport : squared weights on the outputs of the layer below.
-    side : γ², the squared scale of side inputs Y_ℓ added to the outputs one to one; or a transport to their own space.
-    bias : β², the squared scale of the bias.
-    skips : ``{lower layer: transport}``, where layer 0 is the network's input: weights on outputs further down.
+    transport : ConvolutionTransport or MatrixTransport
+        Squared weights on the outputs of the layer below.
+    side : float, ConvolutionTransport or MatrixTransport
+        γ², the squared scale of side inputs Y_ℓ added to the outputs one to one (paper 2, Eq. 13); or a transport to
+        their own space.
+    bias : float
+        β², the squared scale of the bias (paper 2, Eq. 17).
+    skips : dict
+        ``{lower layer: transport}``, where layer 0 is the network's input: weights on outputs further down.
 
     >>> Layer.leaky(ConvolutionTransport.of_offsets({0: 1.0}), side=0.25).transport.sums
     array([0.75])
@@ -54,9 +59,14 @@ class Layer:
 
     @classmethod
     def leaky(cls, transport: Transport, side: float = 0.0, bias: float = 0.0) -> Layer:
-        """Columns [√(1 − side − bias) W; √side I; √bias] squared, for W∘W = ``transport``: Eqs 15 and 18.
+        """Columns [√(1 − side − bias) W; √side I; √bias] squared, for W∘W = ``transport``: paper 2, Eq. 15 and §3.5.
 
-        In the paper's symbols side is α_ℓ ε. Raises ``ValueError`` for a negative leak, or leaks of more than one.
+        In the paper's symbols side is γ² = α_ℓ ε, and bias is β² = α_ℓ ε.
+
+        Raises
+        ------
+        ValueError
+            For a negative leak, or leaks of more than one.
         """
         leak = check_leak(side, "side") + check_leak(bias, "bias")
         if leak > 1:

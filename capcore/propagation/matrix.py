@@ -1,8 +1,8 @@
 """Transport of capacity by any matrix: κ below = (W∘W) κ above (paper 2, Eq. 2).
 
-Equation 2 is one layer off: κ^ℓ lives on the *inputs* of layer ℓ, so it is W_{ℓ−1} that takes it to κ^{ℓ−1}. Here a
-layer sends capacity from its outputs to its inputs, with W (in, out) as in X_ℓ = f(Wᵀ X_{ℓ−1}). As a Markov kernel
-it is P(y → x) = W_xy², one column for every starting position y: capacity is conserved where the columns sum to one.
+Paper 2, Eq. 2, is one layer off: κ^ℓ lives on the *inputs* of layer ℓ, so it is W_{ℓ−1} that takes it to κ^{ℓ−1}. Here
+a layer sends capacity from its outputs to its inputs, with W (in, out) as in X_ℓ = f(Wᵀ X_{ℓ−1}) of Eq. 1. As a Markov
+kernel it is P(y → x) = W_xy², one column for every starting position y: capacity is conserved where columns sum to one.
 """
 
 from __future__ import annotations
@@ -69,12 +69,14 @@ def columns_to_one(weights: np.ndarray, name: str, total: float = 1.0) -> np.nda
 
 @dataclass(frozen=True, eq=False)
 class MatrixTransport:
-    """Capacity weights of a layer that is a matrix.
+    """Capacity weights W∘W of a layer that is a matrix (paper 2, Eq. 2).
 
     Attributes
     ----------
-    weights : (n_in, n_out), dense or sparse, none negative: the squared weights W∘W.
-    shape : (*positions, channels) of the inputs, with n_in entries; ``None`` stands for (n_in, 1).
+    weights : (n_in, n_out) array
+        Dense or sparse, none negative: the squared weights W∘W.
+    shape : tuple of int, optional
+        (*positions, channels) of the inputs, with n_in entries; (n_in, 1) if left out.
 
     >>> MatrixTransport.of_weights([[0.6, 0.0], [-0.8, 1.0]]).operator((2, 1))[0].toarray().round(2).tolist()
     [[0.36, 0.0], [0.64, 1.0]]

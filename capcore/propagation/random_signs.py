@@ -1,8 +1,8 @@
 """A network for which the pseudo-random limit is exact on average: linear layers with random signs between them.
 
-With independent signs S_k, E (W₁ S₁ W₂ S₂ … W_N)_xy² = ((W₁∘W₁) (W₂∘W₂) … (W_N∘W_N))_xy: paths that differ anywhere
-have products of independent signs and do not interfere on average. Capacity propagation is propagation of squared
-gradients whose paths are decorrelated. A single network fluctuates about that law.
+With independent signs S_k, E (W₁ S₁ W₂ S₂ … W_N)_xy² = ((W₁∘W₁) (W₂∘W₂) … (W_N∘W_N))_xy, which is paper 2, Eq. 2, over
+N layers: paths that differ anywhere have products of independent signs and do not interfere on average. Capacity
+propagation is propagation of squared gradients whose paths are decorrelated. A single network fluctuates about that.
 """
 
 from __future__ import annotations
@@ -27,10 +27,23 @@ def signed_operator(
     origin: int | tuple[int, ...] | str = "centre",
     boundary: str = "periodic",
 ) -> sparse.csr_array:
-    """(n_in, n_out) weights W of a convolution: signed kernel (in, *taps, out), outputs (*positions, out).
+    """(n_in, n_out) weights W of a convolution, sparse.
 
     Folded weights at a reflecting boundary add before they are squared: there, W∘W is the transport's operator on
     average over independent signs of the weights only. At the other boundaries it is that operator.
+
+    Parameters
+    ----------
+    kernel : (in, *taps, out) array_like
+        Signed weights.
+    above : tuple of int
+        (*positions, out): shape of the outputs.
+    dilation, origin : as in :class:`~capcore.propagation.convolution.ConvolutionTransport`.
+    boundary : str
+        Any but "renormalised".
+
+    >>> signed_operator([[[0.5], [1.0], [-0.5]]], (3, 1), boundary="absorbing").toarray().tolist()
+    [[1.0, 0.5, 0.0], [-0.5, 1.0, 0.5], [0.0, -0.5, 1.0]]
     """
     values = finite_array(kernel, "kernel", tuple(range(3, 8)))
     squared = ConvolutionTransport.of_weights(values, dilation, origin)
@@ -42,11 +55,17 @@ def signed_operator(
 
 
 def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rng: np.random.Generator) -> np.ndarray:
-    """(n_samples, n_in) squares of column ``output`` of W₁ S₁ W₂ … S_{N−1} W_N, with fresh random signs S every time.
+    """(n_samples, n_in) squares of a column of W₁ S₁ W₂ … S_{N−1} W_N, with fresh random signs S every time.
 
     Parameters
     ----------
-    weights : N matrices (n_in, n_out), dense or sparse, lowest first.
+    weights : list of (n_in, n_out) arrays
+        N of them, dense or sparse, lowest first.
+    output : int
+        Which column.
+    n_samples : int
+        At least 1.
+    rng : Generator
 
     >>> squared_gradients([np.eye(2), [[0.6, 0.0], [0.8, 1.0]]], 0, 1, np.random.default_rng(0)).round(2).tolist()
     [[0.36, 0.64]]
@@ -62,7 +81,17 @@ def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rn
 
 @dataclass(frozen=True)
 class ChiSquare:
-    """Distance of sample means from an expected vector, with its degrees of freedom and the chance of a larger one."""
+    """Distance of sample means from an expected vector.
+
+    Attributes
+    ----------
+    statistic : float
+        Squared distance, in units of the means' covariance.
+    dof : int
+        Degrees of freedom.
+    p_value : float
+        Probability of a larger distance.
+    """
 
     statistic: float
     dof: int
@@ -70,11 +99,25 @@ class ChiSquare:
 
 
 def mean_chi_square(samples: np.ndarray, expected: np.ndarray) -> ChiSquare:
-    """Whether samples (m, n) have the expected mean (n,), allowing for the correlation of their entries.
+    """Whether samples have the expected mean, allowing for the correlation of their entries.
 
     Hotelling's T² with the samples' covariance, on the directions in which they vary; for many samples its law is a
-    chi-square with ``dof`` degrees of freedom, and the p-value uses the F law that is exact for Gaussian ones. Raises
-    ``ValueError`` for no more samples than directions, and where samples do not vary but differ from what is expected.
+    chi-square with ``dof`` degrees of freedom, and the p-value uses the F law that is exact for Gaussian ones.
+
+    Parameters
+    ----------
+    samples : (m, n) array
+    expected : (n,) array
+        Their mean, if the law holds.
+
+    Raises
+    ------
+    ValueError
+        For no more samples than directions, and where samples do not vary but differ from what is expected.
+
+    >>> samples = np.random.default_rng(0).normal(size=(500, 3))
+    >>> mean_chi_square(samples, np.ones(3)).p_value < 1e-9, mean_chi_square(samples, np.zeros(3)).dof
+    (True, 3)
     """
     samples, expected = finite_array(samples, "samples", 2), finite_array(expected, "expected", 1)
     m = len(samples)

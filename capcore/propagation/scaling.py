@@ -1,4 +1,4 @@
-"""How weights must scale with depth, channels and kernel size, derived from the requirement of a finite limit.
+"""How weights must scale with depth, channels and kernel size for a limit to exist, derived by counting (paper 2).
 
 Squared weights of scale ε do three things over a whole network: they make capacity jump so many times, spread it by so
 many pixels squared, and let so much of it leak. Each is ε times a whole number that is counted here on the layers
@@ -19,7 +19,7 @@ from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.generator import LimitCoefficients, jumps
 from capcore.propagation.layers import Layer
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.validation import one_of, positive_integer
 
 Count = Callable[..., int]
 _POINTS = {"L": range(1, 9), "N": range(1, 9), "C": range(1, 9), "r": range(1, 17, 2)}
@@ -82,11 +82,20 @@ class ScalingRelation:
 
     Attributes
     ----------
-    section, equation : of paper 2. quantity : the squared scale.
-    derived : ``{parameter: exponent}`` for a finite number of jumps, or a finite leak.
-    spread : the same for a finite diffusion in pixels squared, where the quantity spreads capacity.
-    printed : the paper's. A parameter that the paper does not name is held fixed there.
-    remark : on what differs.
+    section : str
+        Of paper 2.
+    equation : int
+        Of paper 2.
+    quantity : str
+        The squared scale.
+    derived : dict
+        ``{parameter: exponent}`` for a finite number of jumps, or a finite leak.
+    spread : dict, optional
+        The same for a finite diffusion in pixels squared, where the quantity spreads capacity.
+    printed : dict
+        The paper's. A parameter that the paper does not name is held fixed there.
+    remark : str
+        On what differs.
     """
 
     section: str
@@ -97,44 +106,21 @@ class ScalingRelation:
     printed: Mapping[str, int]
     remark: str
 
-    @property
-    def weight(self) -> dict[str, float]:
-        """Exponents of the weights themselves, half of those of their squares."""
-        return {name: exponent / 2 for name, exponent in self.derived.items()}
-
-    @property
-    def omitted(self) -> dict[str, int]:
-        """Parameters with an exponent that the printed relation does not name."""
-        return {name: exponent for name, exponent in self.derived.items() if exponent and name not in self.printed}
-
-    @property
-    def different(self) -> dict[str, tuple[int, int]]:
-        """Printed and derived exponents of parameters that the relation names, where they differ."""
-        pairs = {name: (printed, self.derived.get(name, 0)) for name, printed in self.printed.items()}
-        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
-
-    def regime(self, parameter: str, exponent: float) -> str:
-        """``vanishes``, ``finite`` or ``diverges``: the limit of large ``parameter`` with weights ∝ parameter^exponent.
-
-        >>> scaling_relations()[5][0].regime("L", -0.25)
-        'diverges'
-        """
-        one_of(parameter, "parameter", self.derived)
-        excess = 2 * finite_number(exponent, "exponent") - self.derived[parameter]
-        return "finite" if excess == 0 else "diverges" if excess > 0 else "vanishes"
-
 
 @dataclass(frozen=True)
 class ScalingTable:
-    """The relations, by equation: ``table[27]`` gives those of Eq. 27."""
+    """The relations, by equation: ``table[27]`` gives those of paper 2, Eq. 27.
+
+    Attributes
+    ----------
+    relations : tuple of ScalingRelation
+        In the paper's order.
+    """
 
     relations: tuple[ScalingRelation, ...]
 
     def __iter__(self) -> Iterator[ScalingRelation]:
         return iter(self.relations)
-
-    def __len__(self) -> int:
-        return len(self.relations)
 
     def __getitem__(self, equation: int) -> tuple[ScalingRelation, ...]:
         found = tuple(relation for relation in self.relations if relation.equation == equation)
@@ -143,21 +129,6 @@ class ScalingTable:
             raise KeyError(f"equation: found {equation}, expected one of {known}.")
         return found
 
-    def rows(self) -> list[dict[str, object]]:
-        """One dictionary per relation, for a data frame: exponents as text such as ``L^-1 r^-2``."""
-        return [
-            {
-                "section": relation.section,
-                "equation": relation.equation,
-                "quantity": relation.quantity,
-                "printed": powers(relation.printed),
-                "derived": powers(relation.derived),
-                "finite diffusion": "" if relation.spread is None else powers(relation.spread),
-                "remark": relation.remark,
-            }
-            for relation in self.relations
-        ]
-
 
 def powers(exponents: Mapping[str, int]) -> str:
     """``L^-1 r^-2`` for {"L": −1, "r": −2}; a zero is left out."""
@@ -165,15 +136,16 @@ def powers(exponents: Mapping[str, int]) -> str:
 
 
 def scaling_relations(ndim: int = 2) -> ScalingTable:
-    """The relations of Eqs 5, 9, 14, 18, 27, 29 and 31, derived, beside what is printed.
+    """The relations of paper 2, Eqs 5, 14, 18, 27, 29, 31 and the text after Eq. 9: as derived, and as printed.
 
     Parameters
     ----------
-    ndim : number of axes d for Eq. 29.
+    ndim : int
+        Number of axes d, for paper 2, Eq. 29.
 
     >>> [relation] = scaling_relations(ndim=3)[29]
-    >>> relation.derived, relation.spread, relation.different
-    ({'L': -1, 'r': -3}, {'L': -1, 'r': -5}, {})
+    >>> relation.printed, relation.derived, relation.spread
+    ({'r': -3, 'L': -1}, {'L': -1, 'r': -3}, {'L': -1, 'r': -5})
     """
     ndim = positive_integer(ndim, "ndim")
 

@@ -29,7 +29,7 @@ from capcore.complexity import (
     sensitivity,
     trace_curves,
 )
-from capcore.complexity.data_rank_bound import without_common_shift
+from chapters.along_training.data_rank_bound import without_common_shift
 from chapters.along_training.ranks import example_leverage, participation_ratio, quick_rank, rank_ceiling
 from chapters.effective_complexity import training as effective_complexity
 from chapters.effective_complexity.experiment import plain

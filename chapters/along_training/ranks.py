@@ -5,7 +5,7 @@ layer spans Q ⊗ R^n_outputs exactly, with Q the span of what it reads; of the 
 that is left to decompose. The column space is the same one, and the tolerance is the package's, relative to all columns
 at unit length before they were projected.
 
-*The ceiling.* :func:`~capcore.complexity.data_rank_bound.rank_bound_on_data` counts what every unit can add. A pixel
+*The ceiling.* ``rank_bound_on_data`` counts what every unit can add. A pixel
 that is dark in all images but one lets every unit of the first layer move that image by itself: sixteen units, but ten
 logits. Such examples are set aside here, and counted by their outputs.
 """
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import svd
 
-from capcore.complexity.data_rank_bound import DataRankBound, rank_bound_on_data
 from capcore.complexity.gradients import forward_pass, pulled_back
 from capcore.complexity.network import Network, as_network
 from capcore.constraints import ConstraintSpace, equilibrate, rank_tolerance
+from chapters.along_training.data_rank_bound import DataRankBound, rank_bound_on_data
 
 ALONE = 1e-9
 """An example of a leverage within this of one has a direction of its own."""
@@ -151,7 +151,7 @@ class RankCeiling:
     total : the rank is at most this.
     aside : (k, d) the examples that were set aside, different ones.
     per_unit : for every hidden layer (m,) what the weights and the bias into each unit can add on the others.
-    plain : the ceiling without setting any aside, :func:`~capcore.complexity.data_rank_bound.rank_bound_on_data`.
+    plain : the ceiling without setting any aside, ``rank_bound_on_data``.
     """
 
     total: int
@@ -166,7 +166,7 @@ def rank_ceiling(network: object, inputs: object) -> RankCeiling:
     Proof: let S be any set of examples. The weights below the last layer move the logits of example i within the span
     of the weights out of the highest hidden units that are not flat there, of dimension a_i ≤ n_outputs. Give all of
     that for i in S, Σ a_i. Then those rows no longer count for what a unit adds, in the proof of
-    :func:`~capcore.complexity.data_rank_bound.rank_bound_on_data`: in the highest hidden layer the rows at which the
+    ``rank_bound_on_data``: in the highest hidden layer the rows at which the
     unit is not flat, below it all. What is left is the count on the other rows.
 
     S are the examples that, left out, lower that count by more than a_i, looked for until there are none. The least of

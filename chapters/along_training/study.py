@@ -10,7 +10,7 @@ logarithm.
    shuffled labels ended, the logarithm of the measure interpolated between snapshots in the logarithm of the loss.
 3. *Agree*: the interval of Spearman's ρ over the final networks of one activation excludes 0. *Beyond the labels*: so
    do both intervals within one kind of labels, on the same side.
-4. *The rank is known*: it is that of :func:`~capcore.complexity.data_rank_bound.rank_bound_on_data`. It was not, so
+4. *The rank is known*: it is that of ``rank_bound_on_data``. It was not, so
    ``rank_ceiling``, called "limit", came afterwards.
 
 :func:`within_labels` came afterwards, too: rule 3 asks for two clear intervals of ten networks each, which only strong
@@ -25,9 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from capcore.intervals import student_interval
 from chapters.shared.correlation import copula_interval
-from chapters.shared.intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.shared.ranks import spearman
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)

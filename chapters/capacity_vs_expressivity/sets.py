@@ -13,8 +13,9 @@ import numpy as np
 from scipy.stats import chi2
 
 from capcore.complexity.network import Network, as_network
-from capcore.complexity.sets import SetNetwork, closed_under_exchange, with_places
+from capcore.complexity.sets import SetNetwork
 from capcore.validation import finite_array, one_of, positive_integer
+from chapters.capacity_vs_expressivity.orbits import closed_under_exchange, with_places
 from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 N_ITEMS, ITEM_DIM = 4, 3

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from capcore.complexity import Network, SetNetwork, closed_under_exchange, parameter_rank, random_network
+from capcore.complexity import Network, SetNetwork, parameter_rank, random_network
 from capcore.validation import finite_array, finite_number
+from chapters.capacity_vs_expressivity.orbits import closed_under_exchange
 from chapters.shared.intervals import Interval
 
 KAPPA = "κ (rank of Jacobian)"

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from capcore.complexity.effective import ModelComplexity
-from capcore.intervals import student_interval
 from capcore.plotting import CYCLE, MARKERS
+from chapters.shared.intervals import student_interval
 
 STYLES = ("-", "--", ":", "-.")
 

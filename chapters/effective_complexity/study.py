@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from capcore.complexity import (
     Network,
@@ -17,14 +18,13 @@ from capcore.complexity import (
     segments,
     sensitivity,
 )
-from capcore.complexity.fisher_norm import fisher_matrix, homogeneous_form, parameter_vector, rescaled_units
-from capcore.complexity.input_jacobian import forward_sensitivity
-from capcore.intervals import student_interval
-from capcore.validation import positive_integer
+from capcore.complexity.fisher_norm import FISHERS, HOMOGENEOUS, homogeneous_form
+from capcore.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
+from capcore.validation import finite_array, one_of, positive_integer
 from chapters.effective_complexity.experiment import SETTINGS, Factorial
 from chapters.effective_complexity.tangent_networks import segment_pieces, uniform_tangents
 from chapters.effective_complexity.training import PLACES, Images
-from chapters.shared.intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.stored import stored
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
@@ -139,6 +139,18 @@ def is_stored(seeds: Sequence[int], **options: object) -> bool:
     )
 
 
+def forward_sensitivity(network: Network, inputs: np.ndarray, of: str) -> np.ndarray:
+    """(n,) what ``sensitivity`` gives, by forward accumulation, from the inputs up: the second route."""
+    levels = network.pre_activations(inputs)
+    found = np.repeat(network.weights[0][None], len(levels[0]), axis=0)  # (n, d, units)
+    for z, w in zip(levels[:-1], network.weights[1:], strict=True):
+        found = (found * network.phi.derivative(z)[:, None, :]) @ w
+    if of == "probabilities":
+        p = softmax(levels[-1], axis=1)[:, None, :]
+        found = found * p - (found @ np.swapaxes(p, 1, 2)) * p
+    return np.linalg.norm(found, axis=(1, 2))
+
+
 def route_difference(network: Network, data: Images) -> float:
     """Largest relative difference between two routes: sensitivities backward and forward, pieces by two counters.
 
@@ -165,6 +177,58 @@ def random_cases(
         network = random_network([4, *hidden, 3], rng, bias_scale=bias_scale, activation=activation)
         targets = {"cross_entropy": rng.integers(0, 3, 20), "squared": rng.normal(size=(20, 3))}
         yield network, rng.normal(size=(20, 4)), targets
+
+
+def fisher_matrix(
+    net: Network, inputs: object, targets: object = None, fisher: str = "model", loss: str = "cross_entropy"
+) -> np.ndarray:
+    """(n_params, n_params) Fisher information, written out: for small networks, and for checking the other routes.
+
+    Parameters in the order of :func:`~capcore.complexity.gradients.point_gradients`; the rest as ``fisher_rao``.
+    """
+    logits = net(inputs)
+    if one_of(fisher, "fisher", FISHERS) == "empirical":
+        errors = output_errors(logits, check_targets(targets, logits.shape, loss), loss)[1]
+        rows = point_gradients(net, inputs, errors)
+        return rows.T @ rows / len(rows)
+    check_outputs(logits.shape[1], loss)
+    found = np.zeros((net.n_params, net.n_params))
+    for k, chances in enumerate(softmax(logits, axis=1).T):
+        if loss == "cross_entropy":  # outcome k, with its probability at every point
+            errors, weight = output_errors(logits, np.full(len(logits), k), loss)[1], chances
+        else:  # E[e eᵀ] is the identity for normal outcomes: one output at a time
+            errors, weight = np.eye(logits.shape[1])[np.full(len(logits), k)], np.ones(len(logits))
+        rows = point_gradients(net, inputs, errors)
+        found += rows.T @ (weight[:, None] * rows) / len(rows)
+    return found
+
+
+def parameter_vector(net: Network) -> np.ndarray:
+    """(n_params,) θ in the order of ``fisher_matrix``: layer by layer, weights row by row, then biases."""
+    return np.concatenate([part.ravel() for pair in zip(net.weights, net.biases, strict=True) for part in pair])
+
+
+def rescaled_units(net: Network, factors: list[np.ndarray]) -> Network:
+    """The same function in other parameters: weights into hidden units times ``factors``, weights out divided by them.
+
+    Parameters
+    ----------
+    factors : one positive array (width,) for every hidden layer; biases go with the weights into the unit.
+
+    Raises ``ValueError`` for factors that do not fit or are not positive, and for activations that are not homogeneous.
+    """
+    scales = [finite_array(factor, f"factors[{i}]", 1) for i, factor in enumerate(factors)]
+    found = [scale.shape for scale in scales]
+    if found != [(m,) for m in net.widths[1:-1]] or any(np.any(scale <= 0) for scale in scales):
+        raise ValueError(
+            f"factors: found shapes {found}, expected positive numbers, one per unit of {net.widths[1:-1]}."
+        )
+    if net.activation not in HOMOGENEOUS:
+        raise ValueError(f"network: found activation {net.activation!r}, expected a homogeneous one, such as 'relu'.")
+    ends = [np.ones(net.widths[0]), *scales, np.ones(net.widths[-1])]
+    weights = [w * above / below[:, None] for w, (below, above) in zip(net.weights, pairwise(ends), strict=True)]
+    biases = [b * above for b, above in zip(net.biases, ends[1:], strict=True)]
+    return Network(tuple(weights), tuple(biases), net.activation, net.slope)
 
 
 def explicit(network: Network, inputs: np.ndarray, targets: np.ndarray, fisher: str, loss: str) -> float:

@@ -14,8 +14,7 @@ import numpy as np
 from capcore.complexity import Network, fisher_rao, random_network, sensitivity, train
 from capcore.complexity.fisher_norm import homogeneous_form
 from capcore.complexity.gradients import output_errors
-from capcore.complexity.input_jacobian import midpoints, shuffled_features, uniform_box
-from capcore.validation import finite_number, positive_integer
+from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
 
 PLACES = ("training", "test", "midpoints", "pixels", "box")
@@ -44,6 +43,33 @@ class Images:
     places: Mapping[str, np.ndarray]
     starts: np.ndarray
     ends: np.ndarray
+
+
+def midpoints(inputs: object, labels: object, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points halfway between two of ``inputs`` (m, d) of different ``labels`` (m,), pairs drawn at random."""
+    x, y = finite_array(inputs, "inputs", 2), finite_array(labels, "labels", 1)
+    if y.shape != x.shape[:1] or np.all(y == y[0]):
+        raise ValueError(f"labels: found {len(np.unique(y))} kind(s) in {y.size}, expected two or more in {len(x)}.")
+    first = rng.integers(0, len(x), positive_integer(n, "n"))
+    second = np.array([rng.choice(np.flatnonzero(y != y[i])) for i in first])
+    return (x[first] + x[second]) / 2
+
+
+def shuffled_features(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points with every feature drawn from those of ``inputs`` (m, d) by itself.
+
+    Each feature keeps its distribution, and nothing is left of how features go together: off the data manifold, at
+    the same mean distance from the mean.
+    """
+    x = finite_array(inputs, "inputs", 2)
+    rows = rng.integers(0, len(x), (positive_integer(n, "n"), x.shape[1]))
+    return x[rows, np.arange(x.shape[1])]
+
+
+def uniform_box(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points uniform between the least and the largest value of each feature of ``inputs`` (m, d)."""
+    x = finite_array(inputs, "inputs", 2)
+    return rng.uniform(x.min(axis=0), x.max(axis=0), (positive_integer(n, "n"), x.shape[1]))
 
 
 @cache

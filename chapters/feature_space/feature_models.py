@@ -10,11 +10,12 @@ import numpy as np
 from capcore.allocation import CapacityAllocation
 from capcore.architectures import Hierarchical
 from capcore.constraints import ConstraintSpace
-from capcore.feature_process import FeatureProcess, sampled_covariance
+from capcore.feature_process import FeatureProcess
 from capcore.features import Features, Hermite, Recombined, make_features
 from capcore.hermite import hermite_coefficients
 from capcore.processes import FAMILIES, Process
 from capcore.validation import one_of
+from chapters.feature_space.sampling import sampled_covariance
 from chapters.gaussian_prediction.response import measured_responses, probe_moves
 from chapters.shared import survey
 

@@ -77,7 +77,7 @@ class Reach:
 def reach(entry: str, root: str | Path | None = None) -> Reach:
     """What ``entry`` reaches now; kept for as long as no source file changes.
 
-    >>> ("capcore.processes", "PowerLaw") in reach("chapters.hierarchical.lbfgs_sweep:run").names
+    >>> ("capcore.processes.families", "PowerLaw") in reach("chapters.hierarchical.lbfgs_sweep:run").names
     True
     """
     root = Path(root or ROOT)

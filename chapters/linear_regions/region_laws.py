@@ -14,14 +14,13 @@ from capcore.complexity import (
     crofton_factor,
     curve_regions,
     ellipse,
-    expected_boundary_density,
     layer_transitions,
     random_network,
     segments,
-    spherical_lengths,
     trace_curves,
 )
 from capcore.complexity.regions import regions_of
+from chapters.linear_regions.expected_boundaries import expected_boundary_density, spherical_lengths
 
 HE = 2**0.5
 

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from capcore.allocation import CapacityAllocation, allocate
 from capcore.architectures.base import Architecture
-from capcore.architectures.smoothing import ExponentialSmoothing
 from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem, fit
 from capcore.processes import Process
 from capcore.validation import finite_array
+from chapters.linear_systems.smoothing import ExponentialSmoothing
 
 IN_USE = (0.0, 1.0)
 """Smoothing factors that are used in practice: weights that are positive and decay."""

@@ -14,12 +14,11 @@ from itertools import pairwise
 import numpy as np
 
 from capcore.architectures import Recurrent
-from capcore.matrix_pencil import pencil_poles
 from capcore.optimum import Problem
 from capcore.processes import FromAutocovariance
 from capcore.separable import Columns, minimise_projected
 from capcore.validation import finite_array
-from capcore.variable_projection import pole_limit
+from capcore.variable_projection import pencil_poles, pole_limit
 from chapters.shared.survey import attains
 
 MERGED = 0.01

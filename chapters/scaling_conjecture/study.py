@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capcore.intervals import student_interval
 from capcore.validation import finite_number
-from chapters.shared.intervals import geometric_interval
+from chapters.shared.intervals import geometric_interval, student_interval
 
 Arms = Mapping[str, Mapping[str, Any]]
 """Exponent → arm, as ``train_arm`` returns it."""

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.architectures.scales import even_function, is_homogeneous, to_even_scale, underflows, with_even_layers
+from capcore.architectures.scales import even_function, is_homogeneous, with_even_layers
+from capcore.magnitudes import to_even_scale, underflows
 
 MODELS = [
     cc.Hierarchical(3, 5),

@@ -10,7 +10,6 @@ from capcore.complexity.effective import (
     least_squares,
     model_complexity,
     noise,
-    subsets,
     training_error,
 )
 from tests.strategies import seeds
@@ -130,16 +129,6 @@ def test_errors_from_elsewhere():
     assert complexity_of_errors({10: [1.0, 1.0], 20: [0.0, 0.0]}, epsilon=0.1).exceptions == (10,)
 
 
-def test_subsets_are_without_replacement_and_from_the_generator():
-    x, y = np.arange(20.0)[:, None], np.arange(20)
-    sample = subsets(x, y)
-    inputs, labels = sample(20, np.random.default_rng(0))
-    assert sorted(labels.tolist()) == list(range(20)) and np.array_equal(inputs[:, 0], labels)
-    assert len(sample(7, np.random.default_rng(0))[0]) == 7
-    with pytest.raises(ValueError, match="n: found 21, expected at most 20"):
-        sample(21, np.random.default_rng(0))
-
-
 @pytest.mark.parametrize(
     ("message", "options"),
     [
@@ -176,5 +165,3 @@ def test_procedures_and_samples_that_do_not_fit(message, procedure, sample):
 def test_tables_that_do_not_fit():
     with pytest.raises(ValueError, match="one trial per size, expected at least 2"):
         complexity_of_errors({10: [0.0]}, epsilon=0.1)
-    with pytest.raises(ValueError, match="labels: found 2, expected 3"):
-        subsets(np.ones((3, 1)), np.ones(2))

@@ -5,9 +5,12 @@ import pytest
 
 import capcore.complexity as cx
 from capcore.complexity.network import any_out_of_range, out_of_range
+from chapters.along_training.data_rank_bound import rank_bound_on_data, without_common_shift
 from chapters.double_descent.known import separable
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
+from chapters.linear_regions.expected_boundaries import expected_boundary_density, spherical_lengths
 from chapters.mimicry.students import mimic
+from chapters.trajectories.trajectory_growth import expected_length_gain
 from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
 
 RNG = np.random.default_rng(21)
@@ -50,7 +53,7 @@ def around(network, k=0):
 
 def parts(network, k=0):
     found = cx.partition_slice(network, *np.ldexp(POINTS[:3], -k), SQUARE)
-    return np.r_[found.n_patterns, found.n_linear, np.sort(found.areas)]
+    return np.r_[found.n_patterns, found.region.max() + 1, np.sort(found.areas)]
 
 
 def ranks(network, k=0):
@@ -66,7 +69,7 @@ def jacobian(network, k=0):
 
 def ceilings(network, k=0):
     points = np.ldexp(POINTS, -k)
-    on_data = cx.rank_bound_on_data(network, points)
+    on_data = rank_bound_on_data(network, points)
     return [on_data.total, on_data.output, cx.rank_bound(network, points)]
 
 
@@ -88,7 +91,7 @@ SHRINKING = {  # function of (network, k) with inputs divided by 2^k: the same f
     "trace_curves": lambda net, k: course(net, k).stages[-1].start,
     "layer_transitions": lambda net, k: cx.layer_transitions(course(net, k)),
     "layer_lengths": lambda net, k: cx.layer_lengths(course(net, k))[1:],
-    "spherical_lengths": lambda net, k: cx.spherical_lengths(course(net, k), 2**0.5, 0.3)[1:],
+    "spherical_lengths": lambda net, k: spherical_lengths(course(net, k), 2**0.5, 0.3)[1:],
     "partition_slice": parts,
     "boundary_density": boundary,
     "parameter_rank": ranks,
@@ -120,16 +123,16 @@ GROWING = {  # function of a network, and the power of the logits' scale that it
     "trace_curves": (lambda net: course(net).stages[-1].start, 0),
     "layer_transitions": (lambda net: cx.layer_transitions(course(net)), 0),
     "layer_lengths": (lambda net: cx.layer_lengths(course(net))[-1], 1),
-    "spherical_lengths": (lambda net: cx.spherical_lengths(course(net), 2**0.5, 0.3)[0], 0),
+    "spherical_lengths": (lambda net: spherical_lengths(course(net), 2**0.5, 0.3)[0], 0),
     "boundary_density": (boundary, 0),
     "segment_pieces": (lambda net: segment_pieces(uniform_tangents(net), *ENDS), 0),
     "sensitivity": (lambda net: cx.sensitivity(net, POINTS, "logits"), 1),
     "fisher_rao": (lambda net: cx.fisher_rao(net, POINTS, loss="squared"), 2),
     "closed_form_fisher_rao": (lambda net: cx.closed_form_fisher_rao(net, POINTS, loss="squared"), 2),
-    "without_common_shift": (lambda net: cx.without_common_shift(net)(POINTS), 1),
+    "without_common_shift": (lambda net: without_common_shift(net)(POINTS), 1),
 }
 EXEMPT = {
-    **dict.fromkeys(("closed_under_exchange", "orbit_ceiling", "orbit_indices", "subsets"), "takes data and labels"),
+    **dict.fromkeys(("orbit_indices",), "takes data"),
     **dict.fromkeys(("crofton_factor",), "takes counts"),
     **dict.fromkeys(("complexity_of_errors", "model_complexity"), "takes errors, or what gives them"),
     **dict.fromkeys(("ellipse", "polyline", "segments"), "takes points, and does no arithmetic but one difference"),
@@ -138,11 +141,14 @@ ALONE = {  # tested below, one by one
     "as_network",
     "random_network",
     "circle_through",
-    "expected_boundary_density",
-    "expected_length_gain",
     "train",
 }
-OF_CHAPTERS = {"segment_pieces"}  # tested here, too, as are the other functions imported from chapters
+OF_CHAPTERS = {
+    "segment_pieces",
+    "spherical_lengths",
+    "rank_bound_on_data",
+    "without_common_shift",
+}  # tested here, too, as are the other functions imported from chapters
 
 
 def test_every_public_function_is_here_or_exempt():
@@ -226,9 +232,9 @@ def test_weights_are_read_and_drawn_at_any_scale(k):
     equals(drawn[1])(np.ldexp(drawn[0], -k))
     pairs = list(zip(last_layer(RELU, k).weights, last_layer(RELU, k).biases, strict=True))
     equals(np.ldexp(RELU.weights[-1], k))(cx.as_network(pairs).weights[-1])
-    equals(cx.expected_length_gain(9))(np.ldexp(cx.expected_length_gain(9, float(np.ldexp(2**0.5, k))), -k))
-    angles = cx.spherical_lengths(course(RELU), scale, 0.3 * scale)  # they depend on the ratio of the two
-    equals(cx.spherical_lengths(course(RELU), 1.0, 0.3))(angles)
+    equals(expected_length_gain(9))(np.ldexp(expected_length_gain(9, float(np.ldexp(2**0.5, k))), -k))
+    angles = spherical_lengths(course(RELU), scale, 0.3 * scale)  # they depend on the ratio of the two
+    equals(spherical_lengths(course(RELU), 1.0, 0.3))(angles)
     assert separable(np.ldexp(POINTS, k), np.arange(30) % 2) == separable(POINTS, np.arange(30) % 2)
     assert separable(np.ldexp(POINTS, k), POINTS[:, 0])
     assert len(uniform_tangents(last_layer(TANH, k)).pieces) == 2
@@ -245,8 +251,8 @@ def test_circles_and_densities_are_right_or_refused(k):
     one = cx.Network(RELU.weights[:2], RELU.biases[:2])
     grown = cx.Network([np.ldexp(one.weights[0], k), one.weights[1]], [np.ldexp(one.biases[0], k), one.biases[1]])
     right_or_refused(
-        lambda: cx.expected_boundary_density(grown, POINTS, bias),
-        equals(cx.expected_boundary_density(one, POINTS, 0.4)),
+        lambda: expected_boundary_density(grown, POINTS, bias),
+        equals(expected_boundary_density(one, POINTS, 0.4)),
         abs(k) <= ORDINARY,
     )
 

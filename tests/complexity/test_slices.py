@@ -17,7 +17,7 @@ def test_one_layer_in_the_plane_has_the_regions_of_an_arrangement_of_lines(n):
     """Zaslavsky: 1 + n + n(n−1)/2 for n lines in general position, here in a square that holds all crossings."""
     network = random_network([2, n, 1], np.random.default_rng(n), bias_scale=0.1)
     found = partition_slice(network, *PLANE, 1e5 * np.array(SQUARE))
-    assert found.n_patterns == found.n_linear == 1 + n + n * (n - 1) // 2
+    assert found.n_patterns == found.region.max() + 1 == 1 + n + n * (n - 1) // 2
 
 
 @settings(max_examples=20)
@@ -32,7 +32,7 @@ def test_areas_and_maps(seed, name):
         uv = rng.dirichlet(np.ones(len(polygon)), 3) @ polygon
         inputs = origin + uv @ np.array([first, second])
         np.testing.assert_allclose(coefficients[0] + uv @ coefficients[1:], network(inputs), atol=1e-9)
-    assert len(np.unique(found.region)) == found.n_linear <= found.n_patterns
+    assert len(np.unique(found.region)) == found.region.max() + 1 <= found.n_patterns
 
 
 @settings(max_examples=20)
@@ -75,18 +75,18 @@ def test_polygons_that_continue_their_neighbours_map_are_one_linear_region():
     """A unit above that is silent everywhere hides all cuts; one that is silent on a part hides those there."""
     first, biases = np.eye(2), [np.zeros(2)]
     hidden = partition_slice(Network([first, [[1.0], [1.0]], [[1.0]]], [*biases, [-3.0], [0.0]]), *PLANE, SQUARE)
-    assert (hidden.n_patterns, hidden.n_linear) == (4, 1)
+    assert (hidden.n_patterns, hidden.region.max() + 1) == (4, 1)
     partly = partition_slice(Network([first, [[1.0], [1.0]], [[1.0]]], [*biases, [-0.5], [0.0]]), *PLANE, SQUARE)
-    assert (partly.n_patterns, partly.n_linear) == (7, 4)  # the three cut-off corners are flat, and one with the third
+    assert (partly.n_patterns, partly.region.max() + 1) == (7, 4)  # three corners are flat, one with the third
 
 
 def test_equal_maps_that_do_not_touch_are_two_regions():
     network = Network([[[1.0, -1.0], [0.0, 0.0]], [[1.0], [1.0]]], [[-0.5, -0.5], [0.0]])
     found = partition_slice(network, *PLANE, SQUARE)
-    assert found.n_linear == 3
+    assert found.region.max() + 1 == 3
     clipped = Network([[[1.0, 1.0, 1.0], [0.0] * 3], [[1.0], [-2.0], [1.0]]], [[0.5, 0.0, -0.5], [0.0]])
     ridge = partition_slice(clipped, *PLANE, SQUARE)  # 0, up, down, 0: the outer two have the same map
-    assert ridge.n_linear == ridge.n_patterns == 4
+    assert ridge.region.max() + 1 == ridge.n_patterns == 4
 
 
 def test_the_length_of_boundaries_in_the_plane():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import matmul_toeplitz as toeplitz_product
 from scipy.linalg import qr, toeplitz
 
 import capcore as cc
@@ -15,7 +16,6 @@ from capcore.large.exponentials import exponential_sequence
 from capcore.large.octave_capacity import octave_capacities
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
-from capcore.toeplitz import toeplitz_product
 
 
 def listed(space: TangentSpace, autocovariance: np.ndarray) -> np.ndarray:

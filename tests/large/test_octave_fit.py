@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import matmul_toeplitz as toeplitz_product
 
 import capcore as cc
 from capcore.large.exponentials import exponential_sequence
@@ -11,7 +12,6 @@ from capcore.large.octave_capacity import octave_capacities
 from capcore.large.octave_fit import fit_octaves, own_coordinates
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
-from capcore.toeplitz import toeplitz_product
 
 
 @pytest.mark.parametrize("process", [cc.PowerLaw(), cc.FractionalGaussianNoise(0.8)], ids=repr)

@@ -24,7 +24,7 @@ def evolve_dense(initial: np.ndarray, segments: Sequence[Segment], boundary: str
     """The same as :func:`~capcore.propagation.evolution.evolve` for jump rates on one axis, C channels last."""
     capacity = np.asarray(initial, dtype=float)
     capacity = capacity.reshape(len(capacity), -1)
-    state, leaked, leaked_by, supplied = capacity.reshape(-1), np.zeros(capacity.size), [], capacity.sum()
+    state, leaked, supplied = capacity.reshape(-1), np.zeros(capacity.size), capacity.sum()
     for segment in segments:
         n, source = state.size, np.zeros_like(state)
         if segment.source is not None:
@@ -33,8 +33,6 @@ def evolve_dense(initial: np.ndarray, segments: Sequence[Segment], boundary: str
         zero = np.zeros((n, n))  # d/dt (π, ∫π, 1) = (Δπ − απ + source, π, 0)
         system = np.block([[delta, zero, source[:, None]], [np.eye(n), zero, zero[:, :1]], [np.zeros((1, 2 * n + 1))]])
         after = expm(segment.duration * system) @ np.concatenate([state, np.zeros(n), [1.0]])
-        state, lost = after[:n], segment.leak * after[n : 2 * n]
-        leaked = leaked + lost
-        leaked_by.append(lost.sum())
+        state, leaked = after[:n], leaked + segment.leak * after[n : 2 * n]
         supplied += segment.duration * source.sum()
-    return Evolution(state.reshape(capacity.shape), leaked.reshape(capacity.shape), np.array(leaked_by), supplied)
+    return Evolution(state.reshape(capacity.shape), leaked.reshape(capacity.shape), supplied)

@@ -87,7 +87,6 @@ CASES = {
         lambda: pr.normalised_rates(RATES.scaled(number(k)), 3.0).weights,
         pr.normalised_rates(RATES, 3.0).weights,
     ),
-    "rates_of": lambda k: (lambda: np.ldexp(pr.rates_of(RATES.scaled(number(k)), 7).weights, -k), 7 * RATES.weights),
     "residual": lambda k: (
         lambda: np.ldexp(pr.residual(RATES.scaled(number(min(k, 0))), 4).weights[:, [0, 2]], -min(k, 0)),
         pr.residual(RATES, 4).weights[:, [0, 2]],

@@ -4,6 +4,7 @@ import numpy as np
 
 import capcore as cc
 from capcore import multivariate, processes, time_series, toeplitz
+from capcore import variable_projection as vp
 from tests.scales.laws import LAGS, RECURRENT, ROUNDING, TASK
 
 
@@ -28,7 +29,6 @@ def recursion(s):
     yield found, toeplitz.condition_bound(LAGS, first.predictor, first.variances[-1]), ROUNDING
     found = toeplitz.autocovariance_from_predictor(first.predictor, first.variances[-1] * s, 9)
     yield found, LAGS * s, ROUNDING
-    yield toeplitz.toeplitz_product(LAGS * s, np.eye(9)), s * toeplitz.toeplitz_product(LAGS, np.eye(9)), ROUNDING
     yield processes.check_positive_definite(LAGS * s)[0], first.predictor, ROUNDING
 
 
@@ -45,6 +45,14 @@ def mixed(s):
     yield found.predictor(4)[0], expected.predictor(4)[0], ROUNDING
     yield found.predictor(4)[1], s * s * expected.predictor(4)[1], ROUNDING
     yield found.covariance(4), s * s * expected.covariance(4), ROUNDING
+
+
+def pencil(s):
+    """The poles of a target do not depend on its scale."""
+    target = 0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8)
+    yield vp.hankel_rank(target * s), 2, 0
+    yield vp.hankel_svd(target * s)[1][:2], s * vp.hankel_svd(target)[1][:2], ROUNDING
+    yield vp.real_poles(vp.pencil_poles(target * s, 2), 2), [0.5, 0.25], 1e-9
 
 
 def poles(search):

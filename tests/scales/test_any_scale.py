@@ -35,6 +35,7 @@ COUNTS = {
     "redundancy.redundant_layer_sets": lambda arch, w: len(redundancy.redundant_layer_sets(arch, w)),
     "redundancy.maximal_redundant_set": lambda arch, w: redundancy.maximal_redundant_set(arch, params=w),
 }
+PENCIL = ("hankel_rank", "hankel_svd", "pencil_poles", "real_poles")
 LAWS = {
     **{name: laws.exact(count) for name, count in COUNTS.items()},
     **dict.fromkeys(("finite_field.residue", "finite_field.residues", "finite_field.Dual"), laws.residue),
@@ -71,19 +72,19 @@ LAWS = {
     "tangent_space.TangentSpace": laws.tangent,
     **dict.fromkeys(("tensor_train.tt_svd", "tensor_train.contract", "tensor_train.widen"), laws.trains),
     **dict.fromkeys(("time_series.estimate_process", "time_series.sieve_bootstrap"), process_laws.series),
-    "processes.FromAutocovariance": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
-    "processes.AutoRegressive": process_laws.covariances(lambda s: cc.AutoRegressive([0.5, -0.2], s)),
-    "processes.WithNugget": process_laws.covariances(
+    "processes.given.FromAutocovariance": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
+    "processes.given.AutoRegressive": process_laws.covariances(lambda s: cc.AutoRegressive([0.5, -0.2], s)),
+    "processes.base.WithNugget": process_laws.covariances(
         lambda s: cc.FromAutocovariance(laws.LAGS * s).with_nugget(0.5 * s)
     ),
-    "processes.Process": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
+    "processes.base.Process": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
     "multivariate.Independent": process_laws.weighted,
     "multivariate.Mixed": process_laws.mixed,
-    "processes.check_positive_definite": process_laws.recursion,
+    "processes.base.check_positive_definite": process_laws.recursion,
     "toeplitz.levinson_durbin": process_laws.recursion,
     "toeplitz.condition_bound": process_laws.recursion,
     "toeplitz.autocovariance_from_predictor": process_laws.recursion,
-    "toeplitz.toeplitz_product": process_laws.recursion,
+    **{f"variable_projection.{name}": process_laws.pencil for name in PENCIL},
     "variable_projection.minimise_poles": process_laws.poles(
         lambda *a: vp.minimise_poles(laws.RECURRENT, *a, laws.POLES)
     ),
@@ -101,9 +102,9 @@ NEVER_REFUSED = (laws.allocate, laws.allocate_large, laws.octave_capacities, law
 NEVER_REFUSED += (laws.allocate_function, laws.constraint_space, laws.residue, laws.linear_model)
 NO_SCALE = {
     "a shape or an exponent, without a unit: its extremes are looked at below": (
-        "processes.PowerLaw processes.FractionalGaussianNoise processes.AR1 processes.DampedCosine "
-        "processes.RationalQuadratic processes.make_process features.Fourier toeplitz.reflection_coefficients "
-        "variable_projection.pole_limit"
+        "processes.families.PowerLaw processes.families.FractionalGaussianNoise processes.families.AR1 "
+        "processes.families.DampedCosine processes.families.RationalQuadratic processes.families.make_process "
+        "features.Fourier toeplitz.reflection_coefficients variable_projection.pole_limit"
     ),
     "whole numbers": (
         "generic.ranks_from_below generic.ranks_from_above generic.attainable_ranks generic.tensor_train_dimension "
@@ -114,14 +115,12 @@ NO_SCALE = {
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
         "results.Allocation results.Fit large.octave_predictor.ExponentialSequence "
-        "toeplitz.LevinsonResult feature_process.SampledMoments own_model.Linearisation "
+        "toeplitz.LevinsonResult own_model.Linearisation "
         "architectures.base.Architecture"
     ),
     "a function of a reader's model, which allocate takes": ("own_model.linearised_jax own_model.linearised_torch"),
     "a file": "time_series.load_series",
-    "standard normal draws or points of evaluation": (
-        "hermite.hermite_values hermite.hermite_coefficients feature_process.sampled_covariance"
-    ),
+    "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
 
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("jax")
 
-from capcore.complexity import orbit_ceiling
+from chapters.capacity_vs_expressivity.orbits import orbit_ceiling
 from chapters.capacity_vs_expressivity.sets import TARGETS, target
 
 

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.allocation import allocate
-from capcore.architectures.smoothing import ExponentialSmoothing
 from capcore.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw
+from chapters.linear_systems.smoothing import ExponentialSmoothing
 
 alphas = st.floats(-1.5, 2.5)
 

@@ -1,0 +1,9 @@
+"""Stationary Gaussian processes: autocovariance, covariance and optimal linear predictor (paper 1, Appendix B).
+
+Every process is a :class:`~capcore.processes.base.Process`. The families that have a name are in
+:mod:`capcore.processes.families`, with the registry of those that ``make_process`` knows.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,181 @@
+"""What every process has: autocovariance, covariance and optimal linear predictor (paper 1, Appendix B).
+
+A process knows its autocovariance sequence; everything else follows from it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigvalsh, toeplitz
+
+from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
+from capcore.toeplitz import condition_bound, levinson_durbin
+from capcore.validation import finite_array, finite_number, positive_integer
+
+DENSE_LIMIT = 1024  # lags up to which the eigenvalues of Σ are looked at before it is trusted
+
+
+class Process(ABC):
+    """A zero-mean stationary Gaussian process y_t in one dimension."""
+
+    input_dim = 1
+
+    @abstractmethod
+    def _sequence(self, n: int) -> np.ndarray:
+        """(n,) c_0, …, c_{n−1}, unchecked."""
+
+    def autocovariance(self, n: int) -> np.ndarray:
+        """(n,) autocovariances c_0, …, c_{n−1} at lags 0 … n−1 (paper 1, Eq. 30).
+
+        Raises
+        ------
+        ValueError
+            When n is not a positive whole number, or a value comes out NaN or infinite.
+        TooLargeError
+            When n lags do not fit into memory.
+        """
+        if not fits(lags_bytes(n)):
+            raise lags_too_large(n)
+        return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 1)
+
+    def covariance(self, n: int) -> np.ndarray:
+        """(n, n) covariance matrix Σ of n successive samples, Σ_ij = c_|i−j| (paper 1, Eq. 30).
+
+        Raises
+        ------
+        ValueError
+            When the sequence is not positive definite, or numerically singular.
+        TooLargeError
+            When the matrix does not fit into memory.
+        """
+        if not fits(covariance_bytes(n)):
+            raise covariance_too_large(n)
+        c = self.autocovariance(n)
+        check_positive_definite(c)
+        return toeplitz(c)
+
+    def predictor(self, n: int) -> tuple[np.ndarray, float]:
+        """Best linear prediction of the next sample from the last n (paper 1, Eq. 31).
+
+        The paper prints v* with 1 in place of c_0, and the covariances in an order that depends on the
+        direction of time; here c_0 may be anything, and lag 0 comes first.
+
+        Returns
+        -------
+        target : (n,) array
+            Coefficients A*, lag 0 (the most recent sample) first.
+        variance : float
+            v* = c_0 − A*·(c_1, …, c_n), the variance of the prediction error.
+
+        Raises
+        ------
+        ValueError
+            When the sequence is not positive definite, or numerically singular.
+
+        >>> from capcore.processes import PowerLaw
+
+        >>> PowerLaw(0.5).predictor(2)[0].round(4)
+        array([0.5977, 0.1547])
+        """
+        target, variance = check_positive_definite(self.autocovariance(positive_integer(n, "n") + 1))
+        return target, variance
+
+    def with_nugget(self, variance: float) -> WithNugget:
+        """The process plus independent white noise of the given variance: c_0 grows, the rest stays."""
+        return WithNugget(self, variance)
+
+
+@dataclass(frozen=True)
+class WithNugget(Process):
+    """A process plus independent white noise.
+
+    Parameters
+    ----------
+    process : Process
+        Of one component.
+    nugget : float
+        Variance of the noise, at least 0.
+
+    >>> from capcore.processes import AR1
+    >>> WithNugget(AR1(0.5), 0.1).autocovariance(2).tolist()
+    [1.1, 0.5]
+    """
+
+    process: Process
+    nugget: float
+
+    def __post_init__(self) -> None:
+        if finite_number(self.nugget, "nugget", "a variance of at least 0") < 0:
+            raise ValueError(f"nugget: found {self.nugget!r}, expected a variance of at least 0.")
+
+    def _sequence(self, n: int) -> np.ndarray:
+        c = self.process.autocovariance(n)
+        c[0] += self.nugget
+        return c
+
+
+def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:
+    """Optimal predictor and its variance, or a refusal if the sequence defines no usable covariance.
+
+    A covariance is numerically singular where a prediction-error variance is lost in rounding, or where the condition
+    number is beyond 1/(n·eps), so that a linear solve with Σ has no correct digit left: from the eigenvalues up to
+    1,024 lags, from the lower bound :func:`~capcore.toeplitz.condition_bound` for longer sequences.
+
+    Parameters
+    ----------
+    autocovariance : (n + 1,) array
+        c_0, …, c_n.
+
+    Returns
+    -------
+    target : (n,) array
+        The predictor of order n.
+    variance : float
+        Of its error.
+
+    Raises
+    ------
+    ValueError
+        When the covariance has an eigenvalue that is negative beyond rounding, or is numerically singular.
+    """
+    c = np.asarray(autocovariance, dtype=float)
+    size = c.size
+    eps = np.finfo(float).eps
+    target, variances, reflections = levinson_durbin(c)
+    order = variances.size - 1
+    # Round-off in the recursion is about eps·c_0 per order: a variance this small has no reliable sign.
+    noise = 10 * size * eps * c[0]
+    advice = "Add white noise with process.with_nugget(variance), use fewer lags, or choose a rougher process."
+    if not c[0] > 0:
+        raise ValueError(f"autocovariance: found c_0 = {c[0]:g}, expected a positive variance at lag 0.")
+    if order < size - 1 or not variances[-1] > noise:
+        # The recursion amplifies rounding on its way to a singular order; eigenvalues do not.
+        if not fits(covariance_bytes(order + 1)):
+            raise ValueError(
+                f"autocovariance: numerically singular or not positive definite at lag {order:,} (too many to tell "
+                f"which). Found reflection coefficient {reflections[-1]:.6g}, expected a value strictly between -1 and "
+                f"1. {advice}"
+            )
+        if eigvalsh(toeplitz(c[: order + 1]))[0] < -noise:
+            raise ValueError(
+                f"autocovariance: not positive definite. Found reflection coefficient {reflections[-1]:.6g} at lag "
+                f"{order}, expected a value strictly between -1 and 1: no stationary process has this sequence. "
+                "Check the values up to that lag (an estimate with the 1/N normalisation is always valid)."
+            )
+        raise ValueError(
+            f"autocovariance: numerically singular. Found prediction-error variance {max(variances[-1], 0) / c[0]:.1e} "
+            f"of c_0 at lag {order}, expected more than {noise / c[0]:.1e} (double precision). {advice}"
+        )
+    condition = condition_bound(c, target, variances[-1])
+    if size <= DENSE_LIMIT:
+        eigenvalues = eigvalsh(toeplitz(c))
+        condition = max(condition, eigenvalues[-1] / max(eigenvalues[0], np.finfo(float).tiny))
+    if condition > 1 / (size * eps):
+        raise ValueError(
+            f"autocovariance: numerically singular. Found a condition number of at least {condition:.1e} for "
+            f"{size} lags, expected less than {1 / (size * eps):.1e} (double precision). {advice}"
+        )
+    return target, float(variances[-1])

@@ -1,0 +1,191 @@
+"""Families of processes by name. A new one is a class here, and a line in ``REGISTRY``.
+
+The paper never states the autocovariance behind its figures, so the families are the book's choice; ``PowerLaw(0.5)``
+is the default because its losses fall in the paper's range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from capcore.processes.base import Process
+from capcore.validation import finite_number, one_of
+
+
+@dataclass(frozen=True)
+class PowerLaw(Process):
+    """c_τ = (1 + τ)^(−exponent): long memory; convex and decreasing, so positive definite (Pólya).
+
+    Parameters
+    ----------
+    exponent : float
+        Positive: the autocovariance decays.
+
+    >>> PowerLaw(exponent=0.5).autocovariance(4).round(4).tolist()
+    [1.0, 0.7071, 0.5774, 0.5]
+    """
+
+    exponent: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not finite_number(self.exponent, "exponent", "a positive number") > 0:
+            raise ValueError(f"exponent: found {self.exponent!r}, expected a positive number (c_τ must decay).")
+
+    def _sequence(self, n: int) -> np.ndarray:
+        return (1.0 + np.arange(n)) ** -float(self.exponent)
+
+
+@dataclass(frozen=True)
+class FractionalGaussianNoise(Process):
+    """Increments of fractional Brownian motion: c_τ = ½(|τ+1|^2H − 2|τ|^2H + |τ−1|^2H).
+
+    Parameters
+    ----------
+    hurst : float
+        H, strictly between 0 and 1; ½ is white noise, more than ½ long memory.
+
+    >>> FractionalGaussianNoise(hurst=0.5).autocovariance(3).tolist()
+    [1.0, 0.0, 0.0]
+    """
+
+    hurst: float = 0.75
+
+    def __post_init__(self) -> None:
+        if not 0 < finite_number(self.hurst, "hurst", "a number strictly between 0 and 1") < 1:
+            raise ValueError(f"hurst: found {self.hurst!r}, expected a number strictly between 0 and 1.")
+
+    def _sequence(self, n: int) -> np.ndarray:
+        power = 2.0 * self.hurst
+        # The second difference cancels; its binomial series τ^2H Σ_j C(2H, 2j) τ^−2j, all of one sign, does not.
+        lags = np.arange(2.0, max(n, 2))
+        factors = [(power - 2 * j + 2) * (power - 2 * j + 1) / ((2 * j - 1) * (2 * j)) for j in range(1, 28)]
+        series = np.zeros_like(lags)
+        for factor in reversed(factors):  # Horner; 27 terms, since 2^(−2·27) is below eps
+            series = factor * (1 + series) / lags**2
+        return np.concatenate([[1.0, np.expm1((power - 1) * np.log(2.0))], lags**power * series])[:n]
+
+
+@dataclass(frozen=True)
+class AR1(Process):
+    """First-order autoregression of unit variance: c_τ = phi^τ.
+
+    Parameters
+    ----------
+    phi : float
+        Strictly between −1 and 1.
+
+    >>> AR1(phi=0.5).predictor(3)[0].tolist()
+    [0.5, 0.0, 0.0]
+    """
+
+    phi: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not abs(finite_number(self.phi, "phi", "a number strictly between -1 and 1")) < 1:
+            raise ValueError(f"phi: found {self.phi!r}, expected a number strictly between -1 and 1 (stationarity).")
+
+    def _sequence(self, n: int) -> np.ndarray:
+        return float(self.phi) ** np.arange(n)
+
+
+@dataclass(frozen=True)
+class DampedCosine(Process):
+    """c_τ = exp(−τ/decay) cos(2πτ/period): an oscillation that loses its phase.
+
+    Parameters
+    ----------
+    decay : float
+        In samples, positive.
+    period : float
+        In samples, positive.
+
+    >>> DampedCosine(decay=10.0, period=4.0).autocovariance(3).round(4).tolist()
+    [1.0, 0.0, -0.8187]
+    """
+
+    decay: float = 20.0
+    period: float = 8.0
+
+    def __post_init__(self) -> None:
+        for name in ("decay", "period"):
+            if not finite_number(getattr(self, name), name, "a positive number of samples") > 0:
+                raise ValueError(f"{name}: found {getattr(self, name)!r}, expected a positive number of samples.")
+
+    def _sequence(self, n: int) -> np.ndarray:
+        lags = np.arange(n)
+        if n * np.finfo(float).eps > 1e-7 * self.period:
+            raise ValueError(
+                f"period: found {self.period:.3g} samples for {n:,} lags, expected at least "
+                f"{n * np.finfo(float).eps / 1e-7:.1e}: the phase at the last lag is lost in rounding."
+            )
+        return np.exp(-lags / self.decay) * np.cos(2 * np.pi * lags / self.period)
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(Process):
+    """c_τ = (1 + τ²/(2·alpha·scale²))^(−alpha): smooth.
+
+    The spectrum falls like exp(−√(2·alpha)·scale·ω), so a large scale is numerically singular and refused.
+
+    Parameters
+    ----------
+    scale : float
+        In samples, positive.
+    alpha : float
+        Positive: c_τ decays like τ^(−2·alpha).
+
+    >>> RationalQuadratic(scale=1.0, alpha=0.5).autocovariance(3).round(4).tolist()
+    [1.0, 0.7071, 0.4472]
+    """
+
+    scale: float = 1.0
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("scale", "alpha"):
+            if not finite_number(getattr(self, name), name, "a positive number") > 0:
+                raise ValueError(f"{name}: found {getattr(self, name)!r}, expected a positive number.")
+
+    def _sequence(self, n: int) -> np.ndarray:
+        with np.errstate(over="ignore", under="ignore"):
+            square = np.square(np.arange(n) / self.scale) / (2 * self.alpha)
+            return np.exp(-self.alpha * np.log1p(square))
+
+
+FAMILIES: dict[str, type[Process]] = {
+    family.__name__: family for family in (PowerLaw, FractionalGaussianNoise, AR1, DampedCosine, RationalQuadratic)
+}
+"""The five over which the book's studies and claims run. Stored results depend on them: a sixth belongs below."""
+
+REGISTRY: dict[str, type[Process]] = {
+    **FAMILIES,
+}
+"""Every family that :func:`make_process` knows: one line for each beside the five. No stored result depends on it."""
+
+
+def make_process(name: str, **parameters: float) -> Process:
+    """The process of the family called ``name`` (what the notebooks' parameters name).
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`REGISTRY`.
+    **parameters : float
+        Of that family; its defaults stand for those left out.
+
+    Raises
+    ------
+    ValueError
+        For an unknown family, or an unknown or invalid parameter.
+
+    >>> make_process("AR1", phi=0.5)
+    AR1(phi=0.5)
+    """
+    family = REGISTRY[one_of(name, "process", REGISTRY)]
+    known = getattr(family, "__dataclass_fields__", {})
+    for key in parameters:
+        if key not in known:
+            raise ValueError(f"process {name}: found parameter {key!r}, expected {', '.join(map(repr, known))}.")
+    return family(**parameters)

@@ -1,0 +1,91 @@
+"""Processes given by numbers: by their autocovariance, or by the coefficients of an autoregression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from capcore.processes.base import Process, check_positive_definite
+from capcore.toeplitz import autocovariance_from_predictor, reflection_coefficients
+from capcore.validation import finite_array, finite_number
+
+
+class FromAutocovariance(Process):
+    """A process given by its own autocovariance sequence c_0, c_1, … (a measured one, say).
+
+    A predictor of order n needs the lags 0 … n, so n is at most m − 1.
+
+    Parameters
+    ----------
+    values : (m,) array
+        Autocovariances, lag 0 first.
+
+    Raises
+    ------
+    ValueError
+        For a sequence that is not positive definite, or numerically singular.
+
+    >>> FromAutocovariance([1.0, 0.5, 0.25]).predictor(2)[0].tolist()
+    [0.5, 0.0]
+    """
+
+    def __init__(self, values: Any) -> None:
+        self.values = finite_array(values, "autocovariance", 1)
+        self.values.setflags(write=False)
+        check_positive_definite(self.values)
+
+    def __repr__(self) -> str:
+        return f"FromAutocovariance(<{self.values.size} lags>)"
+
+    def _sequence(self, n: int) -> np.ndarray:
+        if n > self.values.size:
+            raise ValueError(
+                f"autocovariance: found {self.values.size} lags, expected at least {n} (a covariance of n samples "
+                "needs lags 0 … n−1, a predictor of order n needs lags 0 … n). Give a longer sequence."
+            )
+        return self.values[:n]
+
+
+class AutoRegressive(Process):
+    """The process y_{t+1} = Σ_i a_i y_{t−i} + η with η ~ N(0, v): Eq. 31 of paper 1 reversed (Appendix B.1).
+
+    With A = A*(n) and v = v* of another process, the first n + 1 autocovariances are that process's own.
+
+    Parameters
+    ----------
+    coefficients : (m,) array
+        A, lag 0 first.
+    variance : float
+        v, the variance of the driving noise, positive.
+
+    Raises
+    ------
+    ValueError
+        For an autoregression that is not stable, or a variance that is not positive.
+
+    >>> AutoRegressive([0.5], 0.75).autocovariance(3).tolist()
+    [1.0, 0.5, 0.25]
+    """
+
+    def __init__(self, coefficients: Any, variance: float = 1.0) -> None:
+        self.coefficients = finite_array(coefficients, "coefficients", 1)
+        self.coefficients.setflags(write=False)
+        self.variance = finite_number(variance, "variance", "a positive number")
+        if not self.variance > 0:
+            raise ValueError(f"variance: found {variance!r}, expected a positive number (of the driving noise).")
+        reflections = reflection_coefficients(self.coefficients)
+        unstable = np.flatnonzero(np.abs(reflections) >= 1)
+        if unstable.size:
+            order = int(unstable[-1])
+            raise ValueError(
+                f"coefficients: the autoregression is unstable. Found reflection coefficient {reflections[order]:.6g} "
+                f"at order {order + 1}, expected a value strictly between -1 and 1: it has no stationary "
+                "autocovariance. Shrink the coefficients, or fit them by a method that guarantees stability."
+            )
+
+    def __repr__(self) -> str:
+        return f"AutoRegressive(<{self.coefficients.size} coefficients>, variance={self.variance:g})"
+
+    def _sequence(self, n: int) -> np.ndarray:
+        return autocovariance_from_predictor(self.coefficients, self.variance, n)
