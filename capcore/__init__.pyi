@@ -42,7 +42,9 @@ from .features import Monomials as Monomials
 from .features import PiecewiseLinear as PiecewiseLinear
 from .features import make_features as make_features
 from .large.exponentials import exponential_sequence as exponential_sequence
+from .large.jacobian_products import JacobianProducts as JacobianProducts
 from .large.octave_predictor import ExponentialSequence as ExponentialSequence
+from .memory import TooLargeError as TooLargeError
 from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
 from .optimum import Problem as Problem

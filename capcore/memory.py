@@ -108,7 +108,7 @@ def covariance_bytes(n: Any, input_dim: int = 1, copies: float = 3) -> float:
 def covariance_too_large(n: int, input_dim: int = 1) -> TooLargeError:
     """The refusal of a dense covariance."""
     found = f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
-    advice = "Use fewer inputs, or method='auto' of capcore.fit and capcore.allocate, which never hold it"
+    advice = "Use fewer inputs, or a tensor train: for it, capcore.fit and capcore.allocate never hold it"
     return too_large(found, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
 
 
@@ -145,7 +145,7 @@ def allocation_too_large(arch: Any) -> TooLargeError:
     advice = "Use allocate(…, method='sketch'), which knows the Jacobian by its products only"
     if getattr(arch, "has_disjoint_supports", False):
         advice = f"Use allocate(…, method='streamed'), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
-        if not fits(arrays(n, TRAIN_COLUMNS)):
+        if not fits(arrays(n, TRAIN_COLUMNS)) and _is_train(arch):
             advice = "Use allocate(…, method='octaves'), which lists no inputs"
     found = f"allocate: found {type(arch).__name__} with {n:,} inputs"
     return too_large(found, allocation_bytes(arch), f"{advice}; {_what_fits(4)}.")

@@ -86,7 +86,7 @@ def plot_profiles(
     if ceiling is not None:
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    if recent_right:
+    if recent_right and not ax.xaxis_inverted():
         ax.invert_xaxis()
     if len(profiles) > 1:
         ax.legend()

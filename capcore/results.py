@@ -6,7 +6,7 @@ dense allocation. What a method cannot give is refused by name, with the method 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DENSE = "dense"
+FOR_ALL = (DENSE, "gauss-newton", "sketch")
 FITS_THAT_GIVE = {
     "coefficients": "riemannian-newton",
     "variance": "riemannian-newton",
@@ -57,7 +58,7 @@ class Fit:
     n_iterations : int
         Iterations of the run that was kept.
     coefficients : (n · d,)
-        The model Â. Not listed by "octaves".
+        The model Â. This and the next three are not given by "octaves".
     variance : float
         v* + loss, the variance of the prediction error.
     gradient_norm : float
@@ -84,14 +85,18 @@ class Fit:
     def __getattr__(self, name: str) -> Any:
         return _from_details(self, name, FITS_THAT_GIVE, "fit")
 
+    def __dir__(self) -> list[str]:
+        return _names(self)
+
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Loss after each iteration. Needs matplotlib."""
+        """Loss after each iteration; for "octaves" what each step promised to take off it. Needs matplotlib."""
         axis = _axis(ax)
-        values = np.asarray(self.history)
+        listed = hasattr(self, "history")
+        values = np.asarray(self.history if listed else self.details.decreases)
         axis.plot(np.arange(len(values)), values, marker="o", markersize=3)
         if (values > 0).all():
             axis.set_yscale("log")
-        axis.set(xlabel="iteration", ylabel="loss", title=self.method)
+        axis.set(xlabel="iteration", ylabel="loss" if listed else "promised decrease of the loss", title=self.method)
         return axis
 
     def _repr_html_(self) -> str:
@@ -119,7 +124,8 @@ class Allocation:
     error : float
         What rounding, and an approximation of far lags, may do to a capacity: an estimate to first order.
     edges : (k + 1,)
-        0, 1, 2, 4, … n: octave i holds the lags edges[i] … edges[i + 1] − 1.
+        0, 1, 2, 4, … n: octave i holds the lags edges[i] … edges[i + 1] − 1. Of method "octaves" the products of kernel
+        sizes, which are these for two taps.
     per_octave : (k,)
         Capacity of every octave; sums to ``total``.
     per_input : (n_inputs,)
@@ -143,6 +149,9 @@ class Allocation:
     def __getattr__(self, name: str) -> Any:
         return _from_details(self, name, ALLOCATIONS_THAT_GIVE, "allocate")
 
+    def __dir__(self) -> list[str]:
+        return _names(self)
+
     @property
     def n_inputs(self) -> int:
         """Number of input positions."""
@@ -154,7 +163,7 @@ class Allocation:
         if self.n_inputs <= LISTED and hasattr(self, "per_input"):
             from capcore.plotting import plot_profiles
 
-            return plot_profiles({self.method: self.per_input}, axis, ceiling=getattr(self.details, "input_dim", 1))
+            return plot_profiles({self.method: self.per_input}, axis, ceiling=self.arch.input_dim)
         axis.bar(np.arange(len(self.per_octave)), self.per_octave)
         ticks = np.arange(0, len(self.per_octave), max(1, len(self.per_octave) // 8))
         axis.set_xticks(ticks, [f"{self.edges[i]:,}" for i in ticks])
@@ -193,10 +202,15 @@ def _from_details(result: Any, name: str, that_give: dict[str, str], verb: str) 
     if name in that_give:
         raise AttributeError(
             f"{name}: found a result of method {own['method']!r}, which does not give it. "
-            f"Use {verb}(…, method={that_give[name]!r})."
+            f"Use {verb}(…, method={that_give[name]!r}){'' if that_give[name] in FOR_ALL else ', for tensor trains'}."
         )
-    known = [each.name for each in fields(result)] + [each for each in dir(own["details"]) if each[0] != "_"]
-    raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(sorted(set(known)))}.")
+    known = [each for each in _names(result) if each[0] != "_"]
+    raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
+
+
+def _names(result: Any) -> list[str]:
+    own = [each for each in dir(result.details) if each[0] != "_"]
+    return sorted({*object.__dir__(result), *own, *vars(result).get("extras", ())})
 
 
 def _axis(ax: Axes | None) -> Axes:

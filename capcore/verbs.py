@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -9,10 +10,8 @@ import numpy as np
 
 from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
 from capcore.generic import tensor_train_dimension
 from capcore.large.allocation import allocate_large
-from capcore.large.exponentials import exponential_sequence
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
 from capcore.large.jacobian_products import JacobianProducts
@@ -21,25 +20,23 @@ from capcore.large.octave_fit import fit_octaves
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
-from capcore.memory import allocation_bytes, fits
-from capcore.optimum import OPTIONS, Problem
+from capcore.methods import (
+    ALLOCATION_METHODS,
+    FIT_METHODS,
+    LARGE_OPTIONS,
+    allocation_method,
+    check_kinds,
+    fit_method,
+    same_shapes,
+    sequence_of,
+    tensor_train,
+)
+from capcore.optimum import Problem
 from capcore.own_model import as_architecture
 from capcore.processes import Process
 from capcore.results import DENSE, Allocation, Fit, octaves_of
-from capcore.validation import finite_array, one_of
+from capcore.validation import finite_array, one_of, positive_integer
 
-TRAIN_SIZE = 256
-"""Inputs of a tensor train up to which "auto" fits by Gauss–Newton: the same optimum, at n³ instead of n log n."""
-DENSE_SIZE = 2048
-"""Coefficients up to which "auto" allocates by n × n matrices, which also give layers and frequencies."""
-LISTED_INPUTS = 2**22
-"""Inputs beyond which "auto" lists octaves of lag only."""
-LARGE_OPTIONS = {
-    "riemannian-newton": ("max_iterations", "tolerance", "floor"),
-    "octaves": ("max_iterations",),
-}
-FIT_METHODS = ("auto", *OPTIONS, *LARGE_OPTIONS)
-ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 EPS = float(np.finfo(float).eps)
 
 
@@ -62,14 +59,15 @@ def fit(
     arch : Architecture
         The model.
     process : Process, Problem or ExponentialSequence
-        What it predicts; a posed problem for dense methods, an autocovariance as exponentials for "octaves".
+        What it predicts; a posed problem for dense methods; for "octaves" also an autocovariance as exponentials,
+        accurate up to lag n.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer.
     method : str
         "gauss-newton" (dense, damped), "variable-projection" (recurrent models), "l-bfgs-b" (the paper's),
         "riemannian-newton" (tensor trains, no n × n matrix) or "octaves" (tensor trains, no list of inputs). "auto":
         variable projection for recurrent models; Riemannian Newton for tensor trains of one component and more than
-        256 inputs, octaves beyond 2^22; Gauss–Newton for all others.
+        256 inputs, octaves beyond 2^22; Gauss–Newton for all others, and with several starts.
     start : str or (n_params,), default "auto"
         "tensor-train", "random" or parameters; see :func:`capcore.optimum.fit`.
     n_starts : int, default 1
@@ -101,9 +99,10 @@ def fit(
     ('riemannian-newton', True)
     """
     one_of(method, "method", FIT_METHODS)
+    check_kinds(arch, process)
     if method == "auto":
         plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
-        method = _fit_method(arch, process, start) if plain else "auto"
+        method = fit_method(arch, process, start) if plain else "auto"
     if method not in LARGE_OPTIONS:
         if isinstance(process, ExponentialSequence):
             raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
@@ -113,6 +112,8 @@ def fit(
         return Fit(arch, found.params, found.loss, *ends, found.n_iterations, found)
     for key in options:
         one_of(key, f"option of {method}", LARGE_OPTIONS[method])
+    if method == "octaves" and "max_iterations" in options:
+        positive_integer(options["max_iterations"], "max_iterations")
     if n_starts != 1:
         raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds.")
     if method == "octaves":
@@ -155,8 +156,8 @@ def allocate(
     method : str
         "dense" (n × n matrices; the only one with layers and frequencies), "fft" and "streamed" (tensor trains: ΣT held
         in memory, or never), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
-        Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed or fft, and octaves from
-        2^22 inputs; a sketch for all others.
+        Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed or fft, and octaves
+        beyond 2^22 inputs; a sketch for all others.
     input_dim, layers, derivative : int, dict and str
         Of a function, as for :class:`~capcore.architectures.function.Function`.
     rng : numpy.random.Generator or int, default 0
@@ -192,6 +193,27 @@ def allocate(
     (48, 48, 'dense', 48.0)
     """
     one_of(method, "method", ALLOCATION_METHODS)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = _allocate(arch, params, process, method, input_dim, layers, derivative, rng, memory, threads, progress)
+    for each in said:  # of the caller's line, not of ours
+        warnings.warn(each.message, stacklevel=2)
+    return found
+
+
+def _allocate(
+    arch: Any,
+    params: Any,
+    process: Any,
+    method: str,
+    input_dim: int,
+    layers: Any,
+    derivative: Any,
+    rng: Any,
+    memory: float,
+    threads: int | None,
+    progress: bool,
+) -> Allocation:
     products = isinstance(arch, JacobianProducts)
     own = not products and not hasattr(arch, "generic_capacity")
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
@@ -203,8 +225,13 @@ def allocate(
             f"input_dim, layers, derivative: found some beside {arch!r}, expected them with your own function only."
         )
     model: Any = arch
+    check_kinds(model, process)
+    if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
+        raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
+    if products and method not in ("auto", "sketch"):
+        raise ValueError(f"method: found {method!r} for JacobianProducts, expected 'sketch'.")
     if method == "auto":
-        method = "sketch" if products else _allocation_method(model, process)
+        method = "sketch" if products else allocation_method(model, process)
     if method == "octaves":
         return _allocate_octaves(model, values, kernels, process)
     if isinstance(process, ExponentialSequence):
@@ -225,52 +252,11 @@ def allocate(
     return Allocation(model, large.total, large.generic_total, large.method, error, *octaves, large)
 
 
-def _fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> str:
-    if isinstance(process, ExponentialSequence):
-        return "octaves"
-    if not _is_train(arch) or arch.n_inputs <= TRAIN_SIZE or not isinstance(process, Process):
-        return "auto"
-    listed = arch.n_inputs <= LISTED_INPUTS or not isinstance(start, str) or start != "auto"
-    return "riemannian-newton" if listed else "octaves"
-
-
-def _allocation_method(arch: Any, process: object) -> str:
-    if isinstance(process, ExponentialSequence):
-        return "octaves"
-    if arch.n_inputs * arch.input_dim <= DENSE_SIZE and fits(allocation_bytes(arch)):
-        return DENSE
-    if not (isinstance(arch, Hierarchical) and arch.has_disjoint_supports) or isinstance(process, Problem):
-        return "sketch"
-    return "octaves" if arch.n_inputs > LISTED_INPUTS and arch.input_dim == 1 else "auto"  # allocate_large's own choice
-
-
-def _is_train(arch: object) -> bool:
-    return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and arch.input_dim == 1
-
-
-def _sequence(process: object, n_inputs: int) -> ExponentialSequence:
-    if isinstance(process, ExponentialSequence):
-        return process
-    if not isinstance(process, Process):
-        raise ValueError(f"process: found {type(process).__name__}, expected a Process for method 'octaves'.")
-    return exponential_sequence(process, n_inputs)
-
-
-def _train(arch: object, verb: str) -> Hierarchical:
-    if not _is_train(arch):
-        raise ValueError(
-            f"arch: found {arch!r}, expected a Hierarchical model with disjoint supports and one component for "
-            f"{verb}(…, method='octaves'). Use 'auto'."
-        )
-    assert isinstance(arch, Hierarchical)
-    return arch
-
-
 def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:
-    train = _train(arch, "fit")
+    train = tensor_train(arch, "fit")
     if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
-    found = fit_octaves(train.channels, train.kernel_sizes, _sequence(process, train.n_inputs), **options)
+    found = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
     params = np.concatenate([k.ravel() for k in pad(found.kernels, [1, *train.channels, 1], rng)])
     return Fit(train, params, found.loss, "octaves", found.converged, found.message, len(found.steps), found)
@@ -279,9 +265,9 @@ def _fit_octaves(arch: object, process: object, start: object, rng: Any, options
 def _allocate_octaves(
     arch: object, params: object, kernels: Sequence[np.ndarray] | None, process: object
 ) -> Allocation:
-    train = _train(arch, "allocate")
+    train = tensor_train(arch, "allocate")
     cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
-    found = octave_capacities(cores, _sequence(process, train.n_inputs))
+    found = octave_capacities(cores, sequence_of(process, train.n_inputs))
     widths = [1, *train.channels, 1]
     generic = tensor_train_dimension(widths, train.kernel_sizes)
     return Allocation(

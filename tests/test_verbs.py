@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore import verbs
+from capcore import methods
+from capcore.large.jacobian_products import JacobianProducts
 
 TASK = cc.PowerLaw(0.5)
 SMALL = cc.Hierarchical(channels=2, n_layers=5)
@@ -87,7 +88,7 @@ def test_auto_picks_the_method_by_size_and_kind(arch, process, fitted, allocated
 
 
 def test_auto_sketches_large_models_that_are_no_tensor_trains(monkeypatch):
-    monkeypatch.setattr(verbs, "DENSE_SIZE", 4)
+    monkeypatch.setattr(methods, "DENSE_SIZE", 4)
     params = OVERLAPPING.init(np.random.default_rng(0))
     assert cc.allocate(OVERLAPPING, params, TASK).method == "sketch"
 
@@ -128,7 +129,7 @@ def test_what_an_allocation_does_not_give_is_refused_with_the_method_that_does(n
         assert hasattr(other, name)
 
 
-@pytest.mark.parametrize("name", sorted(verbs.LARGE_OPTIONS))
+@pytest.mark.parametrize("name", sorted(methods.LARGE_OPTIONS))
 def test_what_a_fit_does_not_give_is_refused_with_the_method_that_does(name):
     found = cc.fit(SMALL, TASK, method=name)
     with pytest.raises(AttributeError, match=r"Use fit\(…, method='gauss-newton'\)"):
@@ -159,6 +160,12 @@ def test_a_function_of_ones_own_is_an_architecture():
             "arch: found Hierarchical",
         ),
         (lambda w: cc.allocate(3, w, TASK), "arch: found int"),
+        (lambda w: cc.allocate(cc.Hierarchical, w, TASK), "arch: found <class"),
+        (lambda w: cc.allocate(OVERLAPPING, cc.fit(SMALL, TASK), TASK), "params: found a fit of Hierarchical"),
+        (lambda w: cc.allocate(JacobianProducts.dense(np.eye(2)), None, TASK, method="dense"), "method: found 'dense'"),
+        (lambda w: cc.fit(lambda w: w, TASK), "arch: found <function"),
+        (lambda w: cc.fit(SMALL, "PowerLaw"), "process: found str"),
+        (lambda w: cc.fit(SMALL, TASK, method="octaves", max_iterations=0), "max_iterations: found 0"),
         (lambda w: cc.fit(SMALL, TASK, method="newton"), "method: found 'newton'"),
         (lambda w: cc.fit(SMALL, TASK, method="octaves", tolerance=1.0), "option of octaves: found 'tolerance'"),
         (lambda w: cc.fit(SMALL, TASK, method="octaves", n_starts=2), "n_starts: found 2"),
@@ -184,6 +191,25 @@ def test_a_cell_shows_a_summary_and_a_picture(method, weights):
     assert axes.get_ylabel() == "capacity"
     assert alloc.plot(axes) is axes and cc.fit(SMALL, TASK).plot().get_yscale() == "log"
     plt.close("all")
+
+
+def test_a_warning_points_at_the_line_that_called():
+    process = cc.AR1(0.9)
+    arch = cc.Hierarchical(channels=4, n_layers=4)
+    with pytest.warns(cc.CapacityWarning) as said:
+        cc.allocate(arch, cc.fit(arch, process, method="gauss-newton"), process, method="dense")
+    assert said[0].filename == __file__
+
+
+def test_what_a_result_gives_is_offered_when_typing(weights):
+    assert {"per_input", "layers", "plot", "total"} <= set(dir(cc.allocate(SMALL, weights, TASK)))
+    assert {"gradient_norm", "stationarity"} <= set(dir(cc.fit(SMALL, TASK, method="riemannian-newton")))
+
+
+def test_processes_that_are_no_known_exponentials_are_listed_at_any_length():
+    arch = cc.Hierarchical(channels=1, n_layers=23)
+    assert methods.fit_method(arch, cc.RationalQuadratic(1.0, 0.5), "auto") == "riemannian-newton"
+    assert methods.fit_method(arch, TASK, "auto") == "octaves"
 
 
 def test_names_of_the_first_edition_still_work_with_a_warning():

@@ -159,11 +159,11 @@ def _matrix(
 
 def _check(arch: object, process: object) -> None:
     if not isinstance(arch, Hierarchical):
-        raise TypeError(f"arch: found {type(arch).__name__}, expected Hierarchical. Use capcore.allocate for others.")
+        raise TypeError(f"arch: found {type(arch).__name__}, expected Hierarchical. Use method='auto'.")
     if not arch.has_disjoint_supports:
         raise ValueError(
             f"dilations: found overlapping supports {arch.dilations}, expected the default ones (dilations=None): only "
-            "then is the model a tensor train. Use capcore.allocate."
+            "then is the model a tensor train. Use method='auto'."
         )
     if not isinstance(process, Process):
         raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")

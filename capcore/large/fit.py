@@ -129,14 +129,14 @@ def fit_large(
 def _attainable(arch: Hierarchical) -> tuple[list[int], list[int]]:
     """Channels c_0 … c_L and attainable ranks r_0 … r_L, or a refusal of what is no tensor train of scalars."""
     if not isinstance(arch, Hierarchical):
-        raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use capcore.fit.")
+        raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
     if not arch.has_disjoint_supports:
         raise ValueError(
             f"arch: found overlapping dilations {arch.dilations}, expected disjoint supports (dilations=None), "
-            "where the model is a tensor train. Use capcore.fit."
+            "where the model is a tensor train. Use method='auto'."
         )
     if arch.input_dim != 1:
-        raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use capcore.fit.")
+        raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use method='auto'.")
     widths = [1, *arch.channels, 1]
     return widths, list(attainable_ranks(widths, arch.kernel_sizes))
 

@@ -138,7 +138,7 @@ def _more(
 def _check_size(n: int, columns: int) -> None:
     n_bytes = arrays(n, columns, copies=3)
     if not fits(n_bytes):
-        advice = "Use fewer inputs or channels, or capcore.allocate_large where supports are disjoint."
+        advice = "Use fewer inputs or channels, or method='streamed' where supports are disjoint."
         raise too_large(f"sketch: found {n:,} inputs of {columns:,} columns", n_bytes, advice)
 
 

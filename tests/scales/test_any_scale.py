@@ -52,6 +52,7 @@ LAWS = {
     ),
     "optimum.fit": (laws.start("gauss-newton"), laws.start("l-bfgs-b")),
     "verbs.fit": (laws.fit, laws.fit_large, laws.large_start, laws.fit_octaves),
+    "large.jacobian_products.JacobianProducts": laws.estimate_capacity,
     "optimum.Problem": laws.problem,
     "large.exponentials.exponential_sequence": laws.exponential_sequence,
     "architectures.hierarchical.Hierarchical": (
@@ -114,7 +115,7 @@ NO_SCALE = {
     ),
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
-        "results.Allocation results.Fit large.octave_predictor.ExponentialSequence "
+        "results.Allocation results.Fit memory.TooLargeError large.octave_predictor.ExponentialSequence "
         "toeplitz.LevinsonResult own_model.Linearisation "
         "architectures.base.Architecture"
     ),
