@@ -118,7 +118,9 @@ NO_SCALE = {
         "toeplitz.LevinsonResult own_model.Linearisation "
         "architectures.base.Architecture"
     ),
-    "a function of a reader's model, which allocate takes": ("own_model.linearised_jax own_model.linearised_torch"),
+    "a function of a reader's model, which allocate takes": (
+        "own_model.linearised_jax own_model.linearised_torch own_model.as_architecture"
+    ),
     "a file": "time_series.load_series",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
