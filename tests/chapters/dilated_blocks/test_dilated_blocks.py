@@ -8,8 +8,8 @@ import pytest
 
 from capcore import PowerLaw, Problem
 from capcore.generic import exact_rank
-from chapters.dilated_blocks import stored_dilated
-from chapters.dilated_blocks.study import (
+from chapters.dilated_blocks import study as stored_dilated
+from chapters.dilated_blocks.experiment import (
     SETTINGS,
     dilated_models,
     dilation_orders,
@@ -124,7 +124,7 @@ def test_both_statements_must_hold():
 
 def test_runs_in_several_processes_are_the_same_runs():
     """In an interpreter of its own: libraries with threads, loaded by other tests, must not be forked."""
-    program = "from chapters.dilated_blocks.study import QUICK, run\nassert run(QUICK, workers=2) == run(QUICK)"
+    program = "from chapters.dilated_blocks.experiment import QUICK, run\nassert run(QUICK, workers=2) == run(QUICK)"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from capcore.allocation import allocate
 from capcore.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw
-from chapters.linear_systems.smoothing import ExponentialSmoothing
+from chapters.linear_systems.study import ExponentialSmoothing
 
 alphas = st.floats(-1.5, 2.5)
 

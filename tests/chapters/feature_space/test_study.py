@@ -10,7 +10,7 @@ from strategies import seeds
 import capcore as cc
 from capcore.features import Recombined
 from capcore.processes import FAMILIES
-from chapters.feature_space import feature_models as study
+from chapters.feature_space import study
 from chapters.shared import survey
 
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)

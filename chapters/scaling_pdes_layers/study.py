@@ -15,13 +15,7 @@ from scipy.special import ive
 from capcore.allocation import allocate
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import PowerLaw
-from capcore.propagation import (
-    ConvolutionTransport,
-    Segment,
-    evolve,
-    propagate,
-    source_kernel,
-)
+from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
 from capcore.propagation import residual as residual_layer
 from capcore.propagation.fourier import Grid, scalar_power
 from capcore.propagation.matrix import nonnegative

@@ -4,18 +4,17 @@ import numpy as np
 import pytest
 
 from capcore.complexity import curve_regions
-from chapters.linear_regions import region_slices as slices
-from chapters.linear_regions import region_training as study
+from chapters.linear_regions import experiment
 from chapters.stored import stored
 
 pytest.importorskip("jax")  # capcore.deep, which holds the digits, asks for the extra
 
 
 def test_one_seed_gives_the_stored_numbers():
-    content, (seed,) = stored("linear_regions"), study.QUICK["seeds"]
-    assert content["settings"] == study.SETTINGS
-    found = study.run([seed])
-    for kind in study.LABELS:
+    content, (seed,) = stored("linear_regions"), experiment.QUICK["seeds"]
+    assert content["settings"] == experiment.SETTINGS
+    found = experiment.run([seed])
+    for kind in experiment.LABELS:
         for name, values in found[kind].items():
             kept = content["values"][kind][name][seed]
             assert values[0][0] == pytest.approx(kept[0], rel=1e-9)  # before training
@@ -23,7 +22,7 @@ def test_one_seed_gives_the_stored_numbers():
 
 
 def test_curves_join_images_of_different_classes():
-    at = study.setting()
+    at = experiment.setting()
     assert len(at.lines) == 100 and len(at.circles) == 30
     where = {image.tobytes(): label for image, label in zip(at.x, at.y, strict=True)}
     starts = at.lines.coefficients[:, 0]
@@ -32,16 +31,16 @@ def test_curves_join_images_of_different_classes():
 
 
 def test_shuffled_labels_are_the_same_labels_in_another_order():
-    right, shuffled = (study.labels(kind, 0) for kind in study.LABELS)
+    right, shuffled = (experiment.labels(kind, 0) for kind in experiment.LABELS)
     assert np.mean(right == shuffled) < 0.2
     np.testing.assert_array_equal(np.sort(right), np.sort(shuffled))
-    assert np.any(study.labels("shuffled", 1) != shuffled)
+    assert np.any(experiment.labels("shuffled", 1) != shuffled)
 
 
 def test_invisible_units_are_invisible_and_counted():
-    network = study.start(0)
-    padded = study.with_invisible_units(network, 96, 1e-4, np.random.default_rng(0))
-    at = study.setting()
+    network = experiment.start(0)
+    padded = experiment.with_invisible_units(network, 96, 1e-4, np.random.default_rng(0))
+    at = experiment.setting()
     t = np.linspace(0, 1, 21)
     inputs = np.concatenate([at.lines.points(np.full(21, i), t) for i in range(100)])
     assert np.abs(padded(inputs) - network(inputs)).max() <= 1.0001e-4 * np.ptp(network(inputs))
@@ -51,10 +50,10 @@ def test_invisible_units_are_invisible_and_counted():
 
 
 def test_the_plane_holds_its_three_images():
-    images = slices.three_images()
-    plane, places = slices.plane_through(images)
+    images = experiment.three_images()
+    plane, places = experiment.plane_through(images)
     np.testing.assert_allclose(plane[0] + places @ plane[1:], images, atol=1e-12)
     np.testing.assert_allclose(plane[1:] @ plane[1:].T, np.eye(2), atol=1e-12)
-    found = slices.slice_of(study.start(0), plane, places)
+    found = experiment.slice_of(experiment.start(0), plane, places)
     assert np.all(np.abs(places) < found.outline.max())
-    assert 0.2 < slices.mean_angle_share() < 0.5
+    assert 0.2 < experiment.mean_angle_share() < 0.5

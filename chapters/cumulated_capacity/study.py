@@ -20,8 +20,7 @@ from capcore.allocation import CapacityAllocation
 from capcore.constraints import chain, join
 from capcore.propagation import MatrixTransport, propagate
 from capcore.validation import positive_integer
-from chapters.cumulated_capacity.tree_coordinates import isometric, whitened
-from chapters.cumulated_capacity.tree_network import TreeNetwork
+from chapters.cumulated_capacity.trees import TreeNetwork, isometric, whitened
 from chapters.shared.profiles import total_variation
 
 

@@ -4,7 +4,7 @@ import pytest
 from capcore import allocate, fit
 from capcore.architectures import Hierarchical
 from capcore.processes import AR1, FractionalGaussianNoise, PowerLaw
-from chapters.your_own_model.own_series import autocorrelations, multiple_of, refitted_profiles, transformed
+from chapters.your_own_model.study import autocorrelations, multiple_of, refitted_profiles, transformed
 
 
 def test_autocorrelations_start_at_one():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import ellipse, random_network
-from chapters.trajectories import trajectory_growth as study
+from capcore.complexity import ellipse, layer_lengths, random_network, segments, trace_curves
+from chapters.trajectories import study
+from chapters.trajectories.study import expected_length_gain
 
 
 def test_scale_stretches_images_and_moves_no_transition():
@@ -43,3 +44,37 @@ def test_a_polyline_comes_close_to_the_exact_length_and_a_coarse_one_does_not():
     assert (
         study.polyline_difference(network, circle, 20_000) < 1e-4 < 0.01 < study.polyline_difference(network, circle, 8)
     )
+
+
+@pytest.mark.parametrize(("width", "scale"), [(1, 1.0), (4, 2**0.5), (16, 2.5)])
+def test_the_expected_gain_of_length(width, scale):
+    """First layer from 3 inputs, second from ``width``: products of gains, in 1,000 networks."""
+    rng = np.random.default_rng(width)
+    a, b = rng.normal(size=(2, 3))
+    found = np.array([
+        layer_lengths(trace_curves(random_network([3, width, width, 1], rng, scale, 0.3), segments(a, b)))[:3, 0]
+        for _ in range(1_000)
+    ])  # fmt: skip
+    gains = found[:, 1:] / found[:, [0]]
+    first, next_ = expected_length_gain(width, scale, 3), expected_length_gain(width, scale)
+    errors = gains.std(axis=0) / 1_000**0.5
+    assert np.all(np.abs(gains.mean(axis=0) - [first, first * next_]) < 4 * errors)
+    assert np.all(errors < 0.08 * gains.mean(axis=0))
+    assert first == pytest.approx(next_ * (width / 3) ** 0.5)
+
+
+def test_the_gain_is_bounded_by_the_root_mean_square_and_tends_to_it():
+    widths = np.array([1, 2, 4, 8, 16, 64, 256, 1024])
+    gains = np.array([expected_length_gain(int(m), 1.0) for m in widths])
+    assert np.all(np.diff(gains) > 0) and np.all(gains < 0.5**0.5)
+    assert gains[0] == pytest.approx(0.5 * (2 / np.pi) ** 0.5)  # active half of the time, |normal| on average
+    np.testing.assert_allclose(
+        (1 - gains[-3:] * 2**0.5) * widths[-3:], 5 / 8, rtol=0.01
+    )  # from the variance 5m/4 of the square, mean m/2
+
+
+def test_bad_widths_are_refused():
+    with pytest.raises(ValueError, match="width: found 0"):
+        expected_length_gain(0)
+    with pytest.raises(ValueError, match="weight_scale: found -1"):
+        expected_length_gain(3, -1.0)

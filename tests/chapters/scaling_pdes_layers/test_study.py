@@ -9,7 +9,7 @@ from scipy.integrate import quad_vec
 from capcore.propagation import Segment, evolve, nearest_neighbour_law, residual, source_kernel
 from chapters.scaling_pdes.paths import smooth_source
 from chapters.scaling_pdes.study import axis, neighbours, one_output, order
-from chapters.scaling_pdes_layers import scaling_sources as study
+from chapters.scaling_pdes_layers import study
 
 
 def dense_powers(rates, depth, n):

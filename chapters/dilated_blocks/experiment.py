@@ -1,0 +1,243 @@
+"""Dilated blocks, tiled or with every layer repeated (paper 1, Appendix C): exact capacities and long fits.
+
+Twenty-four layers are hard to fit: it takes more than a thousand Gauss–Newton steps with geodesic acceleration. Where a
+run stands before that says little, so every run is summarised at several stages: its loss, how much of it could still
+go, and where its capacity lies.
+
+``python -m chapters run dilated_blocks`` makes it again, in about half an hour on two cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.constraints import ConstraintSpace
+from capcore.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
+from capcore.generic import exact_rank
+from capcore.lbfgs import minimise_lbfgs
+from capcore.optimum import Problem
+from capcore.processes import FAMILIES, Process
+from capcore.validation import positive_integer
+from chapters.shared.profiles import share
+
+SETTINGS: dict[str, Any] = {
+    "paper": {
+        "n_dilations": 8,
+        "n_blocks": 3,
+        "channels": 4,
+        "seeds": {
+            "PowerLaw": [0, 1, 2],
+            "FractionalGaussianNoise": [0],
+            "AR1": [0],
+            "DampedCosine": [0],
+            "RationalQuadratic": [0],
+        },
+        "stages": [50, 100, 200, 300, 500, 700, 1000, 1500],
+        "lbfgs_stages": [100, 500, 2000],
+    },
+    "small": {
+        "n_dilations": 5,
+        "n_blocks": 3,
+        "channels": 2,
+        "seeds": {"PowerLaw": [0, 1]},
+        "stages": [25, 50, 100, 200, 400],
+        "lbfgs_stages": [100, 1000],
+    },
+}
+QUICK: dict[str, Any] = {
+    "paper": {
+        "n_dilations": 2,
+        "n_blocks": 2,
+        "channels": 2,
+        "seeds": {"PowerLaw": [0], "AR1": [0]},
+        "stages": [2, 4],
+        "lbfgs_stages": [2],
+    },
+    "small": {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]},
+}
+ORDERS = ("tiled", "repeated")
+SETTLED = 1e-3  # of the loss: what a step may still take off it
+
+
+def dilation_orders(n_dilations: int, n_blocks: int) -> dict[str, list[int]]:
+    """Name → dilations, layer 1 first: blocks 1, 2, 4, … tiled, each layer repeated, and tiled from the coarsest down.
+
+    >>> dilation_orders(2, 2)
+    {'tiled': [1, 2, 1, 2], 'repeated': [1, 1, 2, 2], 'reversed': [2, 1, 2, 1]}
+    """
+    block = [2**i for i in range(positive_integer(n_dilations, "n_dilations"))]
+    times = positive_integer(n_blocks, "n_blocks")
+    return {"tiled": block * times, "repeated": np.repeat(block, times).tolist(), "reversed": block[::-1] * times}
+
+
+def dilated_models(channels: int, n_dilations: int, n_blocks: int) -> dict[str, Hierarchical]:
+    """Order → model with two taps per layer and these channels; see :func:`dilation_orders`."""
+    return {name: Hierarchical(channels, dilations=d) for name, d in dilation_orders(n_dilations, n_blocks).items()}
+
+
+def exact_capacities(channels: Sequence[int], n_dilations: int, n_blocks: int) -> dict[str, list[int]]:
+    """Order → exact generic κ for each number of channels, by elimination modulo a prime.
+
+    >>> exact_capacities([1, 2], 5, 3)
+    {'tiled': [16, 56], 'repeated': [16, 48], 'reversed': [16, 56]}
+    """
+    found: dict[str, list[int]] = {}
+    for c in channels:
+        for name, arch in dilated_models(c, n_dilations, n_blocks).items():
+            found.setdefault(name, []).append(exact_rank(arch))
+    return found
+
+
+def near_third(n_inputs: int) -> slice:
+    """The most recent third of the inputs: lags 0–254 of 766."""
+    return slice(0, max(1, n_inputs // 3))
+
+
+def far_third(n_inputs: int) -> slice:
+    """The most distant third of the inputs: lags 511–765 of 766."""
+    return slice(n_inputs - max(1, n_inputs // 3), n_inputs)
+
+
+@dataclass
+class Course:
+    """A run at several stages; lists of one entry per stage, in the order of ``iterations``.
+
+    Attributes
+    ----------
+    loss, reach : loss, and the share of it that is still within :func:`reach` (0 at an optimum).
+    total : numerical κ. near, far : shares of it on the nearest and the most distant third of the inputs.
+    converged : whether the minimiser had stopped for good. params : (n_params,) the last ones.
+    """
+
+    iterations: list[int] = field(default_factory=list)
+    loss: list[float] = field(default_factory=list)
+    reach: list[float] = field(default_factory=list)
+    total: list[int] = field(default_factory=list)
+    near: list[float] = field(default_factory=list)
+    far: list[float] = field(default_factory=list)
+    converged: bool = False
+    params: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    def plain(self) -> dict[str, Any]:
+        """Everything but the parameters, as plain types."""
+        return {name: value for name, value in vars(self).items() if name != "params"}
+
+
+def follow(
+    arch: Hierarchical, process: Process | Problem, seed: int, stages: Sequence[int], method: str = "gauss-newton"
+) -> Course:
+    """Fit from one random start, and look at it after each number of iterations in ``stages`` (increasing).
+
+    Gauss–Newton rebalances the layers as it goes and accelerates its steps; it has arrived where no more than a
+    thousandth of the loss is within :func:`reach` at the end of a stage, or its own tests say so. A run that has
+    stopped for good keeps its last values.
+
+    >>> from capcore.processes import PowerLaw
+    >>> course = follow(Hierarchical(2, dilations=[1, 2, 1, 2]), PowerLaw(), 0, [5, 200])
+    >>> course.total, bool(course.loss[1] < course.loss[0])
+    ([7, 7], True)
+    """
+    problem = Problem.of(arch, process)
+    course = Course(params=arch.init(np.random.default_rng(seed)))
+    done = 0
+    for stage in stages:
+        if not course.converged:
+            steps = positive_integer(stage - done, "stages: the step to the next one")
+            if method == "gauss-newton":
+                course.params = arch.rebalance(course.params)
+                end = minimise_gauss_newton(
+                    arch,
+                    problem.target,
+                    problem.root,
+                    course.params,
+                    steps,
+                    acceleration=True,
+                    rebalance=arch.rebalance,
+                )
+            else:
+                end = minimise_lbfgs(arch, problem.target, problem.covariance, course.params, steps)
+            course.params, course.converged = end.params, method == "gauss-newton" and end.converged
+        done = stage
+        _look(course, arch, problem, stage)
+        course.converged |= course.reach[-1] <= SETTLED
+    return course
+
+
+def reach(arch: Hierarchical, problem: Problem, params: np.ndarray) -> float:
+    """Share of the loss that is still within reach, by linearisation: near 1 far from an optimum, 0 at one.
+
+    The larger of two. Along directions with singular values of RJ above about a millionth of the largest, all of it;
+    among 24 random layers, whose product is nearly zero, that tells the plateau at the start from an optimum. Along
+    all directions, what a step no longer than half the parameters takes off
+    (:func:`~capcore.gauss_newton.reachable_share`); that tells directions that vanish at a singular optimum, and need
+    endless steps, from those that are only slow.
+
+    >>> from capcore.processes import PowerLaw
+    >>> arch = Hierarchical(2, dilations=[1, 2, 1, 2])
+    >>> 0 <= reach(arch, Problem.of(arch, PowerLaw()), np.ones(arch.n_params)) <= 1
+    True
+    """
+    residual = problem.root @ (arch.coefficients(params) - problem.target)
+    if not residual.any():
+        return 0.0
+    clear = decompose_kernel(arch, problem.root, params)
+    share_of_clear = clear.reachable(clear.vectors.T @ residual) / float(residual @ residual)
+    return max(share_of_clear, reachable_share(arch, problem.target, problem.root, params))
+
+
+def _look(course: Course, arch: Hierarchical, problem: Problem, stage: int) -> None:
+    space = ConstraintSpace.from_columns(problem.covariance @ arch.jacobian(course.params))
+    profile = space.per_input()
+    course.iterations.append(stage)
+    course.loss.append(problem.loss(arch.coefficients(course.params)))
+    course.reach.append(reach(arch, problem, course.params))
+    course.total.append(space.dimension)
+    course.near.append(float(share(profile, near_third(arch.n_inputs))))
+    course.far.append(float(share(profile, far_third(arch.n_inputs))))
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False, workers: int = 1) -> dict[str, Any]:
+    """Size → family → order → runs by seed (:class:`Course`), L-BFGS-B runs, and the best parameters; plain types.
+
+    Parameters
+    ----------
+    workers : processes; each run is one job. With one, everything happens in this process.
+    """
+    jobs = [
+        (size, chosen, family, order, seed, method)
+        for size, chosen in settings.items()
+        for family, seeds in chosen["seeds"].items()
+        for order in ORDERS
+        for seed, method in [*((seed, "gauss-newton") for seed in seeds), (0, "l-bfgs-b")]
+        if method == "gauss-newton" or family == "PowerLaw"
+    ]
+    if workers > 1:
+        with ProcessPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
+            courses = list(tqdm(pool.map(_job, jobs), total=len(jobs), unit="run", disable=not progress))
+    else:
+        courses = [_job(job) for job in tqdm(jobs, unit="run", disable=not progress)]
+    found: dict[str, Any] = {}
+    for (size, _, family, order, _, method), course in zip(jobs, courses, strict=True):
+        case = found.setdefault(size, {}).setdefault(family, {}).setdefault(order, {"runs": []})
+        if method == "l-bfgs-b":
+            case["l-bfgs-b"], case["stop_params"] = course.plain(), course.params.tolist()
+            continue
+        if family == "PowerLaw" and all(course.loss[-1] < run["loss"][-1] for run in case["runs"]):
+            case["params"] = course.params.tolist()
+        case["runs"].append(course.plain())
+    return found
+
+
+def _job(job: tuple[str, Mapping[str, Any], str, str, int, str]) -> Course:
+    _, chosen, family, order, seed, method = job
+    arch = dilated_models(chosen["channels"], chosen["n_dilations"], chosen["n_blocks"])[order]
+    stages = chosen["stages" if method == "gauss-newton" else "lbfgs_stages"]
+    return follow(arch, Problem.of(arch, FAMILIES[family]()), seed, stages, method)
