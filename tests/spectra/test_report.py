@@ -53,7 +53,7 @@ def test_the_table_has_every_layer_and_its_provenance(report):
 
 
 def test_comma_separated_values_come_back(report):
-    read = pd.read_csv(io.StringIO(report.to_csv()))
+    read = pd.read_csv(io.StringIO(report.to_csv()), float_precision="round_trip")
     assert (read["sha256"] == report.source.sha256).all()
     np.testing.assert_array_equal(read["alpha"], report.table()["alpha"])  # the shortest text that gives the number
 
