@@ -31,7 +31,7 @@ TESTS = {  # modules → the tests that mirror them, where these are not tests/<
     "allocation": "test_allocation.py",
     "optimum": "test_optimum.py",
     "gauss_newton": "test_gauss_newton.py test_optimum.py",
-    "variable_projection": "test_variable_projection.py test_matrix_pencil.py",
+    "variable_projection": "test_variable_projection.py test_recurrent_fits.py test_matrix_pencil.py",
     "generic": "test_generic.py",
     "finite_field": "test_finite_field.py test_generic.py",
     "tensor_train": "test_tensor_train.py",

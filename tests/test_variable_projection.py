@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
-from strategies import all_of, seeds
+from strategies import seeds
 
 import capcore as cc
 from capcore import variable_projection
@@ -208,43 +208,11 @@ def test_what_is_found_for_one_size_does_not_depend_on_the_sizes_asked_for():
     assert_allclose(last.params[9:18], every[9].params[9:18])  # the same poles, also beyond half the inputs
 
 
-def test_the_same_seed_gives_the_same_answer():
-    runs = [cc.fit(cc.Recurrent(16, 3), cc.PowerLaw(), rng=seed).params for seed in (1, 1)]
-    assert np.array_equal(*runs)
-
-
-def test_a_given_start_is_kept_where_no_iteration_is_allowed():
-    arch = cc.Recurrent(16, 2)
-    start = arch.assemble([0.2, 0.8], [1.0, 1.0])
-    found = cc.fit(arch, cc.PowerLaw(), start=start, max_iterations=0)
-    assert_allclose(arch.poles(found.params), [0.2, 0.8], rtol=1e-8)
-    assert found.n_iterations == 0 and not found.converged
-    longer = cc.fit(arch, cc.PowerLaw(), start=start)
-    assert longer.converged and longer.loss < found.loss
-    assert np.all(np.diff(longer.history[:-1]) <= 0)
-
-
-def test_several_starts():
-    arch = cc.Recurrent(16, 3)
-    found = cc.fit(arch, cc.PowerLaw(), n_starts=3, rng=0)
-    assert found.losses.shape == (3,) and found.loss == pytest.approx(found.losses.min(), rel=1e-9)
-    assert found.losses[0] == cc.fit(arch, cc.PowerLaw(), rng=0).losses[0]
-    other = cc.fit(arch, cc.PowerLaw(), start="random", rng=0)
-    assert other.losses[0] >= found.loss * (1 - 1e-9)
-
-
 def test_a_start_outside_the_search_is_brought_inside():
     target, root = posed(cc.PowerLaw())
     arch = cc.Recurrent(64, 1)
     found = minimise_poles(arch, target, root, np.array([1e6]))
     assert np.abs(arch.poles(found.params))[0] <= pole_limit(64) and np.isfinite(found.history[-1])
-
-
-def test_the_progress_bar(capsys):
-    cc.fit(cc.Recurrent(8, 2), cc.PowerLaw(), progress=True)
-    assert "variable-projection, start 1/1" in capsys.readouterr().err
-    cc.fit(cc.Recurrent(8, 2), cc.PowerLaw())
-    assert capsys.readouterr().err == ""
 
 
 def test_callbacks():
@@ -256,47 +224,6 @@ def test_callbacks():
     start = arch.init(np.random.default_rng(0))
     found = minimise_recurrent(arch, target, root, start, np.random.default_rng(0), callback=losses.append)
     assert len(losses) == len(found.history)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_tiny_windows(n):
-    for c in (1, 2, 4):
-        arch = cc.Recurrent(n, c)
-        found = cc.fit(arch, cc.PowerLaw())
-        assert np.isfinite(found.loss) and found.params.shape == (3 * c,)
-        if 2 * c > n:
-            assert found.loss < 1e-20
-
-
-@pytest.mark.parametrize(
-    ("options", "parts"),
-    [
-        ({"n_random": -1}, ["n_random", "found -1", "at least 0"]),
-        ({"n_random": 1.5}, ["n_random", "found 1.5"]),
-        ({"max_iterations": -1}, ["max_iterations", "found -1"]),
-        ({"max_iterations": 2.5}, ["max_iterations", "found 2.5"]),
-        ({"n_starts": 0}, ["n_starts", "found 0"]),
-        ({"ftol": 1e-9}, ["option of variable-projection", "ftol", "n_random"]),
-        ({"start": "tensor-train"}, ["tensor-train", "Recurrent has none"]),
-        ({"start": "pencil"}, ["start", "found 'pencil'"]),
-        ({"start": np.ones(4)}, ["start", "found 4 values", "expected 6"]),
-        ({"start": np.full(6, np.nan)}, ["start", "NaN"]),
-    ],
-)
-def test_refusals(options, parts):
-    with pytest.raises(ValueError, match=all_of(parts)):
-        cc.fit(cc.Recurrent(8, 2), cc.PowerLaw(), **options)
-
-
-def test_only_recurrent_models_have_poles():
-    with pytest.raises(ValueError, match=all_of(["variable-projection", "Hierarchical(", "a model with poles"])):
-        cc.fit(cc.Hierarchical(2, 3), cc.PowerLaw(), method="variable-projection")
-
-
-def test_a_start_that_overflows_is_refused():
-    arch = cc.Recurrent(64, 1)
-    with pytest.raises(FloatingPointError, match="the loss at the start is not finite"):
-        cc.fit(arch, cc.PowerLaw(), start=np.array([1.0, 1e100, 1.0]))
 
 
 def test_where_no_start_is_better_the_smaller_model_is_kept_with_idle_channels(monkeypatch):
