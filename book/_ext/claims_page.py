@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -42,8 +41,8 @@ class Page:
 
     def notebook(self, claim: Claim) -> str | None:
         """The page made from the claim's notebook."""
-        pages = [name for name in self.env.found_docs if claim.notebook and Path(name).name == claim.notebook]
-        return pages[0] if pages else None
+        name = f"notebooks/{claim.notebook}"  # a page of the reference may have the same last name
+        return name if claim.notebook and name in self.env.found_docs else None
 
     def table(self, prefix: str, findings: list[Finding]) -> nodes.Node:
         """One row per claim."""
