@@ -31,5 +31,3 @@ from .trace import Trace as Trace
 from .trace import layer_lengths as layer_lengths
 from .trace import layer_transitions as layer_transitions
 from .trace import trace_curves as trace_curves
-from .training import TrainingRun as TrainingRun
-from .training import train as train

@@ -11,11 +11,12 @@ from functools import cache
 
 import numpy as np
 
-from capcore.complexity import Network, fisher_rao, random_network, sensitivity, train
+from capcore.complexity import Network, fisher_rao, random_network, sensitivity
 from capcore.complexity.fisher_norm import homogeneous_form
 from capcore.complexity.gradients import output_errors
 from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
+from chapters.shared.adam import train
 
 PLACES = ("training", "test", "midpoints", "pixels", "box")
 """Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""

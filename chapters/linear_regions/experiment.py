@@ -26,9 +26,9 @@ from capcore.complexity import (
     random_network,
     segments,
     trace_curves,
-    train,
 )
 from capcore.complexity.regions import regions_of
+from chapters.shared.adam import train
 
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 SETTINGS: dict[str, Any] = {

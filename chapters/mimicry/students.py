@@ -15,9 +15,9 @@ from tqdm import tqdm
 
 from capcore.complexity.gradients import check_targets, loss_gradients
 from capcore.complexity.network import Network, as_network, random_network
-from capcore.complexity.training import Adam, check_rates, check_runs, stacked, unstacked
 from capcore.validation import finite_array, positive_integer
 from chapters.mimicry.study import ALONE, FEW, HARD, LOGITS, Arm, Mimicry
+from chapters.shared.adam import Adam, check_rates, check_runs, stacked, unstacked
 
 
 def matched_width(n_inputs: int, n_outputs: int, n_params: int) -> int:
@@ -80,7 +80,7 @@ def train_students(
 ) -> tuple[Network, ...]:
     """The networks after training side by side by Adam, with a learning rate that falls linearly to zero, step by step.
 
-    :func:`~capcore.complexity.training.train` goes by passes over the data at one learning rate. Here arms with few and
+    ``chapters.shared.adam.train`` goes by passes over the data at one learning rate. Here arms with few and
     with many examples have as many steps, and end where no step moves them any more, so that they can be compared.
 
     Parameters

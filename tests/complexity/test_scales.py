@@ -10,6 +10,7 @@ from chapters.double_descent.known import separable
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
 from chapters.linear_regions.study import expected_boundary_density, spherical_lengths
 from chapters.mimicry.students import mimic
+from chapters.shared.adam import train
 from chapters.trajectories.study import expected_length_gain
 from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
 
@@ -267,7 +268,7 @@ def test_tangents_training_and_mimicry_are_right_or_refused(k):
     )
 
     def trained(network):
-        run = cx.train([network], POINTS, np.zeros(30), [np.random.default_rng(0)], n_epochs=1)
+        run = train([network], POINTS, np.zeros(30), [np.random.default_rng(0)], n_epochs=1)
         return run.losses[0, 0], *(part.sum() for part in run.final[0].weights)
 
     right_or_refused(lambda: np.isfinite(trained(last_layer(RELU, k))), equals(np.ones(4)), abs(k) <= ORDINARY)

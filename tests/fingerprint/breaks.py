@@ -9,7 +9,7 @@ BREAKS: dict[str, set[str]] = {
         *("multidimensional", "random_starts"),
     },
     "capcore.finite_field:rank_modulo_prime": {"layer_redundancy"},
-    "capcore.complexity.training:train": {"along_training", "effective_complexity", "linear_regions"},
+    "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions"},
     "chapters.spectra.experiment:train_network": {"trained_spectra"},
     "chapters.scaling_conjecture.training:train": {
         "recurrent_memory",

@@ -5,7 +5,7 @@ import pytest
 
 from capcore.complexity import Network, random_network
 from capcore.complexity.gradients import loss_gradients
-from capcore.complexity.training import train
+from chapters.shared.adam import train
 
 RNG = np.random.default_rng(0)
 INPUTS, LABELS = RNG.normal(size=(30, 3)), RNG.integers(0, 3, 30)
