@@ -35,7 +35,7 @@ OPTAX = (
     *("mimicry/experiment", "mimicry/students"),
     *(f"capacity_vs_expressivity/{name}" for name in ("experiment", "ranks", "sets")),
 )
-"""Modules of networks that JAX trains; the others take theirs from ``capcore.complexity``."""
+"""Modules of networks that JAX trains; the others take theirs from ``chapters.shared.adam``."""
 
 
 def takes_a_network(function):

@@ -142,7 +142,6 @@ ALONE = {  # tested below, one by one
     "as_network",
     "random_network",
     "circle_through",
-    "train",
 }
 OF_CHAPTERS = {
     "segment_pieces",
