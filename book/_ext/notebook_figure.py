@@ -54,7 +54,7 @@ class CopyFigures(SphinxPostTransform):
 
     def find(self, name: str) -> nodes.figure | None:
         """The figure with this name, wherever it is."""
-        docname, label = self.env.get_domain("std").anonlabels.get(name, ("", ""))  # type: ignore[attr-defined]
+        docname, label = self.env.get_domain("std").anonlabels.get(name, ("", ""))
         if not docname:
             return None
         figures = self.env.get_doctree(docname).findall(nodes.figure)
