@@ -136,7 +136,7 @@ class TangentSpace:
         """U_0 … U_{L−1}: orthonormal (Π_{k≤l} n_k · input_dim, p_l), listed out."""
         frames = [np.eye(self.input_dim)]
         for core in self.below:
-            frames.append(_raise_frame(frames[-1], core))
+            frames.append(raise_frame(frames[-1], core))
         return frames
 
     @cached_property
@@ -144,15 +144,13 @@ class TangentSpace:
         """V_1 … V_L: orthonormal (Π_{k>l} n_k, s_l), listed out."""
         frames = [np.ones((1, 1))]
         for core in self.above[::-1]:
-            s, taps, wider = core.shape
-            product = frames[-1] @ core.transpose(2, 1, 0).reshape(wider, taps * s)
-            frames.append(product.reshape(len(product) * taps, s))
+            frames.append(lower_frame(frames[-1], core))
         return frames[::-1]
 
     def factors(self, layer: int) -> tuple[np.ndarray, np.ndarray]:
         """Lower (Π_{k≤l} n_k · input_dim, q_l) and upper (Π_{k>l} n_k, s_l): the block of ``layer`` is
         ``np.kron(upper, lower)``; layers count from 1."""
-        return _raise_frame(self.lower[layer - 1], self.complements[layer - 1]), self.upper[layer - 1]
+        return raise_frame(self.lower[layer - 1], self.complements[layer - 1]), self.upper[layer - 1]
 
     def basis(self) -> np.ndarray:
         """(n, κ) the whole of T."""
@@ -191,10 +189,17 @@ class TangentSpace:
         return result[:, 0] if np.ndim(coordinates) == 1 else result
 
 
-def _raise_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
+def raise_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
     """(extent, p) composed with a core (p, taps, q) → (taps · extent, q), the taps being the slower digit."""
     product = np.tensordot(frame, core, 1)  # (extent, taps, q)
     return product.transpose(1, 0, 2).reshape(frame.shape[0] * core.shape[1], core.shape[2])
+
+
+def lower_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
+    """(…, extent, q) composed with a core (p, taps, q) → (…, extent · taps, p), the taps being the faster digit."""
+    p, taps, q = core.shape
+    product = frame @ core.transpose(2, 1, 0).reshape(q, taps * p)
+    return product.reshape(*frame.shape[:-2], frame.shape[-2] * taps, p)
 
 
 def _split_space(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

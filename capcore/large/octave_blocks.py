@@ -82,8 +82,7 @@ def shares(space: TangentSpace, corner: list[Corner]) -> list[Share]:
 RESOLUTION = 4 * np.finfo(float).eps  # part of a function's own norm below which a basis need not represent it
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
+class Family(NamedTuple):
     """Functions X on a block, seen through Σ: own (r, m) = QᵀSX; to_right = ΨᵀX and to_left = ΦᵀX (n_states, m)."""
 
     own: np.ndarray
@@ -93,6 +92,16 @@ class Family:
     def __matmul__(self, matrix: np.ndarray) -> Family:
         """Linear combinations: the columns of X @ matrix."""
         return Family(self.own @ matrix, self.to_right @ matrix, self.to_left @ matrix)
+
+    def beside(self, other: Family) -> Family:
+        """The columns of both, these first."""
+        return Family(*map(np.hstack, zip(self, other, strict=True)))
+
+    def over(self, bond: np.ndarray) -> Family:
+        """The bond index, the fastest of the columns, contracted with (s, s') of the layer over it."""
+        s, wider = bond.shape
+        count = self.own.shape[1] // s if s else 0  # a layer of zeros above: no column of the layers below it is left
+        return Family(*((x.reshape(len(x), count, s) @ bond).reshape(len(x), count * wider) for x in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,12 +183,9 @@ def _parent(
     frame = child.side_by_side([child.frame @ below[:, t] for t in range(taps)])
     own_layer = child.side_by_side([child.frame @ complement[:, t] for t in range(taps)])
     # The layer's own columns V_l ⊗ F_l: one copy for each index of the bond above (the slower one in T).
-    parts = [own_layer @ _spread(complement.shape[2], wider)]
+    inner = own_layer @ spread(complement.shape[2], wider)
     if bond is not None:
-        s = bond.shape[0]
-        mixed = [Family(*(_mix(x, bond[:, t], s) for x in arrays(child.inner))) for t in range(taps)]
-        parts.insert(0, child.side_by_side(mixed))
-    inner = Family(*(np.hstack(arrays) for arrays in zip(*map(arrays, parts), strict=True)))
+        inner = child.side_by_side([child.inner.over(bond[:, t]) for t in range(taps)]).beside(inner)
     left = np.vstack([c.advance(child.left.T, t * child.extent).T for t in range(taps)])
     right = np.vstack([c.advance(child.right.T, (taps - 1 - t) * child.extent).T for t in range(taps)])
     basis, rank = _basis(np.hstack([left, right, frame.own]))
@@ -190,8 +196,8 @@ def _parent(
         c,
         q @ left,
         q @ right,
-        Family(q @ frame.own, frame.to_right, frame.to_left),
-        Family(coordinates[:rank], inner.to_right, inner.to_left),
+        frame._replace(own=q @ frame.own),
+        inner._replace(own=coordinates[:rank]),
         coordinates[rank:],
     )
 
@@ -203,18 +209,6 @@ def _basis(functions: np.ndarray) -> tuple[np.ndarray, int]:
     return q, int(np.count_nonzero(np.abs(np.diag(r)) > RESOLUTION))
 
 
-def _spread(n_columns: int, wider: int) -> np.ndarray:
+def spread(n_columns: int, wider: int) -> np.ndarray:
     """(q, s · q · s) every column once for each index of the bond, ordered (index, column, bond)."""
     return np.einsum("ij,st->isjt", np.eye(n_columns), np.eye(wider)).reshape(n_columns, wider * n_columns * wider)
-
-
-def _mix(values: np.ndarray, core: np.ndarray, s: int) -> np.ndarray:
-    """Contract the bond index, the fastest of the columns, with the core of the layer over it."""
-    rows, columns = values.shape
-    count = columns // s if s else 0  # a layer of zeros above: no column of the layers below it is left
-    return (values.reshape(rows, count, s) @ core).reshape(rows, count * core.shape[1])
-
-
-def arrays(family: Family) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The three arrays of a family."""
-    return family.own, family.to_right, family.to_left

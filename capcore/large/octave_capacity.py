@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dtrcon
 
 from capcore.allocation import CapacityWarning
 from capcore.generic import tensor_train_dimension
-from capcore.large.octave_blocks import Corner, Family, Level, arrays, corners, levels, shares
+from capcore.large.octave_blocks import Corner, Family, Level, corners, levels, shares
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.magnitudes import to_even_scale
 from capcore.tangent_space import TangentSpace
@@ -150,7 +150,4 @@ def _bands(space: TangentSpace, tree: list[Level], corner: list[Corner]) -> list
 
 def _family(level: Level, corner: Corner, tap: int) -> Family:
     """All columns of T on block ``tap`` of a level, the higher digits of its lags being zero."""
-    row = corner.upper[tap]
-    frame = level.frame @ corner.frame[tap]
-    inner = [x.reshape(len(x), x.shape[1] // row.size, row.size) @ row if row.size else x for x in arrays(level.inner)]
-    return Family(*(np.hstack(pair) for pair in zip(inner, arrays(frame), strict=True)))
+    return level.inner.over(corner.upper[tap][:, None]).beside(level.frame @ corner.frame[tap])

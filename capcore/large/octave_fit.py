@@ -18,7 +18,7 @@ from capcore.generic import attainable_ranks
 from capcore.large.octave_blocks import image_norm
 from capcore.large.octave_forms import energy, tangent_forms
 from capcore.large.octave_predictor import ExponentialSequence, optimal_predictor
-from capcore.large.retraction import carried_below, retract, round_train
+from capcore.large.retraction import add_trains, carried_below, retract, round_train
 from capcore.tangent_space import TangentSpace
 
 ERROR_RANK = 48  # bond ranks kept of A − A*; the part cut off is far below the rounding of A
@@ -134,14 +134,4 @@ def _solve(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def _difference(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The train A − B, rounded."""
-    total = []
-    for l, (a, b) in enumerate(zip(first, second, strict=True)):
-        if l == 0:
-            core = np.concatenate([a, b], axis=2)
-        elif l == len(first) - 1:
-            core = np.concatenate([a, -b], axis=0)
-        else:
-            above = np.concatenate([a, np.zeros((*a.shape[:2], b.shape[2]))], axis=2)
-            core = np.concatenate([above, np.concatenate([np.zeros((*b.shape[:2], a.shape[2])), b], axis=2)])
-        total.append(core)
-    return round_train(total, [ERROR_RANK] * len(total)) if len(total) > 1 else [first[0] - second[0]]
+    return round_train(add_trains(first, [*second[:-1], -second[-1]]), [ERROR_RANK] * len(first))
