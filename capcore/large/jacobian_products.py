@@ -249,11 +249,8 @@ class ConstraintOperator:
         sketch = np.empty((self.products.n_rows, count), order="F")
         for part in self.products.blocks(count):
             width = part.stop - part.start
-            if count == n_params:
-                omega = np.zeros((n_params, width))
-                omega[np.arange(part.start, part.stop), np.arange(width)] = 1.0
-            else:
-                omega = rng.normal(size=(n_params, width)) / np.sqrt(count)
+            whole = count == n_params
+            omega = np.eye(n_params, width, -part.start) if whole else rng.normal(size=(n_params, width)) / count**0.5
             sketch[:, part] = self.jacobian(omega)
             bar.update(width)
         return sketch

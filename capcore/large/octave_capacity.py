@@ -10,7 +10,6 @@ bands replaces that of the n rows of ΣT, and squared norms of its rows are the 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -20,8 +19,8 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
-from capcore.allocation import CapacityWarning
 from capcore.generic import tensor_train_dimension
+from capcore.large.allocation import warn_if_singular
 from capcore.large.octave_blocks import Corner, Family, Level, corners, levels, shares
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.magnitudes import to_even_scale
@@ -78,7 +77,9 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     if space.input_dim != 1:
         raise ValueError(f"model: found {space.input_dim} components per position, expected 1. Use allocate instead.")
     if kernels:
-        _warn_below_generic(space.dimension, kernels)
+        sizes = [kernel.shape[1] for kernel in kernels]
+        widths = [len(kernels[0]), *(kernel.shape[2] for kernel in kernels)]
+        warn_if_singular(space.dimension, tensor_train_dimension(widths, sizes), "kernels")
     edges = (0, *accumulate(space.kernel_sizes, mul, initial=1))
     if space.dimension == 0:
         return OctaveAllocation(0, edges, np.zeros(len(edges) - 1), 1.0)
@@ -107,18 +108,6 @@ def _of_unit_size(sequence: ExponentialSequence) -> ExponentialSequence:
     parts = to_even_scale(np.concatenate([[sequence.variance], sequence.weights, sequence.near]))
     last = 1 + sequence.weights.size
     return ExponentialSequence(float(parts[0]), parts[1:last], sequence.rates, parts[last:])
-
-
-def _warn_below_generic(total: int, kernels: list[np.ndarray]) -> None:
-    shapes = [kernel.shape for kernel in kernels]
-    generic_total = tensor_train_dimension([shapes[0][0], *(s[2] for s in shapes)], [s[1] for s in shapes])
-    if total != generic_total:
-        warnings.warn(
-            f"capacity {total} at these kernels differs from the exact generic capacity {generic_total}: they are "
-            "singular or nearly so (an exactly low-rank target, a layer of zeros).",
-            CapacityWarning,
-            stacklevel=3,
-        )
 
 
 def _detail_rows(level: Level, factor: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from capcore.large.octave_forms import energy, tangent_forms
 from capcore.large.octave_predictor import ExponentialSequence, optimal_predictor
 from capcore.large.retraction import add_trains, carried_below, retract, round_train
 from capcore.tangent_space import TangentSpace
+from capcore.validation import positive_integer
 
 ERROR_RANK = 48  # bond ranks kept of A − A*; the part cut off is far below the rounding of A
 STATIONARY = 1e-8  # ‖TᵀΣX‖ / ‖ΣX‖ up to which an optimum is trusted
@@ -75,6 +76,7 @@ def fit_octaves(
     >>> found.converged, found.stationarity < 1e-8
     (True, True)
     """
+    positive_integer(max_iterations, "max_iterations")
     if len(channels) != len(kernel_sizes) - 1:
         raise ValueError(
             f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}: one between layers."

@@ -107,13 +107,13 @@ class ToeplitzProblem:
 
 
 def circulant_symbol(column: np.ndarray) -> np.ndarray:
-    """Transform (M/2 + 1,), real, of the circulant of a fast length M ≥ 2n that embeds the Toeplitz ``column`` (n,)."""
-    n = column.size
+    """Transform (M/2 + 1, …), real, of the circulant of a fast length M ≥ 2n that embeds a Toeplitz column (n, …)."""
+    n = len(column)
     length = 2 * next_fast_len(n, real=True)
-    embedded = np.zeros(length)
+    embedded = np.zeros((length, *column.shape[1:]))
     embedded[:n] = column
     embedded[length - n + 1 :] = column[:0:-1]
-    return np.ascontiguousarray(rfft(embedded).real)
+    return np.ascontiguousarray(rfft(embedded, axis=0).real)
 
 
 def nearest_circulant(column: np.ndarray) -> np.ndarray:
