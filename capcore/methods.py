@@ -21,10 +21,7 @@ DENSE_SIZE = 2048
 """Coefficients up to which "auto" allocates by n × n matrices, which also give layers and frequencies."""
 LISTED_INPUTS = 2**22
 """Inputs beyond which "auto" lists octaves of lag only."""
-LARGE_OPTIONS = {
-    "riemannian-newton": ("max_iterations", "tolerance", "floor"),
-    "octaves": ("max_iterations",),
-}
+LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), "octaves": ("max_iterations",)}
 FIT_METHODS = ("auto", *OPTIONS, *LARGE_OPTIONS)
 ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 

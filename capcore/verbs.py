@@ -11,7 +11,6 @@ import numpy as np
 
 from capcore import allocation, methods, optimum
 from capcore.architectures.base import Architecture
-from capcore.generic import tensor_train_dimension
 from capcore.large.allocation import allocate_large
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
@@ -246,11 +245,9 @@ def _allocate_octaves(
     train = methods.tensor_train(arch, "allocate")
     cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
     found = octave_capacities(cores, methods.sequence_of(process, train.n_inputs))
-    widths = [1, *train.channels, 1]
-    generic = tensor_train_dimension(widths, train.kernel_sizes)
-    return Allocation(
-        train, found.total, generic, "octaves", EPS * found.condition, np.array(found.edges), found.per_octave, found
-    )
+    octaves = np.array(found.edges), found.per_octave
+    error = EPS * found.condition
+    return Allocation(train, found.total, train.generic_capacity(), "octaves", error, *octaves, found)
 
 
 def _dense_error(found: allocation.CapacityAllocation) -> float:

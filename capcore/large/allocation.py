@@ -19,6 +19,7 @@ from capcore.large.exponentials import NoExponentialsError
 from capcore.large.fft import FastProduct, StoredProduct, store_product
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
+from capcore.magnitudes import check_variance
 from capcore.processes import Process, check_positive_definite
 from capcore.tangent_space import TangentSpace
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
@@ -176,11 +177,7 @@ def _check(arch: object, process: object) -> None:
         raise ValueError(
             f"process: found {process.input_dim} component(s) per position, expected {arch.input_dim} as in {arch!r}."
         )
-    if not 1e-100 <= np.abs(process.autocovariance(1)).max() <= 1e100:
-        raise ValueError(
-            f"process: found c_0 of about {np.abs(process.autocovariance(1)).max():.1e}, expected a variance between "
-            "1e-100 and 1e100: its squares leave double precision. Measure the process in other units."
-        )
+    check_variance(np.abs(process.autocovariance(1)).max())
     lags = min(arch.n_inputs, CHECKED_LAGS)
     if process.input_dim == 1:
         check_positive_definite(process.autocovariance(lags))

@@ -137,7 +137,7 @@ def _attainable(arch: Hierarchical) -> list[int]:
         )
     if arch.input_dim != 1:
         raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use method='auto'.")
-    return list(attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes))
+    return attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes)
 
 
 def _start(arch: Hierarchical, ranks: list[int], start: str | np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:

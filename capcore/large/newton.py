@@ -85,9 +85,7 @@ class Point:
 
     def hessian(self, curvature: bool = True) -> np.ndarray:
         """(κ, κ) half the Riemannian Hessian, or its Gauss–Newton part TᵀΣT alone."""
-        if not curvature:
-            return tangent_hessian(self.space, self.problem.autocovariance)
-        normal = self.pull - self.space.expand(self.gradient)
+        normal = self.pull - self.space.expand(self.gradient) if curvature else None
         return tangent_hessian(self.space, self.problem.autocovariance, normal, self.bonds)
 
     def decrease(self, other: Point) -> float:

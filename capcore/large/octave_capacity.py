@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dtrcon
 
 from capcore.generic import tensor_train_dimension
 from capcore.large.allocation import warn_if_singular
-from capcore.large.octave_blocks import Corner, Family, Level, corners, levels, shares
+from capcore.large.octave_blocks import Corner, Family, Level, corners, levels, shares, side_by_side
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.magnitudes import to_even_scale
 from capcore.tangent_space import TangentSpace
@@ -123,16 +123,7 @@ def _bands(space: TangentSpace, tree: list[Level], corner: list[Corner]) -> list
     """For lag 0 and for every band, the coordinates (·, κ) of ΣT on its blocks, one after another."""
     order = [(0, 0), *((l, t) for l, taps in enumerate(space.kernel_sizes) for t in range(1, taps))]  # by lag
     families = [_family(tree[l], corner[l], t) for l, t in order]
-    own = [family.own for family in families]
-    sequence = tree[0].sequence
-    state = np.zeros((sequence.n_states, space.dimension))
-    for i, (l, _) in enumerate(order):
-        own[i] = own[i] + tree[l].left @ (sequence.coupling @ state)
-        state = sequence.advance(state, tree[l].extent) + families[i].to_right
-    state = np.zeros_like(state)
-    for i, (l, _) in reversed(list(enumerate(order))):
-        own[i] = own[i] + tree[l].right @ (sequence.coupling @ state)
-        state = sequence.advance(state, tree[l].extent) + families[i].to_left
+    own, _ = side_by_side([tree[l] for l, _ in order], families)
     ends = np.cumsum([1, *(taps - 1 for taps in space.kernel_sizes)]).tolist()
     return [np.vstack(own[i:j] or [own[0][:0]]) for i, j in zip([0, *ends[:-1]], ends, strict=True)]
 
