@@ -40,9 +40,8 @@ class FastProduct:
 
     def __init__(self, space: TangentSpace, autocovariance: np.ndarray) -> None:
         self.space = space
-        n, d = space.n_inputs, space.input_dim
-        lags = np.asarray(autocovariance, dtype=float).reshape(n, d, d).transpose(1, 2, 0)
-        circulant = np.concatenate([lags, np.zeros((d, d, 1)), lags[:, :, :0:-1]], axis=2)
+        lags = np.asarray(autocovariance, dtype=float).reshape(space.n_inputs, space.input_dim, -1).transpose(1, 2, 0)
+        circulant = np.concatenate([lags, np.zeros_like(lags[:, :, :1]), lags[:, :, :0:-1]], axis=2)
         self._symbol = rfft(circulant).real.copy()  # (d, d, n + 1): even, hence real
 
     @property

@@ -11,17 +11,16 @@ which is had from that of the level above. A level costs O(M κ s²).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from capcore.large.octave_blocks import Family, spread
 from capcore.large.octave_predictor import ExponentialSequence
-from capcore.tangent_space import TangentSpace
+from capcore.tangent_space import TangentSpace, unfold
 
 
-@dataclass(frozen=True, eq=False)
-class TangentForms:
+class TangentForms(NamedTuple):
     """The quadratic problem on a tangent space.
 
     Attributes
@@ -104,16 +103,17 @@ def _parent(
     steps = np.arange(len(children))
     decay = np.exp(-np.multiply.outer(steps, sequence.rates) * float(extent))[:, :, None]  # after 0, 1, … blocks
     reached = sequence.weights[:, None] * decay
-    own = np.zeros((core.shape[2], children[0].own.shape[1]))
+    rows = []
     for t, child in enumerate(children):
         total = child.own
         for before, other in enumerate(children[:t]):
             total = total + frame.to_left.T @ (reached[t - before - 1] * other.to_right)
         for beyond, other in enumerate(children[t + 1 :]):
             total = total + frame.to_right.T @ (reached[beyond] * other.to_left)
-        own += core[:, t].T @ total
+        rows.append(total)
     to_right = np.sum([d * x.to_right for d, x in zip(decay[::-1], children, strict=True)], axis=0)
-    return Family(own, to_right, np.sum([d * x.to_left for d, x in zip(decay, children, strict=True)], axis=0))
+    to_left = np.sum([d * x.to_left for d, x in zip(decay, children, strict=True)], axis=0)
+    return Family(unfold(core).T @ np.vstack(rows), to_right, to_left)
 
 
 def _between(moments: np.ndarray, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:

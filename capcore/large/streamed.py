@@ -89,7 +89,7 @@ class StreamedProduct:
 
     Attributes
     ----------
-    max_error : largest error of the exponentials at any lag, relative to c_0. n_exponentials : their number.
+    max_error : largest error of the exponentials at any lag, relative to c_0.
 
     Raises :class:`~capcore.large.exponentials.NoExponentialsError` where the far lags are no sum of exponentials, or
     the components neither independent nor mixtures of independent ones.
@@ -102,7 +102,6 @@ class StreamedProduct:
         n, first = space.n_inputs, min(chunks.size + 1, space.n_inputs)
         sums = [fit_exponentials(each.autocovariance(n), first, poles=known_poles(each)) for each in sources]
         self.max_error = max(part.max_error for part in sums)
-        self.n_exponentials = sum(part.rates.size for part in sums)
         self._scale = min(float(source.autocovariance(1)[0]) for source in sources)
         self._near(process.autocovariance(min(2 * chunks.size, space.n_inputs)))
         self._far(sums, mixing)
@@ -143,17 +142,15 @@ class StreamedProduct:
         behind = (falling[:, ::-1, None] * spread).reshape(rates.size, chunks.rows)
         self._decay = np.exp(-rates * chunks.size)[:, None]
         # States from the left take in T by ``behind`` and give it out by ``ahead``; those from the right the reverse.
-        self._inputs = [self._taken_in(part) for part in (behind, ahead)]
+        self._inputs = [
+            (np.einsum("mx,rcx->mrc", part, chunks.fixed, optimize=True), part @ chunks.frame.T)
+            for part in (behind, ahead)
+        ]  # what the fixed columns (M, s, κ_low) and the frame (M, p) add to them
         outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
         u, s, vt = svd(outputs, full_matrices=False)
         kept = s > EPS / 2 * self._scale  # what is dropped changes no lag by more than ε of c_0
         self._spread_out, self._given_out = vt[kept], (u[:, kept] * s[kept]).T
         self._spread_frame = np.concatenate([self._near_frame, self._spread_out])
-
-    def _taken_in(self, exponentials: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the fixed columns (M, s, κ_low) and the frame (M, p) add to the states."""
-        fixed = np.einsum("mx,rcx->mrc", exponentials, self._chunks.fixed, optimize=True)
-        return fixed, exponentials @ self._chunks.frame.T
 
     def _checkpoint(self) -> None:
         """States of the fixed columns at every chunk, those of the coarse ones at the edges of the blocks.
