@@ -136,7 +136,7 @@ class TangentSpace:
         """U_0 … U_{L−1}: orthonormal (Π_{k≤l} n_k · input_dim, p_l), listed out."""
         frames = [np.eye(self.input_dim)]
         for core in self.below:
-            frames.append(raise_frame(frames[-1], core))
+            frames.append(_raise_frame(frames[-1], core))
         return frames
 
     @cached_property
@@ -144,13 +144,13 @@ class TangentSpace:
         """V_1 … V_L: orthonormal (Π_{k>l} n_k, s_l), listed out."""
         frames = [np.ones((1, 1))]
         for core in self.above[::-1]:
-            frames.append(lower_frame(frames[-1], core))
+            frames.append(_lower_frame(frames[-1], core))
         return frames[::-1]
 
     def factors(self, layer: int) -> tuple[np.ndarray, np.ndarray]:
         """Lower (Π_{k≤l} n_k · input_dim, q_l) and upper (Π_{k>l} n_k, s_l): the block of ``layer`` is
         ``np.kron(upper, lower)``; layers count from 1."""
-        return raise_frame(self.lower[layer - 1], self.complements[layer - 1]), self.upper[layer - 1]
+        return _raise_frame(self.lower[layer - 1], self.complements[layer - 1]), self.upper[layer - 1]
 
     def basis(self) -> np.ndarray:
         """(n, κ) the whole of T."""
@@ -172,11 +172,11 @@ class TangentSpace:
         for l in range(layer, self.n_layers):
             p, taps, q = self.complements[l].shape
             rest = rest.reshape(len(self.upper[l]), taps * p, many)
-            inner = unfold(self.complements[l]).T @ rest  # (upper, q, m)
+            inner = _unfold(self.complements[l]).T @ rest  # (upper, q, m)
             block = self.upper[l].T @ inner.reshape(len(inner), q * many)
             parts.append(block.reshape(len(block) * q, many))
             if l < len(self.below):
-                rest = unfold(self.below[l]).T @ rest
+                rest = _unfold(self.below[l]).T @ rest
         return np.concatenate(parts)
 
     def expand(self, coordinates: np.ndarray) -> np.ndarray:
@@ -197,19 +197,19 @@ class TangentSpace:
         return result[:, 0] if np.ndim(coordinates) == 1 else result
 
 
-def unfold(core: np.ndarray) -> np.ndarray:
+def _unfold(core: np.ndarray) -> np.ndarray:
     """(taps · p, q): a core (p, taps, q) as a matrix, the taps being the slower digit of its rows."""
     p, taps, q = core.shape
     return core.transpose(1, 0, 2).reshape(taps * p, q)
 
 
-def raise_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
+def _raise_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
     """(extent, p) composed with a core (p, taps, q) → (taps · extent, q), the taps being the slower digit."""
     product = np.tensordot(frame, core, 1)  # (extent, taps, q)
     return product.transpose(1, 0, 2).reshape(frame.shape[0] * core.shape[1], core.shape[2])
 
 
-def lower_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
+def _lower_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
     """(…, extent, q) composed with a core (p, taps, q) → (…, extent · taps, p), the taps being the faster digit."""
     p, taps, q = core.shape
     product = frame @ core.transpose(2, 1, 0).reshape(q, taps * p)

@@ -17,7 +17,7 @@ import numpy as np
 
 from capcore.large.octave_blocks import Family, spread
 from capcore.large.octave_predictor import ExponentialSequence
-from capcore.tangent_space import TangentSpace, unfold
+from capcore.tangent_space import TangentSpace, _unfold
 
 
 class TangentForms(NamedTuple):
@@ -113,7 +113,7 @@ def _parent(
         rows.append(total)
     to_right = np.sum([d * x.to_right for d, x in zip(decay[::-1], children, strict=True)], axis=0)
     to_left = np.sum([d * x.to_left for d, x in zip(decay, children, strict=True)], axis=0)
-    return Family(unfold(core).T @ np.vstack(rows), to_right, to_left)
+    return Family(_unfold(core).T @ np.vstack(rows), to_right, to_left)
 
 
 def _between(moments: np.ndarray, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:

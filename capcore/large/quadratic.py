@@ -33,7 +33,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from capcore.magnitudes import check_variance
 from capcore.processes import Process
-from capcore.tangent_space import TangentSpace, unfold
+from capcore.tangent_space import TangentSpace, _unfold
 from capcore.validation import finite_array, positive_integer
 
 TRUSTED_RESIDUAL = 1e-10  # of ‖(c_1, …, c_n)‖: beyond it the predictor is refused
@@ -200,8 +200,8 @@ def tangent_hessian(
         upper = space.upper[l]
         s, last = upper.shape[1], l == space.n_layers - 1
         kernel = _interleave(kernel, taps)  # (offsets, taps · width, taps · width)
-        free = unfold(complement)
-        frame = free[:, :0] if last else unfold(space.below[l])
+        free = _unfold(complement)
+        frame = free[:, :0] if last else _unfold(space.below[l])
         if q and s:
             moved = _toeplitz_by_blocks(np.hstack([free, frame]).T @ (kernel @ free), upper)  # (upper, q + p, s·q)
             own = np.tensordot(upper, moved[:, :q], (0, 0)).reshape(s * q, s * q)

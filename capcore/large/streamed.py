@@ -21,7 +21,7 @@ from scipy.linalg import matmul_toeplitz, svd
 from capcore.large.exponentials import ExponentialSum, NoExponentialsError, fit_exponentials, known_poles
 from capcore.multivariate import Independent, Mixed
 from capcore.processes import Process
-from capcore.tangent_space import TangentSpace, lower_frame, raise_frame
+from capcore.tangent_space import TangentSpace, _lower_frame, _raise_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +53,18 @@ class Chunks:
         rank = space.ranks_above[depth - 1]
         lower = [np.eye(d)]
         for core in space.below[:depth]:
-            lower.append(raise_frame(lower[-1], core))
+            lower.append(_raise_frame(lower[-1], core))
         upper = np.eye(rank)[:, None, :]  # (r, positions, s_l): V_l in terms of V_b
         fixed: list[np.ndarray] = []
         for l in range(depth, 0, -1):
-            raised = raise_frame(lower[l - 1], space.complements[l - 1])
+            raised = _raise_frame(lower[l - 1], space.complements[l - 1])
             block = np.einsum("rus,mq->rsqum", upper, raised)
             fixed.insert(0, block.reshape(rank, upper.shape[2] * raised.shape[1], chunk * d))
             if l > 1:
-                upper = lower_frame(upper, space.above[l - 2])
+                upper = _lower_frame(upper, space.above[l - 2])
         weights = np.ones((1, 1))
         for core in space.above[depth - 1 :][::-1]:
-            weights = lower_frame(weights, core)
+            weights = _lower_frame(weights, core)
         frame, coarse = np.zeros((0, chunk * d)), np.zeros((1, 0, 0))
         if not last:
             train = TangentSpace(space.below[depth:], space.complements[depth:], space.above[depth:])
