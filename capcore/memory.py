@@ -120,39 +120,36 @@ def lags_bytes(n: Any, input_dim: int = 1, order: int = 0) -> float:
 def lags_too_large(n: int, input_dim: int = 1, order: int = 0) -> TooLargeError:
     """The refusal of an autocovariance of so many lags."""
     found = f"n: found {n:,} lags" + (f" of {input_dim} × {input_dim} blocks" if input_dim > 1 else "")
-    return too_large(
-        found,
-        lags_bytes(n, input_dim, order),
-        "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate.",
-    )
+    advice = "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate."
+    return too_large(found, lags_bytes(n, input_dim, order), advice)
 
 
 def fit_too_large(arch: Any) -> TooLargeError:
     """The refusal of a fit, with the function that does it instead."""
-    n, advice = arch.n_inputs * arch.input_dim, "Use fewer inputs"
-    if _is_train(arch) and fits(arrays(n, TRAIN_COLUMNS)):
-        advice = f"Use fit(…, method='riemannian-newton'), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
-    elif _is_train(arch):
-        advice = "Use fit(…, method='octaves'), which lists no inputs"
-    return too_large(
-        f"fit: found {type(arch).__name__} with {n:,} inputs", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}."
-    )
+    train = getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1
+    advice = _for_trains(arch, "fit", "riemannian-newton") if train else "Use fewer inputs"
+    return _too_many_inputs(arch, "fit", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}.")
 
 
 def allocation_too_large(arch: Any) -> TooLargeError:
     """The refusal of an allocation, with the function that does it instead."""
-    n = arch.n_inputs * arch.input_dim
     advice = "Use allocate(…, method='sketch'), which knows the Jacobian by its products only"
     if getattr(arch, "has_disjoint_supports", False):
-        advice = f"Use allocate(…, method='streamed'), for about {gigabytes(arrays(n, TRAIN_COLUMNS))}"
-        if not fits(arrays(n, TRAIN_COLUMNS)) and _is_train(arch):
-            advice = "Use allocate(…, method='octaves'), which lists no inputs"
-    found = f"allocate: found {type(arch).__name__} with {n:,} inputs"
-    return too_large(found, allocation_bytes(arch), f"{advice}; {_what_fits(4)}.")
+        advice = _for_trains(arch, "allocate", "streamed")
+    return _too_many_inputs(arch, "allocate", allocation_bytes(arch), f"{advice}; {_what_fits(4)}.")
 
 
-def _is_train(arch: Any) -> bool:
-    return getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1
+def _too_many_inputs(arch: Any, verb: str, n_bytes: float, advice: str) -> TooLargeError:
+    n = arch.n_inputs * arch.input_dim
+    return too_large(f"{verb}: found {type(arch).__name__} with {n:,} inputs", n_bytes, advice)
+
+
+def _for_trains(arch: Any, verb: str, method: str) -> str:
+    """What a tensor train is to use: ``method``, or octaves where not even its inputs fit."""
+    n_bytes = arrays(arch.n_inputs * arch.input_dim, TRAIN_COLUMNS)
+    if fits(n_bytes) or arch.input_dim > 1:
+        return f"Use {verb}(…, method={method!r}), for about {gigabytes(n_bytes)}"
+    return f"Use {verb}(…, method='octaves'), which lists no inputs"
 
 
 def _what_fits(copies: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -21,10 +21,7 @@ DENSE_SIZE = 2048
 """Coefficients up to which "auto" allocates by n × n matrices, which also give layers and frequencies."""
 LISTED_INPUTS = 2**22
 """Inputs beyond which "auto" lists octaves of lag only."""
-LARGE_OPTIONS = {
-    "riemannian-newton": ("max_iterations", "tolerance", "floor"),
-    "octaves": ("max_iterations",),
-}
+LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), "octaves": ("max_iterations",)}
 FIT_METHODS = ("auto", *OPTIONS, *LARGE_OPTIONS)
 ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 
@@ -75,7 +72,7 @@ def same_shapes(first: Any, second: Any) -> bool:
     return (type(first), first.n_inputs, first.n_params) == (type(second), second.n_inputs, second.n_params)
 
 
-def is_train(arch: object) -> bool:
+def is_train(arch: object) -> TypeGuard[Hierarchical]:
     """Whether the model is a tensor train of one component."""
     return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and arch.input_dim == 1
 
@@ -96,5 +93,4 @@ def tensor_train(arch: object, verb: str) -> Hierarchical:
             f"arch: found {arch!r}, expected a Hierarchical model with disjoint supports and one component for "
             f"{verb}(…, method='octaves'). Use 'auto'."
         )
-    assert isinstance(arch, Hierarchical)
     return arch

@@ -7,7 +7,7 @@ dense allocation. What a method cannot give is refused by name, with the method 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,17 +20,9 @@ if TYPE_CHECKING:
 DENSE = "dense"
 FOR_ALL = (DENSE, "gauss-newton", "sketch")
 FITS_THAT_GIVE = {
-    "coefficients": "riemannian-newton",
-    "variance": "riemannian-newton",
-    "gradient_norm": "riemannian-newton",
-    "history": "riemannian-newton",
-    "relative_offset": "gauss-newton",
-    "losses": "gauss-newton",
-    "stationarity": "riemannian-newton",
-    "resolution": "riemannian-newton",
-    "ranks": "riemannian-newton",
-    "bond_singular_values": "riemannian-newton",
-    "is_singular": "riemannian-newton",
+    **dict.fromkeys(("coefficients", "variance", "gradient_norm", "history", "stationarity"), "riemannian-newton"),
+    **dict.fromkeys(("resolution", "ranks", "bond_singular_values", "is_singular"), "riemannian-newton"),
+    **dict.fromkeys(("relative_offset", "losses"), "gauss-newton"),
     "kernels": "octaves",
 }
 ALLOCATIONS_THAT_GIVE = dict.fromkeys(
@@ -41,8 +33,36 @@ LISTED = 2**11
 """Inputs up to which a picture shows each of them; octaves of lag beyond."""
 
 
+class _WithDetails:
+    """A result that hands on what the record of its method gives: ``details``, and ``extras`` where there are some."""
+
+    _verb: ClassVar[str]
+    _that_give: ClassVar[dict[str, str]]
+
+    def __getattr__(self, name: str) -> Any:
+        own = vars(self)
+        if name.startswith("__") or "details" not in own:
+            raise AttributeError(name)
+        if name in own.get("extras", ()):
+            return own["extras"][name]
+        if hasattr(own["details"], name):
+            return getattr(own["details"], name)
+        if name in self._that_give:
+            method = self._that_give[name]
+            raise AttributeError(
+                f"{name}: found a result of method {own['method']!r}, which does not give it. "
+                f"Use {self._verb}(…, method={method!r}){'' if method in FOR_ALL else ', for tensor trains'}."
+            )
+        known = [each for each in dir(self) if each[0] != "_"]
+        raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
+
+    def __dir__(self) -> list[str]:
+        own = [each for each in dir(self.details) if each[0] != "_"]
+        return sorted({*super().__dir__(), *own, *vars(self).get("extras", ())})
+
+
 @dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(_WithDetails):
     """An optimum, and how much of one it is.
 
     Attributes
@@ -72,6 +92,7 @@ class Fit:
     Raises ``AttributeError`` for what the method does not give, with the name of one that does.
     """
 
+    _verb, _that_give = "fit", FITS_THAT_GIVE
     arch: Architecture = field(repr=False)
     params: np.ndarray = field(repr=False)
     loss: float
@@ -81,12 +102,6 @@ class Fit:
     n_iterations: int
     details: Any = field(repr=False)
     extras: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    def __getattr__(self, name: str) -> Any:
-        return _from_details(self, name, FITS_THAT_GIVE, "fit")
-
-    def __dir__(self) -> list[str]:
-        return _names(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Loss after each iteration; for "octaves" what each step promised to take off it. Needs matplotlib."""
@@ -110,7 +125,7 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Allocation:
+class Allocation(_WithDetails):
     """Where a model at given parameters spends its capacity.
 
     Attributes
@@ -137,6 +152,7 @@ class Allocation:
     Raises ``AttributeError`` for what the method does not give, with the name of one that does.
     """
 
+    _verb, _that_give = "allocate", ALLOCATIONS_THAT_GIVE
     arch: Any = field(repr=False)
     total: int
     generic_total: int | None
@@ -145,12 +161,6 @@ class Allocation:
     edges: np.ndarray = field(repr=False)
     per_octave: np.ndarray = field(repr=False)
     details: Any = field(repr=False)
-
-    def __getattr__(self, name: str) -> Any:
-        return _from_details(self, name, ALLOCATIONS_THAT_GIVE, "allocate")
-
-    def __dir__(self) -> list[str]:
-        return _names(self)
 
     @property
     def n_inputs(self) -> int:
@@ -189,28 +199,6 @@ def octaves_of(per_input: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     edges = octave_edges(per_input.size)
     return edges, np.add.reduceat(per_input, edges[:-1])
-
-
-def _from_details(result: Any, name: str, that_give: dict[str, str], verb: str) -> Any:
-    own = vars(result)
-    if name.startswith("__") or "details" not in own:
-        raise AttributeError(name)
-    if name in own.get("extras", ()):
-        return own["extras"][name]
-    if hasattr(own["details"], name):
-        return getattr(own["details"], name)
-    if name in that_give:
-        raise AttributeError(
-            f"{name}: found a result of method {own['method']!r}, which does not give it. "
-            f"Use {verb}(…, method={that_give[name]!r}){'' if that_give[name] in FOR_ALL else ', for tensor trains'}."
-        )
-    known = [each for each in _names(result) if each[0] != "_"]
-    raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
-
-
-def _names(result: Any) -> list[str]:
-    own = [each for each in dir(result.details) if each[0] != "_"]
-    return sorted({*object.__dir__(result), *own, *vars(result).get("extras", ())})
 
 
 def _axis(ax: Axes | None) -> Axes:

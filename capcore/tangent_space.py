@@ -144,9 +144,7 @@ class TangentSpace:
         """V_1 … V_L: orthonormal (Π_{k>l} n_k, s_l), listed out."""
         frames = [np.ones((1, 1))]
         for core in self.above[::-1]:
-            s, taps, wider = core.shape
-            product = frames[-1] @ core.transpose(2, 1, 0).reshape(wider, taps * s)
-            frames.append(product.reshape(len(product) * taps, s))
+            frames.append(_lower_frame(frames[-1], core))
         return frames[::-1]
 
     def factors(self, layer: int) -> tuple[np.ndarray, np.ndarray]:
@@ -161,17 +159,25 @@ class TangentSpace:
 
     def project(self, values: np.ndarray) -> np.ndarray:
         """(κ,) or (κ, m): Tᵀ v for ``values`` (n,) or (n, m), in O(n)."""
-        rest: np.ndarray = np.asarray(values, dtype=float).reshape(self.n_inputs, self.input_dim, -1)  # (upper, p, m)
-        many, parts = rest.shape[2], []
-        for l, core in enumerate(self.complements):
-            rest = rest.reshape(len(self.upper[l]), core.shape[1], core.shape[0], many)
-            inner = np.einsum("utpm,ptq->uqm", rest, core, optimize=True)
-            block = np.einsum("us,uqm->sqm", self.upper[l], inner, optimize=True)
-            parts.append(block.reshape(block.shape[0] * block.shape[1], many))
-            if l < len(self.below):
-                rest = np.einsum("utpm,ptr->urm", rest, self.below[l], optimize=True)
-        result = np.concatenate(parts)
+        whole: np.ndarray = np.asarray(values, dtype=float).reshape(self.n_inputs, self.input_dim, -1)
+        result = self.project_above(0, whole)
         return result[:, 0] if np.ndim(values) == 1 else result
+
+    def project_above(self, layer: int, values: np.ndarray) -> np.ndarray:
+        """(·, m): coordinates in the blocks of the layers after ``layer`` of U_layer ⊗ 1 times ``values``.
+
+        ``values`` : (positions above, p_layer, m). After layer 0 stand all of them.
+        """
+        rest, many, parts = values, values.shape[2], []
+        for l in range(layer, self.n_layers):
+            p, taps, q = self.complements[l].shape
+            rest = rest.reshape(len(self.upper[l]), taps * p, many)
+            inner = _unfold(self.complements[l]).T @ rest  # (upper, q, m)
+            block = self.upper[l].T @ inner.reshape(len(inner), q * many)
+            parts.append(block.reshape(len(block) * q, many))
+            if l < len(self.below):
+                rest = _unfold(self.below[l]).T @ rest
+        return np.concatenate(parts)
 
     def expand(self, coordinates: np.ndarray) -> np.ndarray:
         """(n,) or (n, m): T x for ``coordinates`` (κ,) or (κ, m), in O(n)."""
@@ -191,10 +197,23 @@ class TangentSpace:
         return result[:, 0] if np.ndim(coordinates) == 1 else result
 
 
+def _unfold(core: np.ndarray) -> np.ndarray:
+    """(taps · p, q): a core (p, taps, q) as a matrix, the taps being the slower digit of its rows."""
+    p, taps, q = core.shape
+    return core.transpose(1, 0, 2).reshape(taps * p, q)
+
+
 def _raise_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
     """(extent, p) composed with a core (p, taps, q) → (taps · extent, q), the taps being the slower digit."""
     product = np.tensordot(frame, core, 1)  # (extent, taps, q)
     return product.transpose(1, 0, 2).reshape(frame.shape[0] * core.shape[1], core.shape[2])
+
+
+def _lower_frame(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
+    """(…, extent, q) composed with a core (p, taps, q) → (…, extent · taps, p), the taps being the faster digit."""
+    p, taps, q = core.shape
+    product = frame @ core.transpose(2, 1, 0).reshape(q, taps * p)
+    return product.reshape(*frame.shape[:-2], frame.shape[-2] * taps, p)
 
 
 def _split_space(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from capcore import allocation, optimum
+from capcore import allocation, methods, optimum
 from capcore.architectures.base import Architecture
-from capcore.generic import tensor_train_dimension
 from capcore.large.allocation import allocate_large
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
@@ -20,22 +20,11 @@ from capcore.large.octave_fit import fit_octaves
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
-from capcore.methods import (
-    ALLOCATION_METHODS,
-    FIT_METHODS,
-    LARGE_OPTIONS,
-    allocation_method,
-    check_kinds,
-    fit_method,
-    same_shapes,
-    sequence_of,
-    tensor_train,
-)
 from capcore.optimum import Problem
 from capcore.own_model import as_architecture
 from capcore.processes import Process
 from capcore.results import DENSE, Allocation, Fit, octaves_of
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.validation import finite_array, one_of
 
 EPS = float(np.finfo(float).eps)
 
@@ -98,12 +87,12 @@ def fit(
     >>> found.method, found.converged
     ('riemannian-newton', True)
     """
-    one_of(method, "method", FIT_METHODS)
-    check_kinds(arch, process)
+    one_of(method, "method", methods.FIT_METHODS)
+    methods.check_kinds(arch, process)
     if method == "auto":
-        plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
-        method = fit_method(arch, process, start) if plain else "auto"
-    if method not in LARGE_OPTIONS:
+        plain = n_starts == 1 and rebalance and set(options) <= set(methods.LARGE_OPTIONS["riemannian-newton"])
+        method = methods.fit_method(arch, process, start) if plain else "auto"
+    if method not in methods.LARGE_OPTIONS:
         if isinstance(process, ExponentialSequence):
             raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
         dense: dict[str, Any] = {"n_starts": n_starts, "rebalance": rebalance, "progress": progress, **options}
@@ -111,9 +100,7 @@ def fit(
         ends = (found.method, found.converged, found.message)
         return Fit(arch, found.params, found.loss, *ends, found.n_iterations, found)
     for key in options:
-        one_of(key, f"option of {method}", LARGE_OPTIONS[method])
-    if method == "octaves" and "max_iterations" in options:
-        positive_integer(options["max_iterations"], "max_iterations")
+        one_of(key, f"option of {method}", methods.LARGE_OPTIONS[method])
     if n_starts != 1:
         raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds.")
     if method == "octaves":
@@ -192,71 +179,61 @@ def allocate(
     >>> found.total, found.generic_total, found.method, round(float(found.per_input.sum()), 9)
     (48, 48, 'dense', 48.0)
     """
-    one_of(method, "method", ALLOCATION_METHODS)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        found = _allocate(arch, params, process, method, input_dim, layers, derivative, rng, memory, threads, progress)
-    for each in said:  # of the caller's line, not of ours
-        warnings.warn(each.message, stacklevel=2)
-    return found
-
-
-def _allocate(
-    arch: Any,
-    params: Any,
-    process: Any,
-    method: str,
-    input_dim: int,
-    layers: Any,
-    derivative: Any,
-    rng: Any,
-    memory: float,
-    threads: int | None,
-    progress: bool,
-) -> Allocation:
+    one_of(method, "method", methods.ALLOCATION_METHODS)
     products = isinstance(arch, JacobianProducts)
     own = not products and not hasattr(arch, "generic_capacity")
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
+    model: Any = arch
     values: Any = getattr(params, "params", params)
     if own:
-        arch, values = as_architecture(arch, values, input_dim, layers, derivative)
+        model, values = as_architecture(model, values, input_dim, layers, derivative)
     elif input_dim != 1 or layers is not None or derivative != "auto":
         raise ValueError(
             f"input_dim, layers, derivative: found some beside {arch!r}, expected them with your own function only."
         )
-    model: Any = arch
-    check_kinds(model, process)
-    if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
+    methods.check_kinds(model, process)
+    if isinstance(params, Fit) and not own and not methods.same_shapes(params.arch, model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     if products and method not in ("auto", "sketch"):
         raise ValueError(f"method: found {method!r} for JacobianProducts, expected 'sketch'.")
     if method == "auto":
-        method = "sketch" if products else allocation_method(model, process)
-    if method == "octaves":
-        return _allocate_octaves(model, values, kernels, process)
-    if isinstance(process, ExponentialSequence):
-        raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-    if method == DENSE:
-        dense = allocation.allocate(model, values, process)
-        octaves = octaves_of(dense.per_input)
-        return Allocation(model, dense.total, dense.generic_total, DENSE, _dense_error(dense), *octaves, dense)
-    if method == "sketch":
-        found = estimate_capacity(model, values, process, rng=rng, progress=progress)
-        octaves = found.edges, found.per_octave
-        return Allocation(model, found.total, found.generic_total, method, found.error, *octaves, found)
-    if isinstance(process, Problem):
-        raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
-    large = allocate_large(model, values, process, method=method, memory=memory, threads=threads, progress=progress)
-    error = max(large.departure, large.condition * (EPS + large.lag_error))
-    octaves = large.octaves, large.per_octave
-    return Allocation(model, large.total, large.generic_total, large.method, error, *octaves, large)
+        method = "sketch" if products else methods.allocation_method(model, process)
+    found: Any
+    with _warnings_of_the_caller():
+        if method == "octaves":
+            return _allocate_octaves(model, values, kernels, process)
+        if isinstance(process, ExponentialSequence):
+            raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+        if method == DENSE:
+            found = allocation.allocate(model, values, process)
+            error = _dense_error(found)
+        elif method == "sketch":
+            found = estimate_capacity(model, values, process, rng=rng, progress=progress)
+            error = found.error
+        elif isinstance(process, Problem):
+            raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
+        else:
+            options: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+            found = allocate_large(model, values, process, method=method, **options)
+            method, error = found.method, max(found.departure, found.condition * (EPS + found.lag_error))
+    return Allocation(model, found.total, found.generic_total, method, error, *octaves_of(found.per_input), found)
+
+
+@contextmanager
+def _warnings_of_the_caller() -> Iterator[None]:
+    """Warnings given inside are of the line that called the verb, not of ours."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        yield
+    for each in said:
+        warnings.warn(each.message, stacklevel=4)
 
 
 def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:
-    train = tensor_train(arch, "fit")
+    train = methods.tensor_train(arch, "fit")
     if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
-    found = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
+    found = fit_octaves(train.channels, train.kernel_sizes, methods.sequence_of(process, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
     params = np.concatenate([k.ravel() for k in pad(found.kernels, [1, *train.channels, 1], rng)])
     return Fit(train, params, found.loss, "octaves", found.converged, found.message, len(found.steps), found)
@@ -265,21 +242,15 @@ def _fit_octaves(arch: object, process: object, start: object, rng: Any, options
 def _allocate_octaves(
     arch: object, params: object, kernels: Sequence[np.ndarray] | None, process: object
 ) -> Allocation:
-    train = tensor_train(arch, "allocate")
+    train = methods.tensor_train(arch, "allocate")
     cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
-    found = octave_capacities(cores, sequence_of(process, train.n_inputs))
-    widths = [1, *train.channels, 1]
-    generic = tensor_train_dimension(widths, train.kernel_sizes)
-    return Allocation(
-        train, found.total, generic, "octaves", EPS * found.condition, np.array(found.edges), found.per_octave, found
-    )
+    found = octave_capacities(cores, methods.sequence_of(process, train.n_inputs))
+    octaves = np.array(found.edges), found.per_octave
+    error = EPS * found.condition
+    return Allocation(train, found.total, train.generic_capacity(), "octaves", error, *octaves, found)
 
 
 def _dense_error(found: allocation.CapacityAllocation) -> float:
     """How far rounding turns the layers' spaces, or the space that they span together."""
-    return EPS * max(map(_spread, [found.space, *found._layer_spaces.values()]))
-
-
-def _spread(space: Any) -> float:
-    kept = space.singular_values[: space.dimension]
-    return float(kept[0] / kept[-1]) if len(kept) else 1.0
+    kept = [space.singular_values[: space.dimension] for space in [found.space, *found._layer_spaces.values()]]
+    return EPS * max([float(values[0] / values[-1]) for values in kept if len(values)], default=1.0)

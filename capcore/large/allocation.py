@@ -19,6 +19,7 @@ from capcore.large.exponentials import NoExponentialsError
 from capcore.large.fft import FastProduct, StoredProduct, store_product
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
+from capcore.magnitudes import check_variance
 from capcore.processes import Process, check_positive_definite
 from capcore.tangent_space import TangentSpace
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
@@ -28,8 +29,24 @@ WORKSPACE = 16  # vectors that a thread of the transforms works on
 CHECKED_LAGS = 512  # leading lags whose covariance must be positive definite and not numerically singular
 
 
+class ByOctave:
+    """A capacity of every input, and what it sums to over octaves of lag."""
+
+    per_input: np.ndarray
+
+    @property
+    def edges(self) -> np.ndarray:
+        """(k + 1,) edges 0, 1, 2, 4, 8, … n_inputs: octave i holds the lags edges[i] … edges[i + 1] − 1."""
+        return octave_edges(self.per_input.size)
+
+    @property
+    def per_octave(self) -> np.ndarray:
+        """(k,) capacity of every octave of lag, the last one perhaps cut short; sums to ``total``."""
+        return np.add.reduceat(self.per_input, self.edges[:-1])
+
+
 @dataclass(frozen=True, eq=False)
-class LargeAllocation:
+class LargeAllocation(ByOctave):
     """The capacity of a model at given parameters, by input and by octave of lag.
 
     Attributes
@@ -51,15 +68,7 @@ class LargeAllocation:
     n_steps: int
     departure: float
 
-    @property
-    def octaves(self) -> np.ndarray:
-        """(k + 1,) edges 0, 1, 2, 4, 8, … n_inputs: octave i holds the lags octaves[i] … octaves[i + 1] − 1."""
-        return octave_edges(self.per_input.size)
-
-    @property
-    def per_octave(self) -> np.ndarray:
-        """(k,) capacity of every octave of lag; sums to ``total``."""
-        return np.add.reduceat(self.per_input, self.octaves[:-1])
+    octaves = ByOctave.edges
 
 
 def octave_edges(n_inputs: int) -> np.ndarray:
@@ -112,28 +121,25 @@ def allocate_large(
         _check(arch, process)
         space = TangentSpace.of_kernels(arch.kernels(params))
         generic_total = arch.generic_capacity()
-        if space.dimension != generic_total:
-            warnings.warn(
-                f"capacity {space.dimension} at these parameters differs from the exact generic capacity "
-                f"{generic_total}: they are singular or nearly so (an exactly low-rank target, a layer of zeros).",
-                CapacityWarning,
-                stacklevel=2,
-            )
+        warn_if_singular(space.dimension, generic_total, "parameters")
         if space.dimension == 0:
             return LargeAllocation(0, generic_total, np.zeros(arch.n_inputs), "fft", 0.0, 1.0, 0, 0.0)
         matrix = _matrix(space, process, method, memory, threads, progress)
         found = leverage_scores(matrix, threads, progress)
         per_input = found.scores.reshape(arch.n_inputs, arch.input_dim).sum(axis=1)
-        streamed = isinstance(matrix, StreamedProduct)
-        return LargeAllocation(
-            total=space.dimension,
-            generic_total=generic_total,
-            per_input=per_input,
-            method="streamed" if streamed else "fft",
-            lag_error=matrix.max_error if isinstance(matrix, StreamedProduct) else 0.0,
-            condition=found.condition,
-            n_steps=found.n_steps,
-            departure=found.departure,
+        method, lag_error = ("streamed", matrix.max_error) if isinstance(matrix, StreamedProduct) else ("fft", 0.0)
+        ends = (found.condition, found.n_steps, found.departure)
+        return LargeAllocation(space.dimension, generic_total, per_input, method, lag_error, *ends)
+
+
+def warn_if_singular(total: int, generic_total: int, at: str) -> None:
+    """Give the caller's caller a :class:`~capcore.allocation.CapacityWarning` where the two differ."""
+    if total != generic_total:
+        warnings.warn(
+            f"capacity {total} at these {at} differs from the exact generic capacity {generic_total}: they are "
+            "singular or nearly so (an exactly low-rank target, a layer of zeros).",
+            CapacityWarning,
+            stacklevel=3,
         )
 
 
@@ -171,11 +177,7 @@ def _check(arch: object, process: object) -> None:
         raise ValueError(
             f"process: found {process.input_dim} component(s) per position, expected {arch.input_dim} as in {arch!r}."
         )
-    if not 1e-100 <= np.abs(process.autocovariance(1)).max() <= 1e100:
-        raise ValueError(
-            f"process: found c_0 of about {np.abs(process.autocovariance(1)).max():.1e}, expected a variance between "
-            "1e-100 and 1e100: its squares leave double precision. Measure the process in other units."
-        )
+    check_variance(np.abs(process.autocovariance(1)).max())
     lags = min(arch.n_inputs, CHECKED_LAGS)
     if process.input_dim == 1:
         check_positive_definite(process.autocovariance(lags))

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
+from scipy.fft import irfft, rfft
 from tqdm import tqdm
 
 from capcore.large.leverage import in_threads
+from capcore.large.quadratic import circulant_symbol
 from capcore.optimum import Problem
 from capcore.processes import DENSE_LIMIT, Process
 from capcore.tangent_space import TangentSpace
@@ -39,9 +40,8 @@ class FastProduct:
 
     def __init__(self, space: TangentSpace, autocovariance: np.ndarray) -> None:
         self.space = space
-        n, d = space.n_inputs, space.input_dim
-        lags = np.asarray(autocovariance, dtype=float).reshape(n, d, d).transpose(1, 2, 0)
-        circulant = np.concatenate([lags, np.zeros((d, d, 1)), lags[:, :, :0:-1]], axis=2)
+        lags = np.asarray(autocovariance, dtype=float).reshape(space.n_inputs, space.input_dim, -1).transpose(1, 2, 0)
+        circulant = np.concatenate([lags, np.zeros_like(lags[:, :, :1]), lags[:, :, :0:-1]], axis=2)
         self._symbol = rfft(circulant).real.copy()  # (d, d, n + 1): even, hence real
 
     @property
@@ -161,12 +161,8 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
             f"process: found {process.input_dim} component(s) per position, expected {input_dim} as in the model."
         )
     process.covariance(min(n_inputs, DENSE_LIMIT // input_dim or 1))  # refuses what is no covariance
-    blocks = process.autocovariance(n_inputs).reshape(n_inputs, input_dim, input_dim)
-    size = next_fast_len(max(2 * n_inputs - 1, 1), real=True)
-    circulant = np.zeros((size, input_dim, input_dim))
-    circulant[:n_inputs] = blocks
-    circulant[size - n_inputs + 1 :] = blocks[:0:-1]
-    spectrum = rfft(circulant, axis=0).real  # symmetric in time, so real
+    spectrum = circulant_symbol(process.autocovariance(n_inputs).reshape(n_inputs, input_dim, input_dim))
+    size = 2 * (len(spectrum) - 1)
 
     def product(x: np.ndarray) -> np.ndarray:
         transform = rfft(x.reshape(n_inputs, -1), n=size, axis=0).reshape(len(spectrum), input_dim, -1)

@@ -91,7 +91,7 @@ def fit_large(
     >>> result.converged, result.stationarity < 1e-8, result.is_singular
     (True, True, False)
     """
-    widths, ranks = _attainable(arch)
+    ranks = _attainable(arch)
     positive_integer(max_iterations, "max_iterations", 0)
     for name, value in (("tolerance", tolerance), ("floor", floor)):
         if finite_number(value, name, "a number of at least 0") < 0:
@@ -123,11 +123,11 @@ def fit_large(
 
             # Half the tolerance is left for the rounding of the parameters.
             descent = minimise_newton(point, max_iterations, tolerance / 2, least, callback=tick if progress else None)
-    return _summary(arch, descent, widths, ranks, tolerance_of_rank, rng)
+    return _summary(arch, descent, ranks, tolerance_of_rank, rng)
 
 
-def _attainable(arch: Hierarchical) -> tuple[list[int], list[int]]:
-    """Channels c_0 … c_L and attainable ranks r_0 … r_L, or a refusal of what is no tensor train of scalars."""
+def _attainable(arch: Hierarchical) -> list[int]:
+    """Attainable ranks r_0 … r_L, or a refusal of what is no tensor train of scalars."""
     if not isinstance(arch, Hierarchical):
         raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
     if not arch.has_disjoint_supports:
@@ -137,8 +137,7 @@ def _attainable(arch: Hierarchical) -> tuple[list[int], list[int]]:
         )
     if arch.input_dim != 1:
         raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use method='auto'.")
-    widths = [1, *arch.channels, 1]
-    return widths, list(attainable_ranks(widths, arch.kernel_sizes))
+    return attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes)
 
 
 def _start(arch: Hierarchical, ranks: list[int], start: str | np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
@@ -164,12 +163,7 @@ def _in_general_position(point: Point, ranks: list[int], rng: np.random.Generato
 
 
 def _summary(
-    arch: Hierarchical,
-    descent: Descent,
-    widths: list[int],
-    attainable: list[int],
-    tolerance: float,
-    rng: np.random.Generator,
+    arch: Hierarchical, descent: Descent, attainable: list[int], tolerance: float, rng: np.random.Generator
 ) -> LargeFit:
     point, problem = descent.point, descent.point.problem
     singular_values = [np.linalg.svd(bond, compute_uv=False) for bond in point.bonds]
@@ -177,7 +171,7 @@ def _summary(
         np.count_nonzero(s > tolerance * s[0]) < rank if s.size else rank > 0
         for s, rank in zip(singular_values, attainable[1:-1], strict=True)
     )
-    params = np.concatenate([kernel.ravel() for kernel in pad(point.cores, widths, rng)])
+    params = np.concatenate([kernel.ravel() for kernel in pad(point.cores, [1, *arch.channels, 1], rng)])
     coefficients = arch.coefficients(params)
     pull = problem.apply(coefficients - problem.target)
     loss = max(0.0, float(pull @ (coefficients - problem.target)))

@@ -126,7 +126,13 @@ def _route(model: Architecture, params: np.ndarray) -> tuple[Product, Product, i
     """Forward and backward product, and the scratch width."""
     if isinstance(model, Frozen):
         forward, backward, width = _route(model.arch, model.embed(params))
-        return partial(_free_forward, model, forward), lambda u: backward(u)[model.free], width
+
+        def free_forward(v: np.ndarray) -> np.ndarray:
+            whole = np.zeros((model.arch.n_params, v.shape[1]))
+            whole[model.free] = v
+            return forward(whole)
+
+        return free_forward, lambda u: backward(u)[model.free], width
     if isinstance(model, Hierarchical):
         stack = Stack(model.kernels(params), model.dilations, REALS)
         return partial(stack_forward, stack), partial(stack_backward, stack), max(k.shape[2] for k in stack.kernels)
@@ -134,12 +140,6 @@ def _route(model: Architecture, params: np.ndarray) -> tuple[Product, Product, i
         return *_jax_products(model.function, params), 8
     jacobian = model.jacobian(params)
     return jacobian.__matmul__, jacobian.T.__matmul__, 1
-
-
-def _free_forward(model: Frozen, forward: Product, v: np.ndarray) -> np.ndarray:
-    whole = np.zeros((model.arch.n_params, v.shape[1]))
-    whole[model.free] = v
-    return forward(whole)
 
 
 def stack_forward(stack: Stack, v: np.ndarray) -> np.ndarray:
@@ -249,11 +249,8 @@ class ConstraintOperator:
         sketch = np.empty((self.products.n_rows, count), order="F")
         for part in self.products.blocks(count):
             width = part.stop - part.start
-            if count == n_params:
-                omega = np.zeros((n_params, width))
-                omega[np.arange(part.start, part.stop), np.arange(width)] = 1.0
-            else:
-                omega = rng.normal(size=(n_params, width)) / np.sqrt(count)
+            whole = count == n_params
+            omega = np.eye(n_params, width, -part.start) if whole else rng.normal(size=(n_params, width)) / count**0.5
             sketch[:, part] = self.jacobian(omega)
             bar.update(width)
         return sketch

@@ -145,10 +145,7 @@ def _sum_of_grams(matrix: RowBlocks, root: np.ndarray | None, threads: int, bar:
             bar.update()
         return gram
 
-    total = np.zeros((matrix.n_columns,) * 2)
-    for part in in_threads(partial, groups, threads):
-        total += part
-    return total
+    return sum(in_threads(partial, groups, threads), start=np.zeros((matrix.n_columns,) * 2))
 
 
 def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.ndarray:

@@ -85,9 +85,7 @@ class Point:
 
     def hessian(self, curvature: bool = True) -> np.ndarray:
         """(κ, κ) half the Riemannian Hessian, or its Gauss–Newton part TᵀΣT alone."""
-        if not curvature:
-            return tangent_hessian(self.space, self.problem.autocovariance)
-        normal = self.pull - self.space.expand(self.gradient)
+        normal = self.pull - self.space.expand(self.gradient) if curvature else None
         return tangent_hessian(self.space, self.problem.autocovariance, normal, self.bonds)
 
     def decrease(self, other: Point) -> float:
@@ -142,11 +140,6 @@ def minimise_newton(
     def end(converged: bool, message: str) -> Descent:
         return Descent(point, losses, stationarities, resolution, converged, message)
 
-    def end_blind() -> Descent:
-        if point.stationarity <= max(tolerance, resolution):
-            return end(True, "stationary: to the rounding of the coefficients")
-        return end(False, "stalled: no step lowers the loss or the gradient any more")
-
     for _ in range(max_iterations + 1):
         if point.loss <= floor:
             return end(True, "target attained: the loss is at its floor")
@@ -183,7 +176,9 @@ def minimise_newton(
         if callback:
             callback(losses[-1], stationarities[-1])
         if failures == TRIES or radius < SMALLEST_RADIUS * size:
-            return end_blind()
+            if point.stationarity <= max(tolerance, resolution):
+                return end(True, "stationary: to the rounding of the coefficients")
+            return end(False, "stalled: no step lowers the loss or the gradient any more")
     return end(False, f"stopped after {max_iterations} iterations")
 
 

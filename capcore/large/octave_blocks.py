@@ -37,13 +37,12 @@ class Corner(NamedTuple):
 
 def corners(space: TangentSpace) -> list[Corner]:
     """Corners of levels 0 … L−1, from the highest digit downwards."""
-    row, frame = np.ones(1), np.zeros((1, 0))
+    row, frame = np.ones(1), np.zeros((0, 0))
     result: list[Corner] = []
     for l in range(space.n_layers - 1, -1, -1):
-        taps = range(space.kernel_sizes[l])
-        own = [np.kron(row, space.complements[l][:, t]) for t in taps]
-        higher = [space.below[l][:, t] @ frame for t in taps] if result else [frame[:0]] * len(taps)
-        frames = np.stack([np.hstack(pair) if result else pair[0] for pair in zip(own, higher, strict=True)])
+        taps, core = range(space.kernel_sizes[l]), space.complements[l]
+        below = space.below[l] if result else core[:, :, :0]
+        frames = np.stack([np.hstack([np.kron(row, core[:, t]), below[:, t] @ frame]) for t in taps])
         upper = np.stack([space.above[l - 1][:, t] @ row for t in taps]) if l else np.zeros((len(taps), 0))
         result.append(Corner(upper, frames))
         row, frame = upper[0], frames[0]
@@ -68,10 +67,9 @@ def shares(space: TangentSpace, corner: list[Corner]) -> list[Share]:
     result: list[Share] = []
     rows: list[np.ndarray] = []
     for l in range(space.n_layers - 1, 0, -1):
-        if rows:
-            core = space.above[l - 1]
-            rows = [np.vstack([r @ core[:, t].T for t in range(core.shape[1])]) for r in rows]
-            rows = [qr(r, mode="economic")[1] for r in rows]
+        core = space.above[l - 1]
+        rows = [np.vstack([r @ core[:, t].T for t in range(core.shape[1])]) for r in rows]
+        rows = [qr(r, mode="economic")[1] for r in rows]
         rows = [corner[l].upper[1:], *rows]
         orthogonal, factor = qr(np.vstack(rows), mode="economic")
         ends = np.cumsum([0, *map(len, rows)])
@@ -82,8 +80,7 @@ def shares(space: TangentSpace, corner: list[Corner]) -> list[Share]:
 RESOLUTION = 4 * np.finfo(float).eps  # part of a function's own norm below which a basis need not represent it
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
+class Family(NamedTuple):
     """Functions X on a block, seen through Σ: own (r, m) = QᵀSX; to_right = ΨᵀX and to_left = ΦᵀX (n_states, m)."""
 
     own: np.ndarray
@@ -93,6 +90,16 @@ class Family:
     def __matmul__(self, matrix: np.ndarray) -> Family:
         """Linear combinations: the columns of X @ matrix."""
         return Family(self.own @ matrix, self.to_right @ matrix, self.to_left @ matrix)
+
+    def beside(self, other: Family) -> Family:
+        """The columns of both, these first."""
+        return Family(*map(np.hstack, zip(self, other, strict=True)))
+
+    def over(self, bond: np.ndarray) -> Family:
+        """The bond index, the fastest of the columns, contracted with (s, s') of the layer over it."""
+        s, wider = bond.shape
+        count = self.own.shape[1] // s if s else 0  # a layer of zeros above: no column of the layers below it is left
+        return Family(*((x.reshape(len(x), count, s) @ bond).reshape(len(x), count * wider) for x in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,25 +123,23 @@ class Level:
     inner: Family
     details: np.ndarray
 
-    @property
-    def rank(self) -> int:
-        """Dimension r of the basis Q_l."""
-        return self.left.shape[0]
 
-    def side_by_side(self, children: list[Family]) -> Family:
-        """Functions given on every child block, first position first, as functions on the parent; own (n · r, m)."""
-        c, n = self.sequence, len(children)
-        own = [child.own.copy() for child in children]
-        into_left, into_right = self.left @ c.coupling, self.right @ c.coupling
-        right_going = children[0].to_right
-        for t in range(1, n):
-            own[t] += into_left @ right_going
-            right_going = c.advance(right_going, self.extent) + children[t].to_right
-        left_going = children[-1].to_left
-        for t in range(n - 2, -1, -1):
-            own[t] += into_right @ left_going
-            left_going = c.advance(left_going, self.extent) + children[t].to_left
-        return Family(np.concatenate(own), right_going, left_going)
+def side_by_side(blocks: Sequence[Level], families: Sequence[Family]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Functions given on each of successive blocks, first position first, as functions on all of them.
+
+    Their own parts (r, m) in every block, what the others let in added, and ΨᵀX and ΦᵀX of the whole.
+    """
+    own, moments = [family.own for family in families], []
+    for side in (0, 1):
+        states = [(family.to_right, family.to_left)[side] for family in families]
+        start, *rest = range(len(families))[:: -1 if side else 1]
+        going = states[start]
+        for i in rest:
+            level, c = blocks[i], blocks[i].sequence
+            own[i] = own[i] + (level.right if side else level.left) @ c.coupling @ going
+            going = c.advance(going, level.extent) + states[i]
+        moments.append(going)
+    return own, moments
 
 
 def levels(space: TangentSpace, sequence: ExponentialSequence) -> Iterator[Level]:
@@ -171,15 +176,17 @@ def _parent(
 ) -> Level:
     """The next level; ``above`` is the core of the layer over it and ``bond`` that of the layer itself."""
     taps, wider, c = below.shape[1], above.shape[0], child.sequence
-    frame = child.side_by_side([child.frame @ below[:, t] for t in range(taps)])
-    own_layer = child.side_by_side([child.frame @ complement[:, t] for t in range(taps)])
+
+    def joined(children: list[Family]) -> Family:
+        own, moments = side_by_side([child] * taps, children)
+        return Family(np.concatenate(own), *moments)
+
+    frame = joined([child.frame @ below[:, t] for t in range(taps)])
+    own_layer = joined([child.frame @ complement[:, t] for t in range(taps)])
     # The layer's own columns V_l ⊗ F_l: one copy for each index of the bond above (the slower one in T).
-    parts = [own_layer @ _spread(complement.shape[2], wider)]
+    inner = own_layer @ spread(complement.shape[2], wider)
     if bond is not None:
-        s = bond.shape[0]
-        mixed = [Family(*(_mix(x, bond[:, t], s) for x in arrays(child.inner))) for t in range(taps)]
-        parts.insert(0, child.side_by_side(mixed))
-    inner = Family(*(np.hstack(arrays) for arrays in zip(*map(arrays, parts), strict=True)))
+        inner = joined([child.inner.over(bond[:, t]) for t in range(taps)]).beside(inner)
     left = np.vstack([c.advance(child.left.T, t * child.extent).T for t in range(taps)])
     right = np.vstack([c.advance(child.right.T, (taps - 1 - t) * child.extent).T for t in range(taps)])
     basis, rank = _basis(np.hstack([left, right, frame.own]))
@@ -190,8 +197,8 @@ def _parent(
         c,
         q @ left,
         q @ right,
-        Family(q @ frame.own, frame.to_right, frame.to_left),
-        Family(coordinates[:rank], inner.to_right, inner.to_left),
+        frame._replace(own=q @ frame.own),
+        inner._replace(own=coordinates[:rank]),
         coordinates[rank:],
     )
 
@@ -203,18 +210,6 @@ def _basis(functions: np.ndarray) -> tuple[np.ndarray, int]:
     return q, int(np.count_nonzero(np.abs(np.diag(r)) > RESOLUTION))
 
 
-def _spread(n_columns: int, wider: int) -> np.ndarray:
+def spread(n_columns: int, wider: int) -> np.ndarray:
     """(q, s · q · s) every column once for each index of the bond, ordered (index, column, bond)."""
     return np.einsum("ij,st->isjt", np.eye(n_columns), np.eye(wider)).reshape(n_columns, wider * n_columns * wider)
-
-
-def _mix(values: np.ndarray, core: np.ndarray, s: int) -> np.ndarray:
-    """Contract the bond index, the fastest of the columns, with the core of the layer over it."""
-    rows, columns = values.shape
-    count = columns // s if s else 0  # a layer of zeros above: no column of the layers below it is left
-    return (values.reshape(rows, count, s) @ core).reshape(rows, count * core.shape[1])
-
-
-def arrays(family: Family) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The three arrays of a family."""
-    return family.own, family.to_right, family.to_left

@@ -10,7 +10,6 @@ bands replaces that of the n rows of ΣT, and squared norms of its rows are the 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -20,9 +19,9 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
-from capcore.allocation import CapacityWarning
 from capcore.generic import tensor_train_dimension
-from capcore.large.octave_blocks import Corner, Family, Level, arrays, corners, levels, shares
+from capcore.large.allocation import warn_if_singular
+from capcore.large.octave_blocks import Corner, Family, Level, corners, levels, shares, side_by_side
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.magnitudes import to_even_scale
 from capcore.tangent_space import TangentSpace
@@ -78,7 +77,9 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     if space.input_dim != 1:
         raise ValueError(f"model: found {space.input_dim} components per position, expected 1. Use allocate instead.")
     if kernels:
-        _warn_below_generic(space.dimension, kernels)
+        sizes = [kernel.shape[1] for kernel in kernels]
+        widths = [len(kernels[0]), *(kernel.shape[2] for kernel in kernels)]
+        warn_if_singular(space.dimension, tensor_train_dimension(widths, sizes), "kernels")
     edges = (0, *accumulate(space.kernel_sizes, mul, initial=1))
     if space.dimension == 0:
         return OctaveAllocation(0, edges, np.zeros(len(edges) - 1), 1.0)
@@ -109,18 +110,6 @@ def _of_unit_size(sequence: ExponentialSequence) -> ExponentialSequence:
     return ExponentialSequence(float(parts[0]), parts[1:last], sequence.rates, parts[last:])
 
 
-def _warn_below_generic(total: int, kernels: list[np.ndarray]) -> None:
-    shapes = [kernel.shape for kernel in kernels]
-    generic_total = tensor_train_dimension([shapes[0][0], *(s[2] for s in shapes)], [s[1] for s in shapes])
-    if total != generic_total:
-        warnings.warn(
-            f"capacity {total} at these kernels differs from the exact generic capacity {generic_total}: they are "
-            "singular or nearly so (an exactly low-rank target, a layer of zeros).",
-            CapacityWarning,
-            stacklevel=3,
-        )
-
-
 def _detail_rows(level: Level, factor: np.ndarray) -> np.ndarray:
     """(ρ · f, κ_l) details of all blocks of a level, compressed by the factor of their upper rows."""
     rho, columns = level.details.shape
@@ -134,23 +123,11 @@ def _bands(space: TangentSpace, tree: list[Level], corner: list[Corner]) -> list
     """For lag 0 and for every band, the coordinates (·, κ) of ΣT on its blocks, one after another."""
     order = [(0, 0), *((l, t) for l, taps in enumerate(space.kernel_sizes) for t in range(1, taps))]  # by lag
     families = [_family(tree[l], corner[l], t) for l, t in order]
-    own = [family.own for family in families]
-    sequence = tree[0].sequence
-    state = np.zeros((sequence.n_states, space.dimension))
-    for i, (l, _) in enumerate(order):
-        own[i] = own[i] + tree[l].left @ (sequence.coupling @ state)
-        state = sequence.advance(state, tree[l].extent) + families[i].to_right
-    state = np.zeros_like(state)
-    for i, (l, _) in reversed(list(enumerate(order))):
-        own[i] = own[i] + tree[l].right @ (sequence.coupling @ state)
-        state = sequence.advance(state, tree[l].extent) + families[i].to_left
+    own, _ = side_by_side([tree[l] for l, _ in order], families)
     ends = np.cumsum([1, *(taps - 1 for taps in space.kernel_sizes)]).tolist()
     return [np.vstack(own[i:j] or [own[0][:0]]) for i, j in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def _family(level: Level, corner: Corner, tap: int) -> Family:
     """All columns of T on block ``tap`` of a level, the higher digits of its lags being zero."""
-    row = corner.upper[tap]
-    frame = level.frame @ corner.frame[tap]
-    inner = [x.reshape(len(x), x.shape[1] // row.size, row.size) @ row if row.size else x for x in arrays(level.inner)]
-    return Family(*(np.hstack(pair) for pair in zip(inner, arrays(frame), strict=True)))
+    return level.inner.over(corner.upper[tap][:, None]).beside(level.frame @ corner.frame[tap])

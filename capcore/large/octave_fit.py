@@ -18,8 +18,10 @@ from capcore.generic import attainable_ranks
 from capcore.large.octave_blocks import image_norm
 from capcore.large.octave_forms import energy, tangent_forms
 from capcore.large.octave_predictor import ExponentialSequence, optimal_predictor
-from capcore.large.retraction import carried_below, retract, round_train
+from capcore.large.retraction import add_trains, carried_below, retract, round_train
+from capcore.magnitudes import check_variance
 from capcore.tangent_space import TangentSpace
+from capcore.validation import positive_integer
 
 ERROR_RANK = 48  # bond ranks kept of A − A*; the part cut off is far below the rounding of A
 STATIONARY = 1e-8  # ‖TᵀΣX‖ / ‖ΣX‖ up to which an optimum is trusted
@@ -75,15 +77,12 @@ def fit_octaves(
     >>> found.converged, found.stationarity < 1e-8
     (True, True)
     """
+    positive_integer(max_iterations, "max_iterations")
     if len(channels) != len(kernel_sizes) - 1:
         raise ValueError(
             f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}: one between layers."
         )
-    if not 1e-100 <= sequence.variance <= 1e100:
-        raise ValueError(
-            f"sequence: found c_0 = {sequence.variance:.1e}, expected a variance between 1e-100 and 1e100: its squares "
-            "leave double precision. Measure the process in other units."
-        )
+    check_variance(sequence.variance, "sequence")
     ranks = attainable_ranks([1, *channels, 1], kernel_sizes)
     predictor = optimal_predictor(sequence, int(np.prod(kernel_sizes, dtype=object)))
     target = round_train(predictor.train(kernel_sizes), [4 * ERROR_RANK] * len(kernel_sizes))
@@ -96,7 +95,8 @@ def fit_octaves(
     message = f"stopped after {max_iterations} steps"
     for _ in range(max_iterations):
         space, gradient, gram = _gradient(cores, sequence)
-        step = -_solve(gram, gradient)
+        scale = 1 / np.sqrt(np.diag(gram))
+        step = -scale * cho_solve(cho_factor(gram * np.outer(scale, scale)), scale * gradient)
         decreases.append(float(-step @ gradient))
         steps.append(float(np.linalg.norm(step) / np.linalg.norm(own_coordinates(space, cores))))
         cores = retract(space, cores, step)
@@ -126,22 +126,6 @@ def _gradient(cores: list[np.ndarray], sequence: ExponentialSequence) -> tuple[T
     return space, forms.gram @ own_coordinates(space, cores) - forms.right, forms.gram
 
 
-def _solve(gram: np.ndarray, right: np.ndarray) -> np.ndarray:
-    scale = 1 / np.sqrt(np.diag(gram))
-    solution: np.ndarray = scale * cho_solve(cho_factor(gram * np.outer(scale, scale)), scale * right)
-    return solution
-
-
 def _difference(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The train A − B, rounded."""
-    total = []
-    for l, (a, b) in enumerate(zip(first, second, strict=True)):
-        if l == 0:
-            core = np.concatenate([a, b], axis=2)
-        elif l == len(first) - 1:
-            core = np.concatenate([a, -b], axis=0)
-        else:
-            above = np.concatenate([a, np.zeros((*a.shape[:2], b.shape[2]))], axis=2)
-            core = np.concatenate([above, np.concatenate([np.zeros((*b.shape[:2], a.shape[2])), b], axis=2)])
-        total.append(core)
-    return round_train(total, [ERROR_RANK] * len(total)) if len(total) > 1 else [first[0] - second[0]]
+    return round_train(add_trains(first, [*second[:-1], -second[-1]]), [ERROR_RANK] * len(first))

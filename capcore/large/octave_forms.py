@@ -11,17 +11,16 @@ which is had from that of the level above. A level costs O(M κ s²).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from capcore.large.octave_blocks import Family, spread
 from capcore.large.octave_predictor import ExponentialSequence
-from capcore.tangent_space import TangentSpace
+from capcore.tangent_space import TangentSpace, _unfold
 
 
-@dataclass(frozen=True, eq=False)
-class TangentForms:
+class TangentForms(NamedTuple):
     """The quadratic problem on a tangent space.
 
     Attributes
@@ -31,24 +30,6 @@ class TangentForms:
 
     gram: np.ndarray
     right: np.ndarray
-
-
-class Columns(NamedTuple):
-    """Functions X on a block: own (p, m) = UᵀSX against the frame U, to_right = ΨᵀX and to_left = ΦᵀX (M, m)."""
-
-    own: np.ndarray
-    to_right: np.ndarray
-    to_left: np.ndarray
-
-    def __matmul__(self, matrix: np.ndarray) -> Columns:
-        """Linear combinations: the columns of X @ matrix."""
-        return Columns(self.own @ matrix, self.to_right @ matrix, self.to_left @ matrix)
-
-    def over(self, bond: np.ndarray) -> Columns:
-        """The bond index, the fastest of the columns, contracted with (s, s') of the layer over it."""
-        s, wider = bond.shape
-        count = self.own.shape[1] // s
-        return Columns(*((x.reshape(len(x), count, s) @ bond).reshape(len(x), count * wider) for x in self))
 
 
 def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> TangentForms:
@@ -70,22 +51,17 @@ def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> Tangent
     gram, right = np.zeros((space.dimension, space.dimension)), np.zeros(space.dimension)
     pairs, sums = _upper(space, sequence)
     weights, m, extent = sequence.weights[:, None], sequence.rates.size, 1
-    frame, inner = _position(sequence), Columns(np.zeros((1, 0)), np.zeros((m, 0)), np.zeros((m, 0)))
+    frame, inner = _position(sequence), Family(np.zeros((1, 0)), np.zeros((m, 0)), np.zeros((m, 0)))
     for l, complement in enumerate(space.complements):
-        p, taps, q = complement.shape
+        _, taps, q = complement.shape
         s, last = space.ranks_above[l], l == space.n_layers - 1
-        decay = _decay(sequence, extent, taps)
         below = complement[:, :, :0] if last else space.below[l]
-        joint = np.concatenate([below, complement], axis=2)
-        cores, split = joint.transpose(1, 0, 2).reshape(taps * p, -1), below.shape[2]
-        layer = [frame @ joint[:, t] for t in range(taps)]
-        own = Columns(cores.T @ _across(layer, frame, weights, decay), *_moments(layer, decay))
+        joint, split = np.concatenate([below, complement], axis=2), below.shape[2]
+        own = _parent([frame @ joint[:, t] for t in range(taps)], frame, joint, sequence, extent)
         old = [inner.over(space.above[l - 1][:, t]) for t in range(taps)] if l else [inner] * taps
-        raised = Columns(cores.T @ _across(old, frame, weights, decay), *_moments(old, decay))
+        raised = _parent(old, frame, joint, sequence, extent)
         # The layer's own columns, one for each index of the bond above and open in that bond (the faster index).
-        spread = np.einsum("ij,st->isjt", np.eye(q), np.eye(s)).reshape(q, s * q * s)
-        free = Columns(*(x[:, split:] @ spread for x in own))
-        inner = Columns(*(np.hstack(pair) for pair in zip(raised, free, strict=True)))
+        inner = raised.beside(Family(*(x[:, split:] for x in own)) @ spread(q, s))
         columns, n_columns = space.blocks[l], space.blocks[l].stop
         block = inner.own[split:].reshape(q, n_columns, s).transpose(2, 0, 1)  # pairs within a block of positions
         for moments, theta, others in (
@@ -95,16 +71,16 @@ def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> Tangent
             block = block + _between(weights * moments[:, split:], theta, others.reshape(m, n_columns, s))
         gram[columns, :n_columns] = block.reshape(s * q, n_columns)
         right[columns] = (sums[l].T @ (weights * own.to_left[:, split:])).ravel()
-        frame = Columns(own.own[:split, :split], own.to_right[:, :split], own.to_left[:, :split])
+        frame = Family(own.own[:split, :split], own.to_right[:, :split], own.to_left[:, :split])
         inner = inner._replace(own=inner.own[:split])
         extent *= taps
     return TangentForms(np.tril(gram) + np.tril(gram, -1).T, right)
 
 
-def _position(sequence: ExponentialSequence) -> Columns:
+def _position(sequence: ExponentialSequence) -> Family:
     """A block of one position that holds 1."""
     ones = np.ones((sequence.rates.size, 1))
-    return Columns(np.full((1, 1), sequence.variance), ones, ones)
+    return Family(np.full((1, 1), sequence.variance), ones, ones)
 
 
 def energy(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> float:
@@ -115,37 +91,29 @@ def energy(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> float:
     """
     x, extent = _position(sequence), 1
     for core in cores:
-        p, taps, _ = core.shape
-        decay = _decay(sequence, extent, taps)
-        children = [x @ core[:, t] for t in range(taps)]
-        rows = _across(children, x, sequence.weights[:, None], decay)
-        x = Columns(core.transpose(1, 0, 2).reshape(taps * p, -1).T @ rows, *_moments(children, decay))
-        extent *= taps
+        x = _parent([x @ core[:, t] for t in range(core.shape[1])], x, core, sequence, extent)
+        extent *= core.shape[1]
     return max(0.0, float(x.own.item()))
 
 
-def _across(children: list[Columns], frame: Columns, weights: np.ndarray, decay: np.ndarray) -> np.ndarray:
-    """(taps · p, m) WᵀSX on the parent, W the frame on each child in turn, for X given on every child."""
+def _parent(
+    children: list[Family], frame: Family, core: np.ndarray, sequence: ExponentialSequence, extent: int
+) -> Family:
+    """X given on every child of ``extent`` positions, on the parent: own against the child's frame under ``core``."""
+    steps = np.arange(len(children))
+    decay = np.exp(-np.multiply.outer(steps, sequence.rates) * float(extent))[:, :, None]  # after 0, 1, … blocks
+    reached = sequence.weights[:, None] * decay
     rows = []
     for t, child in enumerate(children):
         total = child.own
         for before, other in enumerate(children[:t]):
-            total = total + frame.to_left.T @ (weights * decay[t - before - 1] * other.to_right)
+            total = total + frame.to_left.T @ (reached[t - before - 1] * other.to_right)
         for beyond, other in enumerate(children[t + 1 :]):
-            total = total + frame.to_right.T @ (weights * decay[beyond] * other.to_left)
+            total = total + frame.to_right.T @ (reached[beyond] * other.to_left)
         rows.append(total)
-    return np.vstack(rows)
-
-
-def _moments(children: list[Columns], decay: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """ΨᵀX and ΦᵀX (M, m) on the parent."""
-    to_right = np.sum([decay[len(children) - 1 - t] * x.to_right for t, x in enumerate(children)], axis=0)
-    return to_right, np.sum([decay[t] * x.to_left for t, x in enumerate(children)], axis=0)
-
-
-def _decay(sequence: ExponentialSequence, extent: int, taps: int) -> np.ndarray:
-    """(taps, M, 1) what is left of every exponential after 0, 1, … blocks."""
-    return np.exp(-np.multiply.outer(np.arange(taps), sequence.rates) * float(extent))[:, :, None]
+    to_right = np.sum([d * x.to_right for d, x in zip(decay[::-1], children, strict=True)], axis=0)
+    to_left = np.sum([d * x.to_left for d, x in zip(decay, children, strict=True)], axis=0)
+    return Family(_unfold(core).T @ np.vstack(rows), to_right, to_left)
 
 
 def _between(moments: np.ndarray, pairs: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -31,8 +31,9 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.sparse.linalg import LinearOperator, cg
 
+from capcore.magnitudes import check_variance
 from capcore.processes import Process
-from capcore.tangent_space import TangentSpace
+from capcore.tangent_space import TangentSpace, _unfold
 from capcore.validation import finite_array, positive_integer
 
 TRUSTED_RESIDUAL = 1e-10  # of ‖(c_1, …, c_n)‖: beyond it the predictor is refused
@@ -79,11 +80,8 @@ class ToeplitzProblem:
                 "Toeplitz matrices of one component. Use capcore.fit."
             )
         c = process.autocovariance(positive_integer(n, "n") + 1)
-        if c[0] > 0 and not 1e-100 <= c[0] <= 1e100:
-            raise ValueError(
-                f"process: found c_0 = {c[0]:.1e}, expected a variance between 1e-100 and 1e100: its squares leave "
-                "double precision. Measure the process in other units."
-            )
+        if c[0] > 0:
+            check_variance(c[0])
         symbol, nearest = circulant_symbol(c[:n]), nearest_circulant(c[:n])
         target, residual = solve_toeplitz_cg(symbol, nearest, c[1:])
         error = residual * float(np.linalg.norm(c[1:])) / float(nearest.min())
@@ -107,13 +105,13 @@ class ToeplitzProblem:
 
 
 def circulant_symbol(column: np.ndarray) -> np.ndarray:
-    """Transform (M/2 + 1,), real, of the circulant of a fast length M ≥ 2n that embeds the Toeplitz ``column`` (n,)."""
-    n = column.size
+    """Transform (M/2 + 1, …), real, of the circulant of a fast length M ≥ 2n that embeds a Toeplitz column (n, …)."""
+    n = len(column)
     length = 2 * next_fast_len(n, real=True)
-    embedded = np.zeros(length)
+    embedded = np.zeros((length, *column.shape[1:]))
     embedded[:n] = column
     embedded[length - n + 1 :] = column[:0:-1]
-    return np.ascontiguousarray(rfft(embedded).real)
+    return np.ascontiguousarray(rfft(embedded, axis=0).real)
 
 
 def nearest_circulant(column: np.ndarray) -> np.ndarray:
@@ -202,8 +200,8 @@ def tangent_hessian(
         upper = space.upper[l]
         s, last = upper.shape[1], l == space.n_layers - 1
         kernel = _interleave(kernel, taps)  # (offsets, taps · width, taps · width)
-        free = complement.transpose(1, 0, 2).reshape(taps * width, q)
-        frame = free[:, :0] if last else space.below[l].transpose(1, 0, 2).reshape(taps * width, -1)
+        free = _unfold(complement)
+        frame = free[:, :0] if last else _unfold(space.below[l])
         if q and s:
             moved = _toeplitz_by_blocks(np.hstack([free, frame]).T @ (kernel @ free), upper)  # (upper, q + p, s·q)
             own = np.tensordot(upper, moved[:, :q], (0, 0)).reshape(s * q, s * q)
@@ -214,7 +212,7 @@ def tangent_hessian(
                     pulled = rest.reshape(len(upper), taps * width) @ free  # (upper, q)
                     inverse = np.linalg.inv(bonds[l])  # (s, p)
                     coarse = coarse + np.einsum("uq,sp->upsq", pulled, inverse).reshape(coarse.shape)
-                below = _project_above(space, l + 1, coarse)
+                below = space.project_above(l + 1, coarse)
                 result[blocks[l + 1].start :, blocks[l]] = below
                 result[blocks[l], blocks[l + 1].start :] = below.T
         if not last:
@@ -249,21 +247,3 @@ def _toeplitz_by_blocks(kernel: np.ndarray, frame: np.ndarray) -> np.ndarray:
     for column, values in enumerate(rfft(frame, length, axis=0).T):  # one at a time: the transforms are the memory
         result[:, :, column] = irfft(spectrum * values[:, None, None], length, axis=0)[:n]
     return result.reshape(n, w, s * q)
-
-
-def _project_above(space: TangentSpace, first: int, rest: np.ndarray) -> np.ndarray:
-    """Coordinates (…, m) in the blocks of the layers after ``first`` (counted from 0) of U_first ⊗ I times ``rest``.
-
-    ``rest`` : (positions above, p_first, m). For ``first`` = 0 this is ``space.project``.
-    """
-    many, parts = rest.shape[2], []
-    for l in range(first, space.n_layers):
-        core = space.complements[l]
-        p, taps, q = core.shape
-        rest = rest.reshape(-1, taps * p, many)
-        inner = core.transpose(1, 0, 2).reshape(taps * p, q).T @ rest  # (upper, q, m)
-        block = space.upper[l].T @ inner.reshape(len(inner), q * many)
-        parts.append(block.reshape(-1, many))
-        if l < space.n_layers - 1:
-            rest = space.below[l].transpose(1, 0, 2).reshape(taps * p, -1).T @ rest
-    return np.concatenate(parts)

@@ -8,6 +8,7 @@ plus normal terms of order x², plus O(x³). Sources: Oseledets (2011), Algorith
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import qr, svd
@@ -48,8 +49,15 @@ def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> 
     Parameters
     ----------
     space : tangent space at A. cores : (r_{l−1}, n_l, r_l) of A, with ranks equal to those of the space. x : (κ,).
+
+    A + T x is a train of twice the ranks, with cores [[U_l, C_l x_l], [0, V_l]].
     """
-    return round_train(_sum_of(space, cores, x), space.ranks_below)
+    last = np.tensordot(carried_below(space, cores)[-1], cores[-1], 1)
+    changes = _changes(space, x)
+    total = add_trains([*space.below, last], [changes[0], *space.above])
+    for core, change in zip(total[1:], changes[1:], strict=True):
+        core[: len(change), :, core.shape[2] - change.shape[2] :] += change
+    return round_train(total, space.ranks_below)
 
 
 def shift(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
@@ -58,30 +66,34 @@ def shift(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> li
     For the last, tiny steps: the rounding of the entries is all the noise it adds, some ten times less than
     :func:`retract`. Of first order only, which is enough where the gradient vanishes.
     """
-    below, above = carried_below(space, cores), carried_above(space, cores)
+    sides = zip(carried_below(space, cores), carried_above(space, cores), strict=True)
     result = []
-    for l, (complement, core) in enumerate(zip(space.complements, cores, strict=True)):
-        change = complement @ x[space.blocks[l]].reshape(space.ranks_above[l], complement.shape[2]).T
-        moved = np.linalg.solve(below[l], change.reshape(len(change), -1)).reshape(change.shape)
-        result.append(core + moved @ np.linalg.inv(above[l]))
+    for core, change, (below, above) in zip(cores, _changes(space, x), sides, strict=True):
+        moved = np.linalg.solve(below, change.reshape(len(change), -1)).reshape(change.shape)
+        result.append(core + moved @ np.linalg.inv(above))
     return result
 
 
-def _sum_of(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
-    """A + T x as a train of twice the ranks: cores [[U_l, C_l x_l], [0, V_l]]."""
-    last = np.tensordot(carried_below(space, cores)[-1], cores[-1], 1)
-    frames = [*space.below, last]
-    result = []
-    for l, complement in enumerate(space.complements):
-        s = space.ranks_above[l]
-        change = complement @ x[space.blocks[l]].reshape(s, complement.shape[2]).T
-        top = last + change if l == space.n_layers - 1 else np.concatenate([frames[l], change], axis=2)
-        if l:
-            above = space.above[l - 1]
-            zeros = np.zeros((*above.shape[:2], top.shape[2] - above.shape[2]))
-            top = np.concatenate([top, np.concatenate([zeros, above], axis=2)], axis=0)
-        result.append(top)
-    return result
+def _changes(space: TangentSpace, x: np.ndarray) -> list[np.ndarray]:
+    """C_l x_l (p_{l−1}, n_l, s_l): what T x changes of every layer."""
+    layers = zip(space.complements, space.blocks, space.ranks_above, strict=True)
+    return [complement @ x[block].reshape(s, complement.shape[2]).T for complement, block, s in layers]
+
+
+def add_trains(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The train A + B, its inner ranks the sums of theirs: cores [[A_l, 0], [0, B_l]].
+
+    >>> contract(add_trains([np.ones((1, 2, 1))], [np.ones((1, 2, 1))])).tolist()
+    [2.0, 2.0]
+    """
+    total = []
+    for l, (a, b) in enumerate(zip(first, second, strict=True)):
+        rows, columns = (len(a) if l else 0), (a.shape[2] if l < len(first) - 1 else 0)
+        core = np.zeros((rows + len(b), a.shape[1], columns + b.shape[2]))
+        core[: len(a), :, : a.shape[2]] = a
+        core[rows:, :, columns:] += b
+        total.append(core)
+    return total
 
 
 def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.ndarray]:
@@ -111,13 +123,7 @@ def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np
         for core, r, s in zip(cores, ranks[:-1], ranks[1:], strict=True)
     ]
     noise[0] *= size / max(float(np.linalg.norm(contract(noise))), np.finfo(float).tiny)
-    total = []
-    for l, (a, b) in enumerate(zip(cores, noise, strict=True)):
-        first, last = l == 0, l == len(cores) - 1
-        top = a if last else np.concatenate([a, np.zeros((*a.shape[:2], b.shape[2]))], axis=2)
-        low = b if last else np.concatenate([np.zeros((*b.shape[:2], a.shape[2])), b], axis=2)
-        total.append(top + low if first else np.concatenate([top, low], axis=0))
-    return round_train(total, ranks)
+    return round_train(add_trains(cores, noise), ranks)
 
 
 def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
@@ -126,22 +132,16 @@ def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Gen
     As :func:`~capcore.tensor_train.widen`, but for the rotation of the channels, whose rounding would be larger than
     all that is left of the gradient: spare channels are random on the one side and exact zeros on the other.
     """
-    kernels = [np.array(core) for core in cores]
     sizes = [core.shape[1] for core in cores]
     from_below, from_above = ranks_from_below(channels, sizes), ranks_from_above(channels, sizes)
-    for l in range(1, len(kernels)):
-        below, above, rank = kernels[l - 1], kernels[l], kernels[l].shape[0]
-        spare = channels[l] - rank
-        kernels[l - 1] = np.concatenate([below, np.zeros((*below.shape[:2], spare))], axis=2)
-        kernels[l] = np.concatenate([above, np.zeros((spare, *above.shape[1:]))], axis=0)
+    kernels = [
+        np.pad(core, ((0, low - core.shape[0]), (0, 0), (0, high - core.shape[2])))
+        for core, (low, high) in zip(cores, pairwise(channels), strict=True)
+    ]
     for l, core in enumerate(cores[1:], 1):
-        rank = core.shape[0]
-        if from_above[l] >= from_below[l]:
-            fill = kernels[l][rank:]
-            fill[:] = rng.normal(0, float(np.sqrt(np.mean(core**2))), fill.shape)
-        else:
-            fill = kernels[l - 1][:, :, rank:]
-            fill[:] = rng.normal(0, float(np.sqrt(np.mean(cores[l - 1] ** 2))), fill.shape)
+        above = from_above[l] >= from_below[l]
+        own, fill = (core, kernels[l][len(core) :]) if above else (cores[l - 1], kernels[l - 1][:, :, len(core) :])
+        fill[:] = rng.normal(0, float(np.sqrt(np.mean(own**2))), fill.shape)
     return kernels
 
 

@@ -25,7 +25,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.scales import with_even_layers
 from capcore.constraints import rank_tolerance
-from capcore.large.allocation import octave_edges
+from capcore.large.allocation import ByOctave
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
 from capcore.memory import arrays, fits, too_large
@@ -34,7 +34,7 @@ from capcore.processes import Process
 
 
 @dataclass(frozen=True, eq=False)
-class CapacityEstimate:
+class CapacityEstimate(ByOctave):
     """Capacity of a model at given parameters, by input and by octave of lag.
 
     Attributes
@@ -51,16 +51,6 @@ class CapacityEstimate:
     per_input: np.ndarray = field(repr=False)
     error: float
     singular_values: np.ndarray = field(repr=False)
-
-    @property
-    def edges(self) -> np.ndarray:
-        """(k + 1,) edges 0, 1, 2, 4, 8, … n_inputs: octave i holds the lags edges[i] … edges[i + 1] − 1."""
-        return octave_edges(self.per_input.size)
-
-    @property
-    def per_octave(self) -> np.ndarray:
-        """(k,) capacity of every octave of lag, the last one perhaps cut short; sums to ``total``."""
-        return np.add.reduceat(self.per_input, self.edges[:-1])
 
 
 OVERSAMPLING = 10
@@ -104,8 +94,8 @@ def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.r
         del q
         doubled = min(2 * columns, count)
         _check_size(n, min(doubled, p))
-        grown = operator.range_sketch(doubled, rng, bar) if doubled >= p else _more(operator, sketch, doubled, rng, bar)
-        sketch = grown
+        further = operator.range_sketch(doubled if doubled >= p else doubled - columns, rng, bar)
+        sketch = further if doubled >= p else np.hstack([sketch, further])
     rank = rank if bound is None else min(rank, bound)
     if rank == 0:
         return Leverage(np.zeros(n), 0, values, 0.0)
@@ -125,14 +115,6 @@ def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.r
     carried = svd(solve_triangular(r, np.diag(1 / values[:rank]), trans="T"), compute_uv=False)
     rounding = 2 * tolerance * float(stretch[0]) * float(carried.sum())
     return Leverage(np.square(basis).sum(axis=1), rank, values, rounding)
-
-
-def _more(
-    operator: ConstraintOperator, sketch: np.ndarray, count: int, rng: np.random.Generator, bar: tqdm
-) -> np.ndarray:
-    """The sketch with further columns, ``count`` in all."""
-    further = operator.range_sketch(count - sketch.shape[1], rng, bar)
-    return np.hstack([sketch, further])
 
 
 def _check_size(n: int, columns: int) -> None:

@@ -21,7 +21,7 @@ from scipy.linalg import matmul_toeplitz, svd
 from capcore.large.exponentials import ExponentialSum, NoExponentialsError, fit_exponentials, known_poles
 from capcore.multivariate import Independent, Mixed
 from capcore.processes import Process
-from capcore.tangent_space import TangentSpace
+from capcore.tangent_space import TangentSpace, _lower_frame, _raise_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,36 +53,24 @@ class Chunks:
         rank = space.ranks_above[depth - 1]
         lower = [np.eye(d)]
         for core in space.below[:depth]:
-            lower.append(_raised(lower[-1], core))
+            lower.append(_raise_frame(lower[-1], core))
         upper = np.eye(rank)[:, None, :]  # (r, positions, s_l): V_l in terms of V_b
         fixed: list[np.ndarray] = []
         for l in range(depth, 0, -1):
-            raised = _raised(lower[l - 1], space.complements[l - 1])
+            raised = _raise_frame(lower[l - 1], space.complements[l - 1])
             block = np.einsum("rus,mq->rsqum", upper, raised)
             fixed.insert(0, block.reshape(rank, upper.shape[2] * raised.shape[1], chunk * d))
             if l > 1:
-                upper = _lowered(upper, space.above[l - 2])
-        weights = np.ones((1, 1, 1))
+                upper = _lower_frame(upper, space.above[l - 2])
+        weights = np.ones((1, 1))
         for core in space.above[depth - 1 :][::-1]:
-            weights = _lowered(weights, core)
+            weights = _lower_frame(weights, core)
+        frame, coarse = np.zeros((0, chunk * d)), np.zeros((1, 0, 0))
         if not last:
             train = TangentSpace(space.below[depth:], space.complements[depth:], space.above[depth:])
-            coarse = train.basis().reshape(n // chunk, lower[depth].shape[1], train.dimension)
-        else:
-            coarse = np.zeros((1, 0, 0))
-        frame = np.zeros((0, chunk * d)) if last else lower[depth].T
-        return cls(chunk, n // chunk, chunk * d, np.concatenate(fixed, axis=1), weights[0], frame, coarse)
-
-
-def _raised(frame: np.ndarray, core: np.ndarray) -> np.ndarray:
-    """(extent, p) composed with a core (p, taps, q) → (taps · extent, q)."""
-    return np.tensordot(frame, core, 1).transpose(1, 0, 2).reshape(len(frame) * core.shape[1], core.shape[2])
-
-
-def _lowered(upper: np.ndarray, core: np.ndarray) -> np.ndarray:
-    """(r, positions, s_l) composed with the core (s_{l−1}, taps, s_l) → (r, positions · taps, s_{l−1})."""
-    product = np.tensordot(upper, core, (2, 2)).transpose(0, 1, 3, 2)  # (r, positions, taps, s_{l−1})
-    return product.reshape(len(upper), upper.shape[1] * core.shape[1], core.shape[0])
+            frame = lower[depth].T
+            coarse = train.basis().reshape(n // chunk, len(frame), train.dimension)
+        return cls(chunk, n // chunk, chunk * d, np.concatenate(fixed, axis=1), weights, frame, coarse)
 
 
 CHUNK = 512  # positions in a chunk, about
@@ -101,7 +89,7 @@ class StreamedProduct:
 
     Attributes
     ----------
-    max_error : largest error of the exponentials at any lag, relative to c_0. n_exponentials : their number.
+    max_error : largest error of the exponentials at any lag, relative to c_0.
 
     Raises :class:`~capcore.large.exponentials.NoExponentialsError` where the far lags are no sum of exponentials, or
     the components neither independent nor mixtures of independent ones.
@@ -111,9 +99,9 @@ class StreamedProduct:
         self._chunks = chunks = Chunks.of(space, chunk)
         self.n_rows, self.n_columns = space.n_inputs * space.input_dim, space.dimension
         sources, mixing = _sources(process)
-        sums = [_far_lags(source, space.n_inputs, chunks.size + 1) for source in sources]
+        n, first = space.n_inputs, min(chunks.size + 1, space.n_inputs)
+        sums = [fit_exponentials(each.autocovariance(n), first, poles=known_poles(each)) for each in sources]
         self.max_error = max(part.max_error for part in sums)
-        self.n_exponentials = sum(part.rates.size for part in sums)
         self._scale = min(float(source.autocovariance(1)[0]) for source in sources)
         self._near(process.autocovariance(min(2 * chunks.size, space.n_inputs)))
         self._far(sums, mixing)
@@ -154,17 +142,15 @@ class StreamedProduct:
         behind = (falling[:, ::-1, None] * spread).reshape(rates.size, chunks.rows)
         self._decay = np.exp(-rates * chunks.size)[:, None]
         # States from the left take in T by ``behind`` and give it out by ``ahead``; those from the right the reverse.
-        self._inputs = [self._taken_in(part) for part in (behind, ahead)]
+        self._inputs = [
+            (np.einsum("mx,rcx->mrc", part, chunks.fixed, optimize=True), part @ chunks.frame.T)
+            for part in (behind, ahead)
+        ]  # what the fixed columns (M, s, κ_low) and the frame (M, p) add to them
         outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
         u, s, vt = svd(outputs, full_matrices=False)
         kept = s > EPS / 2 * self._scale  # what is dropped changes no lag by more than ε of c_0
         self._spread_out, self._given_out = vt[kept], (u[:, kept] * s[kept]).T
         self._spread_frame = np.concatenate([self._near_frame, self._spread_out])
-
-    def _taken_in(self, exponentials: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the fixed columns (M, s, κ_low) and the frame (M, p) add to the states."""
-        fixed = np.einsum("mx,rcx->mrc", exponentials, self._chunks.fixed, optimize=True)
-        return fixed, exponentials @ self._chunks.frame.T
 
     def _checkpoint(self) -> None:
         """States of the fixed columns at every chunk, those of the coarse ones at the edges of the blocks.
@@ -174,21 +160,15 @@ class StreamedProduct:
         chunks, m = self._chunks, self._decay.size
         kind = self._decay.dtype
         self._carried = np.zeros((2, chunks.count, m, chunks.weights.shape[1]), dtype=kind)
-        for side, order in enumerate((range(chunks.count), range(chunks.count - 1, -1, -1))):
-            previous = None
-            for i in order:
-                if previous is not None:
-                    source = 2 * previous - i  # two chunks away from i
-                    found = self._decay * self._carried[side, previous]
-                    if 0 <= source < chunks.count:
-                        found = found + chunks.weights[source]
-                    self._carried[side, i] = found
-                previous = i
+        for carried, weights in ((self._carried[0], chunks.weights), (self._carried[1, ::-1], chunks.weights[::-1])):
+            for i in range(1, chunks.count):
+                carried[i] = self._decay * carried[i - 1]
+                if i > 1:
+                    carried[i] += weights[i - 2]
         self._edges = np.zeros((2, self.n_blocks, m, chunks.coarse.shape[2]), dtype=kind)
-        for side in (0, 1):
-            blocks = range(self.n_blocks) if side == 0 else range(self.n_blocks - 1, -1, -1)
-            state = np.zeros(self._edges.shape[2:], dtype=kind)
-            for block in blocks:
+        for side, step in enumerate((1, -1)):
+            state = np.zeros_like(self._edges[side, 0])
+            for block in range(self.n_blocks)[::step]:
                 self._edges[side, block] = state
                 *_, state = self._walk(side, block, state)
 
@@ -198,9 +178,8 @@ class StreamedProduct:
     def _walk(self, side: int, block: int, state: np.ndarray) -> Iterator[np.ndarray]:
         """States of the coarse columns at the chunks of a block in the order of ``side``, and the one after them."""
         yield state
-        order = self._range(block)[:: -1 if side else 1]
         step = -1 if side else 1
-        for i in order:
+        for i in self._range(block)[::step]:
             state = self._decay * state
             if 0 <= i - step < self._chunks.count:
                 state = state + self._inputs[side][1] @ self._chunks.coarse[i - step]
@@ -267,7 +246,3 @@ def _sources(process: Process) -> tuple[list[Process], np.ndarray]:
             "Independent or Mixed ones. Use method='fft'."
         )
     return [process], np.eye(1)
-
-
-def _far_lags(process: Process, n: int, first: int) -> ExponentialSum:
-    return fit_exponentials(process.autocovariance(n), min(first, n), poles=known_poles(process))
