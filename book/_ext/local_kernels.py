@@ -2,7 +2,8 @@
 
 Jupyter looks for free ports, lets go of them, and starts a kernel that takes them a second later; whatever takes one
 of them in between stops the kernel with "Address already in use". A file in a folder of one's own is taken by nobody.
-Used where kernels start side by side: by ``parallel_execution`` and by the tests of the notebooks.
+Used where kernels start side by side: by ``parallel_execution`` and by the tests of the notebooks. What they run live
+is so short that JAX takes longer to compile it than to do it, so that there it compiles with less care.
 """
 
 from __future__ import annotations
@@ -10,14 +11,24 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from traitlets import default
 
 
+DEFAULTS = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
+"""Variables of these kernels; the environment's own come first."""
+
+
 class _ThroughFiles(KernelManager):
     """Sockets of the operating system in place of ports; on Windows, which has none for ZeroMQ, ports as ever."""
+
+    def start_kernel(self, **options: Any) -> Any:
+        """Start it with ``DEFAULTS``."""
+        environment = options.pop("env", None) or os.environ
+        return super().start_kernel(**options, env={**DEFAULTS, **environment})
 
     @default("transport")
     def _transport(self) -> str:
