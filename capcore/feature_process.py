@@ -122,7 +122,15 @@ class FeatureProcess(Process):
         lags = np.arange(n)
         blocks = self.autocovariance(n)[np.abs(lags[:, None] - lags)]  # (n, n, d, d)
         sigma = blocks.transpose(0, 2, 1, 3).reshape(n * self.input_dim, -1)
-        _check_regular(sigma)
+        scale = np.sqrt(np.diag(sigma))
+        smallest = eigvalsh(sigma / np.outer(scale, scale), subset_by_index=[0, 0])[0]
+        expected = 10 * sigma.shape[0] * np.finfo(float).eps
+        if smallest < expected:
+            raise ValueError(
+                f"covariance of the features: numerically singular. Found {smallest:.1e} as the smallest eigenvalue "
+                f"of their correlations, expected at least {expected:.1e}. Use fewer features or inputs, or add white "
+                "noise with process.with_nugget(variance)."
+            )
         return sigma
 
     def predictor(self, n: int) -> tuple[np.ndarray, float]:
@@ -176,15 +184,3 @@ class FeatureProcess(Process):
                 f"at most {TRUNCATION:.0e}. Give a larger order (up to {MAX_ORDER}), smoother functions, or a process "
                 "of smaller correlation."
             )
-
-
-def _check_regular(sigma: np.ndarray) -> None:
-    scale = np.sqrt(np.diag(sigma))
-    smallest = eigvalsh(sigma / np.outer(scale, scale), subset_by_index=[0, 0])[0]
-    expected = 10 * sigma.shape[0] * np.finfo(float).eps
-    if smallest < expected:
-        raise ValueError(
-            f"covariance of the features: numerically singular. Found {smallest:.1e} as the smallest eigenvalue of "
-            f"their correlations, expected at least {expected:.1e}. Use fewer features or inputs, or add white noise "
-            "with process.with_nugget(variance)."
-        )

@@ -7,7 +7,7 @@ under N(0, 1), so that E[φφᵀ] is a covariance; the Σ_φ of Eq. 24 would oth
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
@@ -31,11 +31,8 @@ class Features(ABC):
     """
 
     count: int
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        """The points where a feature is not smooth, or jumps: quadrature is split there."""
-        return ()
+    kinks: tuple[float, ...] = ()
+    """The points where a feature is not smooth, or jumps: quadrature is split there."""
 
     @abstractmethod
     def _values(self, y: np.ndarray) -> np.ndarray:
@@ -129,11 +126,7 @@ class Recombined(Features):
         if self.matrix.shape[1] != features.count:
             raise ValueError(f"matrix: found {self.matrix.shape[1]} columns, expected {features.count}, the features.")
         self.count = self.matrix.shape[0]
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        """Those of the features combined."""
-        return self.features.kinks
+        self.kinks = features.kinks
 
     def __repr__(self) -> str:
         return f"Recombined({self.features!r}, <{self.matrix.shape[0]} × {self.matrix.shape[1]} matrix>)"
@@ -143,7 +136,22 @@ class Recombined(Features):
 
 
 @dataclass(frozen=True)
-class Hermite(Features):
+class Basis(Features):
+    """A family of features, of which any number may be taken; the classes below say which.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    """
+
+    count: int = 3
+
+    def __post_init__(self) -> None:
+        positive_integer(self.count, "count")
+
+
+class Hermite(Basis):
     """The polynomials He_1, …, He_d, of unit variance each: orthonormal under N(0, 1).
 
     Parameters
@@ -155,17 +163,11 @@ class Hermite(Features):
     [2.0, 2.1213]
     """
 
-    count: int = 3
-
-    def __post_init__(self) -> None:
-        positive_integer(self.count, "count")
-
     def _values(self, y: np.ndarray) -> np.ndarray:
         return hermite_values(y, self.count)[..., 1:]
 
 
-@dataclass(frozen=True)
-class Monomials(Features):
+class Monomials(Basis):
     """The powers y, y², …, y^d, less their means: the functions of :class:`Hermite` in another basis.
 
     Parameters
@@ -177,17 +179,12 @@ class Monomials(Features):
     [2.0, 3.0]
     """
 
-    count: int = 3
-
-    def __post_init__(self) -> None:
-        positive_integer(self.count, "count")
-
     def _values(self, y: np.ndarray) -> np.ndarray:
         return y[..., None] ** np.arange(1.0, self.count + 1)
 
 
 @dataclass(frozen=True)
-class Fourier(Features):
+class Fourier(Basis):
     """sin(2πy/period), cos(2πy/period), sin(4πy/period), …, less their means.
 
     Parameters
@@ -201,11 +198,10 @@ class Fourier(Features):
     [1.0]
     """
 
-    count: int = 3
     period: float = 8.0
 
     def __post_init__(self) -> None:
-        positive_integer(self.count, "count")
+        super().__post_init__()
         if not finite_number(self.period, "period", "a positive number of standard deviations") > 0:
             raise ValueError(f"period: found {self.period!r}, expected a positive number of standard deviations.")
 
@@ -214,8 +210,7 @@ class Fourier(Features):
         return np.stack([np.sin(phases), np.cos(phases)], axis=-1).reshape(*y.shape, -1)[..., : self.count]
 
 
-@dataclass(frozen=True)
-class PiecewiseLinear(Features):
+class PiecewiseLinear(Basis):
     """y and the hinges max(y − q, 0): the continuous functions that are linear between the knots q.
 
     Parameters
@@ -227,13 +222,8 @@ class PiecewiseLinear(Features):
     (0.0,)
     """
 
-    count: int = 3
-
-    def __post_init__(self) -> None:
-        positive_integer(self.count, "count")
-
     @property
-    def kinks(self) -> tuple[float, ...]:
+    def kinks(self) -> tuple[float, ...]:  # type: ignore[override]
         """The knots."""
         return tuple(ndtri(np.arange(1, self.count) / self.count).tolist())
 
@@ -241,7 +231,7 @@ class PiecewiseLinear(Features):
         return np.concatenate([y[..., None], np.maximum(y[..., None] - np.array(self.kinks), 0)], axis=-1)
 
 
-BASES: dict[str, type[Features]] = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
+BASES: dict[str, type[Basis]] = {basis.__name__: basis for basis in (Hermite, Monomials, Fourier, PiecewiseLinear)}
 """Every basis that :func:`make_features` knows."""
 
 
@@ -266,9 +256,9 @@ def make_features(name: str, count: int, **parameters: float) -> Features:
     Fourier(count=2, period=6.0)
     """
     basis = BASES[one_of(name, "features", BASES)]
-    known = [key for key in getattr(basis, "__dataclass_fields__", {}) if key != "count"]
+    known = [field.name for field in fields(basis) if field.name != "count"]
     for key in parameters:
         if key not in known:
             expected = ", ".join(map(repr, known)) or "none"
             raise ValueError(f"features {name}: found parameter {key!r}, expected {expected}.")
-    return basis(count, **parameters)  # type: ignore[call-arg]
+    return basis(count, **parameters)

@@ -74,6 +74,8 @@ def linearised_jax(
             raise ValueError("params: found no parameters, expected a pytree with at least one array.")
         _one_output(jax.eval_shape(lambda w: apply(unravel(w), jax.numpy.asarray(point)), vector).shape, "apply")
         flat_params = np.array(vector)
+    leaves = jax.tree_util.tree_flatten_with_path(wide)[0]
+    names = [jax.tree_util.keystr(path[:1]).strip("[].'\"") or "all parameters" for path, _ in leaves]
 
     def coefficients(w: Any) -> Any:
         with jax.enable_x64(True):
@@ -81,7 +83,7 @@ def linearised_jax(
             slopes = jax.grad(lambda x: jax.numpy.reshape(apply(weights, x), ()))(jax.numpy.asarray(point))
             return jax.numpy.ravel(slopes[::-1] if oldest_first else slopes)
 
-    return Linearisation(coefficients, flat_params, _top_entries(jax, wide))
+    return Linearisation(coefficients, flat_params, _slices(names, [leaf.size for _, leaf in leaves]))
 
 
 def linearised_torch(
@@ -145,13 +147,6 @@ def _time_axis(shape: tuple[int, ...], given: int | None) -> int:
             f"inputs: found the shape {shape} with {len(long)} axes above 1. Say which is time: time_axis=…."
         )
     return long[0] if long else 0
-
-
-def _top_entries(jax: Any, tree: Any) -> dict[str, slice]:
-    """The slice of each entry at the top of a pytree, in the order of the flattened vector."""
-    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
-    names = [jax.tree_util.keystr(path[:1]).strip("[].'\"") or "all parameters" for path, _ in leaves]
-    return _slices(names, [leaf.size for _, leaf in leaves])
 
 
 def _slices(names: list[str], sizes: list[int]) -> dict[str, slice]:

@@ -39,17 +39,25 @@ def estimate_process(series: object, n_inputs: int) -> FromAutocovariance:
     >>> bool(np.allclose(estimate_process(rng.normal(size=4000), 2).autocovariance(3), [1, 0, 0], atol=0.1))
     True
     """
-    values, n_lags = _long_enough(series, n_inputs)
-    if np.ptp(values) <= 1e-12 * np.abs(values).max():
-        raise ValueError(f"series: found the constant {values[0]:g}, expected values that vary.")
+    values = finite_array(series, "series", 1)
+    n_lags = positive_integer(n_inputs, "n_inputs") + 1
+    if values.size < LENGTH_PER_LAG * n_lags:
+        raise ValueError(
+            f"series: found {values.size} values, expected at least {LENGTH_PER_LAG * n_lags} "
+            f"({LENGTH_PER_LAG} for each of {n_lags} lags). Give a longer series, or use fewer inputs."
+        )
     peak = float(np.abs(values).max())
+    if np.ptp(values) <= 1e-12 * peak:
+        raise ValueError(f"series: found the constant {values[0]:g}, expected values that vary.")
     if not 1e-140 <= peak <= 1e140:
         raise ValueError(
             f"series: found values of about {peak:.0e}, expected a largest one between 1e-140 and 1e140: their "
             "squares leave double precision, and c_0 with them. Measure the series in other units."
         )
+    centred = values - values.mean()
+    products = correlate(centred, centred)[values.size - 1 :][:n_lags]
     try:
-        return FromAutocovariance(_autocovariance(values, n_lags))
+        return FromAutocovariance(products / values.size)
     except ValueError as error:
         raise ValueError(
             f"series: its autocovariance cannot be used. {error} Or difference the series, or add a little noise to it."
@@ -72,17 +80,16 @@ def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) 
     seed : int
         Of the draws.
     """
-    process = estimate_process(series, n_inputs)
+    predictor, _ = estimate_process(series, n_inputs).predictor(n_inputs)
+    whitening = np.concatenate([[1.0], -predictor])
     values = finite_array(series, "series", 1)
-    predictor, _ = process.predictor(n_inputs)
-    centred = values - values.mean()
-    residuals = lfilter(np.concatenate([[1.0], -predictor]), [1.0], centred)[n_inputs:]
+    residuals = lfilter(whitening, [1.0], values - values.mean())[n_inputs:]
     rng = np.random.default_rng(seed)
     size = values.size + BURN_IN * n_inputs
     draws = []
     for _ in range(positive_integer(n_draws, "n_draws")):
         noise = rng.choice(residuals - residuals.mean(), size)
-        simulated = lfilter([1.0], np.concatenate([[1.0], -predictor]), noise)[-values.size :]
+        simulated = lfilter([1.0], whitening, noise)[-values.size :]
         draws.append(estimate_process(simulated, n_inputs))
     return draws
 
@@ -114,7 +121,7 @@ def load_series(path: str | Path, column: str | None = None) -> np.ndarray:
         columns = read(file)
     except (ValueError, OSError) as error:
         raise ValueError(f"series: could not read {str(path)!r} ({error}).") from None
-    numeric = {name: values for name, values in columns.items() if _is_series(values)}
+    numeric = {name: values for name, values in columns.items() if values.ndim == 1 and values.dtype.kind in "iuf"}
     if column is None:
         if len(numeric) != 1:
             raise ValueError(f"column: not given, expected one of {', '.join(map(repr, numeric)) or 'none numeric'}.")
@@ -126,27 +133,6 @@ def load_series(path: str | Path, column: str | None = None) -> np.ndarray:
             "one-dimensional numbers."
         )
     return finite_array(numeric[column], f"column {column!r}", 1)
-
-
-def _long_enough(series: object, n_inputs: int) -> tuple[np.ndarray, int]:
-    values = finite_array(series, "series", 1)
-    n_lags = positive_integer(n_inputs, "n_inputs") + 1
-    if values.size < LENGTH_PER_LAG * n_lags:
-        raise ValueError(
-            f"series: found {values.size} values, expected at least {LENGTH_PER_LAG * n_lags} "
-            f"({LENGTH_PER_LAG} for each of {n_lags} lags). Give a longer series, or use fewer inputs."
-        )
-    return values, n_lags
-
-
-def _autocovariance(values: np.ndarray, n_lags: int) -> np.ndarray:
-    centred = values - values.mean()
-    full = correlate(centred, centred, mode="full", method="auto")
-    return full[values.size - 1 : values.size - 1 + n_lags] / values.size
-
-
-def _is_series(values: np.ndarray) -> bool:
-    return values.ndim == 1 and values.dtype.kind in "iuf"
 
 
 def _fields(name: str, array: np.ndarray) -> dict[str, np.ndarray]:

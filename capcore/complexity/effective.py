@@ -9,13 +9,12 @@ grow with n, and those of a bisection between the last of them that passes and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.stats import sem
 from scipy.stats import t as student
-from tqdm import tqdm
 
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
@@ -141,7 +140,6 @@ def model_complexity(
     n_trials: int = 10,
     n_probes: int = 8,
     confidence: float = 0.95,
-    progress: bool | None = False,
 ) -> ModelComplexity:
     """The :class:`~capcore.complexity.effective.ModelComplexity` of a training procedure.
 
@@ -168,8 +166,6 @@ def model_complexity(
         and ``monotone`` is then True all the same; more probes see narrower ones.
     confidence : float
         Of the interval.
-    progress : bool, optional
-        A bar on standard error; None shows it on a terminal only.
 
     Raises
     ------
@@ -188,21 +184,18 @@ def model_complexity(
     _check(epsilon, confidence)
     root = int(rng.integers(2**63))
     errors: dict[int, list[float]] = {}
-    with tqdm(desc="sizes", disable=None if progress is None else not progress, leave=False) as bar:
 
-        def measure(n: int) -> None:
-            """Errors of size n, each from a generator of its own: they do not depend on what else is tried."""
+    def measured(sizes: Iterable[int]) -> ModelComplexity:
+        """With more sizes; each error has a generator of its own, and does not depend on what else is tried."""
+        for n in sizes:
             generators = [np.random.default_rng([root, n, trial]) for trial in range(n_trials)]
             errors[n] = [training_error(procedure, sample, n, each, error) for each in generators]
-            bar.update()
+        return complexity_of_errors(errors, epsilon=epsilon, confidence=confidence)
 
-        for n in sorted(set(np.rint(np.geomspace(first, last, n_probes)).astype(int).tolist())):
-            measure(n)
-        found = complexity_of_errors(errors, epsilon=epsilon, confidence=confidence)
-        for end in ("value", "low", "high"):
-            while (middle := _between(found, end)) is not None:
-                measure(middle)
-                found = complexity_of_errors(errors, epsilon=epsilon, confidence=confidence)
+    found = measured(sorted(set(np.rint(np.geomspace(first, last, n_probes)).astype(int).tolist())))
+    for end in ("value", "low", "high"):
+        while (middle := _between(found, end)) is not None:
+            found = measured([middle])
     return found
 
 
@@ -247,20 +240,10 @@ def complexity_of_errors(errors: Mapping[int, object], *, epsilon: float, confid
         passing = sizes[bounds <= epsilon]
         return int(passing[-1]) if len(passing) else int(sizes[0]) - 1
 
-    value = largest(means)
-    return ModelComplexity(
-        value,
-        largest(means + half_widths),
-        largest(means - half_widths),
-        epsilon,
-        confidence,
-        sizes,
-        values,
-        means,
-        half_widths,
-        tuple(int(n) for n in sizes[(sizes < value) & (means > epsilon)]),
-        value == int(sizes[-1]),
-    )
+    value, low, high = largest(means), largest(means + half_widths), largest(means - half_widths)
+    failed = tuple(sizes[(sizes < value) & (means > epsilon)].tolist())
+    censored = value == int(sizes[-1])
+    return ModelComplexity(value, low, high, epsilon, confidence, sizes, values, means, half_widths, failed, censored)
 
 
 def _check(epsilon: float, confidence: float) -> tuple[float, float]:

@@ -92,16 +92,12 @@ def closed_form_fisher_rao(
     True
     """
     net = as_network(network)
+    reason = "the closed form needs a homogeneous network. Use fisher_rao, which does not"
     if net.activation not in HOMOGENEOUS and net.n_hidden:
-        raise ValueError(
-            f"network: found activation {net.activation!r}, expected one of {', '.join(map(repr, HOMOGENEOUS))}: the "
-            "closed form needs a homogeneous network. Use fisher_rao, which does not."
-        )
+        expected = ", ".join(map(repr, HOMOGENEOUS))
+        raise ValueError(f"network: found activation {net.activation!r}, expected one of {expected}: {reason}.")
     if any(np.any(b) for b in net.biases):
-        raise ValueError(
-            "network: found biases that are not zero, expected none: the closed form needs a homogeneous network. Use "
-            "fisher_rao, which takes biases."
-        )
+        raise ValueError(f"network: found biases that are not zero, expected none: {reason}.")
     return homogeneous_form(net, inputs, targets, fisher, loss)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -254,9 +254,7 @@ def out_of_range(network: Any, inputs: object = 1.0) -> str:
     for gain, bias in zip(gains, network.biases, strict=True):
         sums.append(max(reads[-1] + gain, _log(bias)))
         reads.append(min(sums[-1], 0.0) if saturates else sums[-1])
-    slopes = [0.0]  # of the logits, by what every layer puts out, from the top down
-    for gain in gains[::-1]:
-        slopes.append(slopes[-1] + gain)
+    slopes = list(accumulate(reversed(gains), initial=0.0))  # of the logits, by a layer's outputs, from the top down
     by_weights = [read + slope for read, slope in zip(reads[:-1], slopes[-2::-1], strict=True)]
     found = [each for each in (*reads[:1], *sums, *slopes, *by_weights) if np.isfinite(each)]
     worst = max(found, key=abs, default=0.0)

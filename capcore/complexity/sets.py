@@ -75,9 +75,7 @@ class SetNetwork:
     def __post_init__(self) -> None:
         given, read = self.items.widths[-1], self.rest.widths[0]
         if given != read:
-            raise ValueError(
-                f"rest: found a network of {read} inputs, expected {given}, the outputs of the item network."
-            )
+            raise ValueError(f"rest: found a network of {read} inputs, expected {given}, the item network's outputs.")
 
     @property
     def n_params(self) -> int:

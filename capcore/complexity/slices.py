@@ -91,20 +91,13 @@ def partition_slice(network: object, origin: object, first: object, second: obje
         raise ValueError(out_of_range(net, plane))
     corners = _convex(outline)
     margin = TOLERANCE * float(np.ptp(corners, axis=0).max())
-    polygons, maps = [corners], [plane]
-    for layer, (w, b) in enumerate(zip(net.weights, net.biases, strict=True), start=1):
-        below, cells, maps = maps, polygons, []
-        last = layer == len(net.weights)
-        polygons = []
-        for cell, coefficients in zip(cells, below, strict=True):
-            z = coefficients @ w
-            z[0] += b
-            parts = [cell] if last else _cut_all(cell, z, net.phi.kinks, margin)
-            polygons += parts
-            maps += [z if last else _activated(z, part, net) for part in parts]
-    found = np.array(maps)
-    areas = np.array([_area(p) for p in polygons])
-    return SlicePartition(polygons, areas, found, _linear_regions(polygons, found, margin), corners)
+    cells = [(corners, _affine(plane, net.weights[0], net.biases[0]))]  # with the sums that the next layer activates
+    for w, b in zip(net.weights[1:], net.biases[1:], strict=True):
+        parts = [(part, z) for cell, z in cells for part in _cut_all(cell, z, net.phi.kinks, margin)]
+        cells = [(part, _affine(_activated(z, part, net), w, b)) for part, z in parts]
+    polygons, maps = [cell for cell, _ in cells], np.array([z for _, z in cells])
+    areas = np.array([abs(_signed_area(p)) for p in polygons])
+    return SlicePartition(polygons, areas, maps, _linear_regions(polygons, maps, margin), corners)
 
 
 def _plane(net: Network, origin: object, first: object, second: object) -> np.ndarray:
@@ -121,13 +114,18 @@ def _plane(net: Network, origin: object, first: object, second: object) -> np.nd
     return np.array(vectors)
 
 
+def _affine(coefficients: np.ndarray, weights: np.ndarray, biases: np.ndarray) -> np.ndarray:
+    """(3, width) a layer's sums of affine functions."""
+    return coefficients @ weights + np.outer([1.0, 0.0, 0.0], biases)
+
+
 def _convex(outline: object) -> np.ndarray:
     """The outline's corners counterclockwise, or an error."""
     corners = finite_array(outline, "outline", 2)
     if corners.shape[1] != 2 or len(corners) < 3:
         raise ValueError(f"outline: found shape {corners.shape}, expected (n_corners, 2) with at least 3 corners.")
     corners = corners if _signed_area(corners) > 0 else corners[::-1]
-    sides = np.roll(corners, -1, axis=0) - corners
+    sides = _sides(corners)
     after = np.roll(sides, -1, axis=0)
     if _signed_area(corners) <= 0 or np.any(sides[:, 0] * after[:, 1] - sides[:, 1] * after[:, 0] < 0):
         raise ValueError("outline: found a polygon that is not convex or has no area, expected a convex one.")
@@ -154,8 +152,7 @@ def _cut(polygon: np.ndarray, line: np.ndarray, margin: float) -> list[np.ndarra
     height[np.abs(height) <= margin] = 0.0
     if height.min() >= 0 or height.max() <= 0:
         return [polygon]
-    low: list[np.ndarray] = []
-    high: list[np.ndarray] = []
+    low, high = [], []
     for i, h in enumerate(height):
         if h <= 0:
             low.append(polygon[i])
@@ -182,7 +179,7 @@ def _linear_regions(polygons: list[np.ndarray], maps: np.ndarray, margin: float)
     """(r,) labels of polygons: those that share a side and have the same affine map have the same label."""
     owner = np.repeat(np.arange(len(polygons)), [len(p) for p in polygons])
     middles = np.concatenate([(p + np.roll(p, -1, axis=0)) / 2 for p in polygons])
-    lengths = np.concatenate([np.linalg.norm(np.roll(p, -1, axis=0) - p, axis=1) for p in polygons])
+    lengths = np.concatenate([np.linalg.norm(_sides(p), axis=1) for p in polygons])
     real = lengths > 100 * margin  # shorter sides are rounding, and any point would be their middle
     owner = owner[real]
     pairs = owner[cKDTree(middles[real]).query_pairs(10 * margin, output_type="ndarray")]
@@ -198,9 +195,9 @@ def _signed_area(polygon: np.ndarray) -> float:
     return 0.5 * float(u @ np.roll(v, -1) - v @ np.roll(u, -1))
 
 
-def _area(polygon: np.ndarray) -> float:
-    return abs(_signed_area(polygon))
+def _sides(polygon: np.ndarray) -> np.ndarray:
+    return np.roll(polygon, -1, axis=0) - polygon
 
 
 def _half_perimeters(polygons: list[np.ndarray]) -> float:
-    return 0.5 * sum(float(np.linalg.norm(np.roll(p, -1, axis=0) - p, axis=1).sum()) for p in polygons)
+    return 0.5 * sum(float(np.linalg.norm(_sides(p), axis=1).sum()) for p in polygons)

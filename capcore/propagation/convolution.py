@@ -18,12 +18,12 @@ Its squared weights are the Wâˆ˜W of paper 2, Eq. 2, where W is convolutional (Â
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
-from capcore.propagation.matrix import TOLERANCE, NotStochasticError, columns_to_one, nonnegative, squares
+from capcore.propagation.matrix import columns_to_one, nonnegative, require_stochastic, squares
 from capcore.validation import finite_array, one_of, positive_integer
 
 BOUNDARIES = ("periodic", "absorbing", "reflecting", "renormalised")
@@ -47,14 +47,10 @@ def moved(positions: np.ndarray, length: int, boundary: str) -> tuple[np.ndarray
     >>> moved(np.array([-1, 0, 4, 9]), 4, "reflecting")[0].tolist()
     [0, 0, 3, 1]
     """
-    inside = (positions >= 0) & (positions < length)
     if boundary in ("absorbing", "renormalised"):
-        return np.where(inside, positions, 0), inside
-    everywhere = np.ones(positions.shape, dtype=bool)
-    if boundary == "periodic":
-        return positions % length, everywhere
-    folded = positions % (2 * length)
-    return np.where(folded < length, folded, 2 * length - 1 - folded), everywhere
+        return np.clip(positions, 0, length - 1), (positions >= 0) & (positions < length)
+    turned = positions % (length if boundary == "periodic" else 2 * length)
+    return np.minimum(turned, 2 * length - 1 - turned), np.ones(positions.shape, dtype=bool)
 
 
 def convolution_operator(
@@ -90,13 +86,12 @@ def convolution_operator(
         inside = np.logical_and.reduce([kept for _, kept in landed])
         target = np.ravel_multi_index([where for where, _ in landed], shape)
         lost[~inside] += kernel[:, tap].sum(axis=0)
-        for i, o in np.argwhere(kernel[:, tap]):
-            rows.append(target[inside] * below + i)
-            columns.append(np.flatnonzero(inside) * above + o)
-            values.append(np.full(int(inside.sum()), kernel[i, tap, o]))
-    empty = [np.zeros(0, dtype=int)]
-    at = (np.concatenate(rows or empty), np.concatenate(columns or empty))
-    matrix = sparse.csr_array((np.concatenate(values or [np.zeros(0)]), at), shape=(n * below, n * above))
+        i, o = np.nonzero(kernel[:, tap])
+        rows.append(np.add.outer(i, target[inside] * below).ravel())
+        columns.append(np.add.outer(o, np.flatnonzero(inside) * above).ravel())
+        values.append(np.repeat(kernel[i, tap, o], inside.sum()))
+    at = np.concatenate(rows), np.concatenate(columns)
+    matrix = sparse.csr_array((np.concatenate(values), at), shape=(n * below, n * above))
     if boundary != "renormalised":
         return matrix, lost.reshape(-1)
     full = np.tile(kernel.sum(axis=(0, 1)), n)
@@ -143,15 +138,13 @@ class ConvolutionTransport:
         taps = weights.shape[1:-1]
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "dilation", _per_axis(self.dilation, "dilation", len(taps), 1))
-        if self.origin == "centre":
-            if any(size % 2 == 0 for size in taps):
-                raise ValueError(
-                    f"origin: 'centre' needs odd numbers of taps, found {taps}. Give the tap that reads the output's "
-                    "own position, such as origin=0."
-                )
-            object.__setattr__(self, "origin", tuple(size // 2 for size in taps))
-        else:
-            object.__setattr__(self, "origin", _per_axis(self.origin, "origin", len(taps), 0))
+        if self.origin == "centre" and any(size % 2 == 0 for size in taps):
+            raise ValueError(
+                f"origin: 'centre' needs odd numbers of taps, found {taps}. Give the tap that reads the output's own "
+                "position, such as origin=0."
+            )
+        origin = tuple(size // 2 for size in taps) if self.origin == "centre" else self.origin
+        object.__setattr__(self, "origin", _per_axis(origin, "origin", len(taps), 0))
 
     @classmethod
     def of_weights(
@@ -174,8 +167,7 @@ class ConvolutionTransport:
             raise ValueError(f"weights: found offsets {list(weights)}, expected whole numbers or equally long tuples.")
         low = np.minimum(offsets.min(axis=0), 0)
         values = np.zeros(np.maximum(offsets.max(axis=0), 0) - low + 1)
-        for offset, value in zip(offsets, weights.values(), strict=True):
-            values[tuple(offset - low)] = value
+        values[tuple((offsets - low).T)] = list(weights.values())
         return cls(values[None, ..., None], 1, tuple(int(-j) for j in low))
 
     @property
@@ -222,28 +214,21 @@ class ConvolutionTransport:
 
     def scaled(self, factor: float) -> ConvolutionTransport:
         """All weights times ``factor``."""
-        return ConvolutionTransport(self.weights * factor, self.dilation, self.origin)
+        return replace(self, weights=self.weights * factor)
 
     def dilated(self, dilation: int | tuple[int, ...]) -> ConvolutionTransport:
         """The same weights at another dilation."""
-        return ConvolutionTransport(self.weights, dilation, self.origin)
+        return replace(self, dilation=dilation)
 
     def normalised(self) -> ConvolutionTransport:
         """Every output channel's weights divided by their sum, so that capacity is conserved."""
-        return self._with(columns_to_one(self.weights, "weights"))
+        return replace(self, weights=columns_to_one(self.weights, "weights"))
 
     def require_stochastic(self) -> ConvolutionTransport:
         """Itself, if capacity is conserved; otherwise :class:`~capcore.propagation.matrix.NotStochasticError`."""
-        worst = int(np.argmax(np.abs(self.sums - 1)))
-        if abs(self.sums[worst] - 1) > TOLERANCE:
-            raise NotStochasticError(
-                f"weights: the squared weights of output channel {worst} sum to {self.sums[worst]:.12g}, expected 1, "
-                "so that capacity is conserved. Use .normalised() to divide every column by its sum."
-            )
+        advice = "Use .normalised() to divide every column by its sum."
+        require_stochastic(self.sums, "weights: the squared weights of output channel", advice)
         return self
-
-    def _with(self, weights: np.ndarray) -> ConvolutionTransport:
-        return ConvolutionTransport(weights, self.dilation, self.origin)
 
 
 def _per_axis(value: object, name: str, ndim: int, minimum: int) -> tuple[int, ...]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import sparse
 
 from capcore.propagation.convolution import check_boundary
 from capcore.propagation.layers import Layer, Transport
-from capcore.propagation.matrix import TOLERANCE, NotStochasticError, nonnegative, representable
-from capcore.validation import finite_array
+from capcore.propagation.matrix import representable, require_stochastic, with_channels
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,81 +107,61 @@ def propagate(
     stack = [wrapped[id(layer)] for layer in layers]
     if not stack:
         raise ValueError("layers: found none, expected at least one.")
-    operators: dict[tuple[int, tuple[int, ...]], tuple[sparse.csr_array, np.ndarray]] = {}
-    checked: set[tuple[int, tuple[int, ...]]] = set()
-
-    def send(part: Transport, capacity: np.ndarray) -> tuple[np.ndarray, float]:
-        """Capacity below, and what was lost at the boundary. A transport used many times is built once."""
-        key = (id(part), capacity.shape)
-        if key not in operators:
-            operators[key] = part.operator(capacity.shape, boundary)
-        matrix, lost = operators[key]
-        flat = capacity.reshape(-1)
-        return (matrix @ flat).reshape(part.input_shape(capacity.shape)), float(lost @ flat)
-
     n_layers = len(stack)
-    waiting: dict[int, list[np.ndarray]] = {n_layers: [_capacity(output, "output", stack[-1].transport)]}
+    side_mass, bias_mass, boundary_mass = np.zeros((3, n_layers))
+
+    @cache
+    def operator(part: Transport, above: tuple[int, ...]) -> tuple[sparse.csr_array, np.ndarray]:
+        """A transport used many times is built once."""
+        return part.operator(above, boundary)
+
+    def send(part: Transport, capacity: np.ndarray, level: int) -> np.ndarray:
+        """Capacity below; what a layer loses at the boundary is noted."""
+        matrix, lost = operator(part, capacity.shape)
+        flat = capacity.reshape(-1)
+        boundary_mass[level - 1] += lost @ flat
+        return (matrix @ flat).reshape(part.input_shape(capacity.shape))
+
+    waiting = defaultdict(list, {n_layers: [_capacity(output, "output", stack[-1])]})
     for level, source in (sources or {}).items():
         if level not in range(n_layers + 1):
             raise ValueError(f"sources: found layer {level!r}, expected 0 (the input) to {n_layers} (the uppermost).")
-        reader = stack[max(level - 1, 0)].transport
-        waiting.setdefault(level, []).append(_capacity(source, f"sources[{level}]", reader))
+        waiting[level].append(_capacity(source, f"sources[{level}]", stack[max(level - 1, 0)]))
     supplied = float(sum(part.sum() for parts in waiting.values() for part in parts))
     representable(np.array(supplied), "output")
 
-    side_mass, bias_mass, boundary_mass = np.zeros((3, n_layers))
     sides: dict[tuple[int, ...], np.ndarray] = {}
     states: list[np.ndarray] = []
+    checked: set[tuple[Layer, tuple[int, ...]]] = set()
     for level in range(n_layers, 0, -1):
         layer, capacity = stack[level - 1], _sum(waiting.pop(level), level)
         states += [capacity] * keep
-        if conserve and (id(layer), capacity.shape) not in checked:
-            _require_stochastic(layer, capacity.shape, level)
-            checked.add((id(layer), capacity.shape))
-        below, boundary_mass[level - 1] = send(layer.transport, capacity)
-        waiting.setdefault(level - 1, []).append(below)
+        if conserve and (layer, capacity.shape) not in checked:
+            advice = "Use transport.normalised(), Layer.leaky(…) for leaks, or conserve=False."
+            require_stochastic(layer.columns(capacity.shape), f"layer {level}: the squared weights of output", advice)
+            checked.add((layer, capacity.shape))
+        waiting[level - 1].append(send(layer.transport, capacity, level))
         for lower, part in layer.skips.items():
             if lower >= level - 1:
                 raise ValueError(f"skips: layer {level} cannot read layer {lower}, expected one below {level - 1}.")
-            jumped, lost = send(part, capacity)
-            waiting.setdefault(lower, []).append(jumped)
-            boundary_mass[level - 1] += lost
-        if isinstance(layer.side, float):
-            side, lost = layer.side * capacity, 0.0
-        else:
-            side, lost = send(layer.side, capacity)
-        boundary_mass[level - 1] += lost
+            waiting[lower].append(send(part, capacity, level))
+        side = layer.side * capacity if isinstance(layer.side, float) else send(layer.side, capacity, level)
         side_mass[level - 1] = side.sum()
-        sides[side.shape] = sides[side.shape] + side if side.shape in sides else side
+        sides[side.shape] = sides.get(side.shape, 0.0) + side
         bias_mass[level - 1] = layer.bias * capacity.sum()
     bottom = _sum(waiting.pop(0), 0)
-    for received in (bottom.sum(), side_mass, bias_mass, boundary_mass):
-        representable(np.asarray(received), "layers")
+    representable(np.concatenate([[bottom.sum()], side_mass, bias_mass, boundary_mass]), "layers")
     states += [bottom] * keep
     common = next(iter(sides.values())) if len(sides) == 1 else None
     return Propagation(bottom, common, side_mass, bias_mass, boundary_mass, supplied, tuple(reversed(states)))
 
 
-def _capacity(values: object, name: str, reader: Transport) -> np.ndarray:
-    """Capacities with an axis of channels, which may be left out where there is one channel."""
-    array = nonnegative(values, name, tuple(range(1, 7)))
-    return array[..., None] if array.ndim == reader.ndim else finite_array(array, name, array.ndim)
+def _capacity(values: object, name: str, reader: Layer) -> np.ndarray:
+    return with_channels(values, name, reader.transport.ndim, tuple(range(1, 7)))
 
 
 def _sum(parts: list[np.ndarray], level: int) -> np.ndarray:
-    shapes = {part.shape for part in parts}
+    shapes = sorted({part.shape for part in parts})
     if len(shapes) > 1:
-        raise ValueError(
-            f"layer {level}: found capacities of shapes {sorted(shapes)} on its outputs, expected one shape."
-        )
+        raise ValueError(f"layer {level}: found capacities of shapes {shapes} on its outputs, expected one shape.")
     return np.sum(parts, axis=0)
-
-
-def _require_stochastic(layer: Layer, above: tuple[int, ...], level: int) -> None:
-    sums = layer.columns(above)
-    worst = int(np.argmax(np.abs(sums - 1)))
-    if abs(sums[worst] - 1) > TOLERANCE:
-        raise NotStochasticError(
-            f"layer {level}: the squared weights of output {worst} sum to {sums[worst]:.12g}, expected 1, so that "
-            "capacity is conserved. Use transport.normalised(), Layer.leaky(…) for leaks, or conserve=False."
-        )

@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg import expm
 
 from capcore.propagation.convolution import ConvolutionTransport
-from capcore.propagation.fourier import Grid, with_channels
+from capcore.propagation.fourier import Grid
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
-from capcore.propagation.matrix import representable
+from capcore.propagation.matrix import representable, with_channels
 from capcore.validation import finite_number
 
 LARGEST = 1e7
@@ -114,13 +114,18 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     >>> evolve(start, [Segment(1.0, step)]).final[20, 0].round(10).item()
     0.3085083226
     """
-    capacity = with_channels(initial, segment_axes(segments))
+    if not segments:
+        raise ValueError("segments: found none, expected at least one.")
+    capacity = with_channels(initial, "initial", segments[0].generator.ndim)
     grid = Grid(capacity.shape[:-1], boundary)
     spectrum = grid.transform(capacity)
     leaked, supplied = np.zeros_like(capacity), float(capacity.sum())
     for segment in segments:
         symbol, t, leak = grid.symbol(segment.generator), segment.duration, segment.total_leak
-        values = source_values(segment, capacity)
+        given = np.zeros_like(capacity) if segment.source is None else segment.source
+        values = with_channels(given, "source", capacity.ndim - 1)
+        if values.shape != capacity.shape:
+            raise ValueError(f"source: found shape {values.shape}, expected the capacity's, {capacity.shape}.")
         source, added = grid.transform(values), t * float(values.sum())
         phi = phi_functions(_checked(t * (symbol - leak * np.eye(symbol.shape[-1]))))
         held = t * (_times(phi[1], spectrum) + t * _times(phi[2], source))  # ∫ π dt
@@ -147,24 +152,6 @@ def _checked(w: np.ndarray) -> np.ndarray:
     return w
 
 
-def source_values(segment: Segment, capacity: np.ndarray) -> np.ndarray:
-    """The source of a segment, shaped like the capacity (*positions, channels); zeros where there is none."""
-    if segment.source is None:
-        return np.zeros_like(capacity)
-    values = with_channels(segment.source, capacity.ndim - 1)
-    if values.shape != capacity.shape:
-        raise ValueError(f"source: found shape {values.shape}, expected the capacity's, {capacity.shape}.")
-    return values
-
-
-def segment_axes(segments: Sequence[Segment]) -> int:
-    """Number of axes that the generators move along."""
-    if not segments:
-        raise ValueError("segments: found none, expected at least one.")
-    generator = segments[0].generator
-    return len(generator.drift) if isinstance(generator, LimitCoefficients) else generator.ndim
-
-
 def _times(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Products of (…, C, C) or (…, 1, 1) with (…, C)."""
     return matrix[..., 0] * vector if matrix.shape[-1] == 1 else np.einsum("...ij,...j->...i", matrix, vector)
@@ -175,11 +162,9 @@ def phi_functions(w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     channels = w.shape[-1]
     if channels > 1:
         zero, one = np.zeros_like(w), np.broadcast_to(np.eye(channels), w.shape)
-        block = np.concatenate(
-            [np.concatenate(row, -1) for row in ([w, one, zero], [zero, zero, one], [zero, zero, zero])], -2
-        )
-        exponential = expm(block)[..., :channels, :]
-        return exponential[..., :channels], exponential[..., channels : 2 * channels], exponential[..., 2 * channels :]
+        blocks = np.block([[w, one, zero], [zero, zero, one], [zero, zero, zero]])
+        exponential, first, second = np.split(expm(blocks)[..., :channels, :], 3, axis=-1)
+        return exponential, first, second
     small = np.abs(w) < 0.5
     near, far = np.where(small, w, 0), np.where(small, 1, w)
     tail = np.ones_like(w)

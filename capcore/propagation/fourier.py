@@ -14,7 +14,7 @@ from scipy.fft import irfftn, rfftn
 
 from capcore.propagation.convolution import ConvolutionTransport, check_boundary
 from capcore.propagation.generator import LimitCoefficients
-from capcore.propagation.matrix import nonnegative, representable
+from capcore.propagation.matrix import representable, with_channels
 from capcore.validation import positive_integer
 
 
@@ -48,12 +48,9 @@ class Grid:
     @cached_property
     def frequencies(self) -> list[np.ndarray]:
         """For each axis, whole numbers m of the wave numbers 2πm/length, shaped to broadcast."""
-        last = len(self.lengths) - 1
-        numbers = [
-            np.arange(n // 2 + 1) if axis == last else np.fft.fftfreq(n, 1 / n).round().astype(int)
-            for axis, n in enumerate(self.lengths)
-        ]
-        return list(np.ix_(*numbers))
+        *others, last = self.lengths
+        both_signs = [np.fft.fftfreq(n, 1 / n).round().astype(int) for n in others]
+        return list(np.ix_(*both_signs, np.arange(last // 2 + 1)))
 
     def transform(self, values: np.ndarray) -> np.ndarray:
         """(*frequencies, C) of values (*positions, C)."""
@@ -84,9 +81,7 @@ class Grid:
         NoSymbolError
             Where the boundary asks for more symmetry than the kernel has.
         """
-        if len(np.ravel(generator.origin if isinstance(generator, ConvolutionTransport) else generator.drift)) != len(
-            self.shape
-        ):
+        if generator.ndim != len(self.shape):
             raise ValueError(f"generator: its number of axes is not that of the positions, {self.shape}.")
         if isinstance(generator, LimitCoefficients):
             return self._diffusion_symbol(generator)
@@ -96,9 +91,8 @@ class Grid:
         total = np.zeros((*size, channels, channels), dtype=complex)
         for offset, block in zip(generator.offsets, generator.blocks, strict=True):
             if offset.any() and block.any():
-                phase = np.zeros(size)
-                for m, j, n in zip(self.frequencies, offset, self.lengths, strict=True):
-                    phase = phase + 2 * np.pi * ((m * j) % n) / n
+                axes = zip(self.frequencies, offset, self.lengths, strict=True)
+                phase = np.asarray(sum(2 * np.pi * ((m * j) % n) / n for m, j, n in axes))
                 shift = -2 * np.sin(phase / 2) ** 2 - 1j * np.sin(phase)
                 total += shift[..., None, None] * block
         mixing = generator.blocks.sum(axis=0)
@@ -113,19 +107,15 @@ class Grid:
                 "periodic range long enough for nothing to arrive at its ends."
             )
         waves = [2 * np.pi * m / n for m, n in zip(self.frequencies, self.lengths, strict=True)]
-        total = 0j
-        for i, k in enumerate(waves):
-            total = total - 1j * k * coefficients.drift[i]
-            for j, other in enumerate(waves):
-                total = total - coefficients.diffusion[i, j] * k * other
-        return np.asarray(total)[..., None, None]
+        k = np.stack(np.broadcast_arrays(*waves), axis=-1)
+        total = -1j * (k @ coefficients.drift) - np.sum((k @ coefficients.diffusion) * k, axis=-1)
+        return total[..., None, None]
 
     def _check_symmetric(self, kernel: ConvolutionTransport) -> None:
         if self.boundary == "periodic":
             return
-        blocks = {
-            tuple(j): block for j, block in zip(kernel.offsets.tolist(), kernel.blocks, strict=True) if block.any()
-        }
+        taps = zip(kernel.offsets.tolist(), kernel.blocks, strict=True)
+        blocks = {tuple(offset): block for offset, block in taps if block.any()}
         for offset, block in blocks.items():
             for axis in self.axes:
                 mirrored = (*offset[:axis], -offset[axis], *offset[axis + 1 :])
@@ -174,7 +164,7 @@ def propagate_equal(
     [0.0625, 0.25, 0.375, 0.25, 0.0625]
     """
     n_layers = positive_integer(n_layers, "n_layers")
-    capacity = with_channels(output, transport.ndim)
+    capacity = with_channels(output, "output", transport.ndim)
     if transport.input_shape(capacity.shape) != capacity.shape:
         raise ValueError(
             f"transport: found {transport.weights.shape[-1]} channels above and {transport.weights.shape[0]} below, "
@@ -187,12 +177,6 @@ def propagate_equal(
         return grid.inverse(spectrum * scalar_power(away[..., 0], n_layers))
     power = matrix_power(away, n_layers)
     return grid.inverse(spectrum + np.einsum("...ij,...j->...i", power, spectrum))
-
-
-def with_channels(values: object, ndim: int) -> np.ndarray:
-    """Capacities with an axis of channels, which may be left out where there is one channel."""
-    array = nonnegative(values, "output", (ndim, ndim + 1))
-    return array[..., None] if array.ndim == ndim else array
 
 
 def scalar_power(away: np.ndarray, exponent: int) -> np.ndarray:

@@ -9,7 +9,8 @@ which vanishes for symmetric kernels only: causal ones drift.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTr
     >>> normalised_rates(ConvolutionTransport.of_offsets({-1: 1.0, 0: 5.0, 1: 3.0}), 2.0).weights[0, :, 0].tolist()
     [0.5, 0.0, 1.5]
     """
-    return ConvolutionTransport(columns_to_one(jumps(shape).weights, "rates", total), shape.dilation, shape.origin)
+    return replace(shape, weights=columns_to_one(jumps(shape).weights, "rates", total))
 
 
 def _with_diagonal(like: ConvolutionTransport, weights: np.ndarray, diagonal: np.ndarray) -> ConvolutionTransport:
@@ -82,10 +83,9 @@ def _with_diagonal(like: ConvolutionTransport, weights: np.ndarray, diagonal: np
     origin = tuple(np.ravel(like.origin))
     if any(o >= size for o, size in zip(origin, weights.shape[1:-1], strict=True)):
         raise ValueError(f"origin: found {origin} outside the {weights.shape[1:-1]} taps, expected one of the taps.")
-    weights = weights.copy()
-    for channel, value in enumerate(diagonal):
-        weights[(channel, *origin, channel)] = value
-    return ConvolutionTransport(weights, like.dilation, like.origin)
+    weights, channels = weights.copy(), np.arange(len(diagonal))
+    weights[(channels, *origin, channels)] = diagonal
+    return replace(like, weights=weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +131,11 @@ class LimitCoefficients:
         moment = (offsets.T * a) @ offsets
         return cls((moment + moment.T) / 4, a @ offsets, leak)  # a product need not be symmetric to the last bit
 
+    @property
+    def ndim(self) -> int:
+        """Number of axes d."""
+        return len(self.drift)
+
     def scaled(self, factor: float) -> LimitCoefficients:
         """All coefficients times ``factor`` ≥ 0."""
         return LimitCoefficients(self.diffusion * factor, self.drift * factor, self.leak * factor)
@@ -163,7 +168,7 @@ def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> Convolu
             f"weights: what a channel sends by one offset differs by {spread.max():.3g} between channels, expected "
             "the same for all, so that their sum follows a law of its own. Keep the channels apart, or mix them evenly."
         )
-    return ConvolutionTransport(sums[None, ..., :1], transport.dilation, transport.origin)
+    return replace(transport, weights=sums[None, ..., :1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,11 +209,8 @@ def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:
     """
     if not layers:
         raise ValueError("layers: found none, expected at least one.")
-    parts: dict[int, tuple[np.ndarray, ...]] = {}
-    for layer in layers:
-        if id(layer) not in parts:
-            parts[id(layer)] = _cumulants(lumped(layer.require_stochastic()))
-    mean, covariance, fourth = (np.sum(column, axis=0) for column in zip(*(parts[id(x)] for x in layers), strict=True))
+    steps = map(cache(_cumulants), layers)
+    mean, covariance, fourth = (np.sum(column, axis=0) for column in zip(*steps, strict=True))
     variance = np.diag(covariance)
     unknown = np.full(len(variance), np.nan)
     return Displacement(mean, covariance, np.divide(fourth, variance**2, out=unknown, where=variance > 0))
@@ -216,7 +218,7 @@ def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:
 
 def _cumulants(layer: ConvolutionTransport) -> tuple[np.ndarray, ...]:
     """Mean (d,), covariance (d, d), and fourth cumulants (d,) along the axes, of one layer's step."""
-    p, offsets = layer.weights.reshape(-1), layer.offsets.astype(float)
+    p, offsets = lumped(layer.require_stochastic()).weights.reshape(-1), layer.offsets.astype(float)
     mean = p @ offsets
     away = offsets - mean
     covariance = (away.T * p) @ away

@@ -46,12 +46,12 @@ class Layer:
     skips: Mapping[int, Transport] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.transport, ConvolutionTransport | MatrixTransport):
+        if not isinstance(self.transport, Transport):
             raise ValueError(
                 f"transport: found {type(self.transport).__name__}, expected a ConvolutionTransport or a "
                 "MatrixTransport. A network's weights become one by `.of_weights(…)`."
             )
-        if not isinstance(self.side, ConvolutionTransport | MatrixTransport):
+        if not isinstance(self.side, Transport):
             object.__setattr__(self, "side", check_leak(self.side, "side"))
         object.__setattr__(self, "bias", check_leak(self.bias, "bias"))
         for lower in self.skips:
@@ -77,22 +77,14 @@ class Layer:
 
     def columns(self, above: tuple[int, ...]) -> np.ndarray:
         """(n_out,) everything that leaves an output, before boundaries, for outputs (*positions, channels)."""
+        side = self.side if isinstance(self.side, float) else self.side.columns(above)
         parts = [self.transport, *self.skips.values()]
-        total = np.full(int(np.prod(above)), float(self.bias))
-        if isinstance(self.side, ConvolutionTransport | MatrixTransport):
-            parts.append(self.side)
-        else:
-            total += self.side
-        for part in parts:
-            total += part.columns(above)
-        return total
+        return self.bias + side + np.sum([part.columns(above) for part in parts], axis=0)
 
 
 def check_leak(value: object, name: str) -> float:
     """``value`` as a float that is not negative."""
     leak = finite_number(value, name)
     if leak < 0:
-        raise ValueError(
-            f"{name}: found a leak of {leak:g}, expected a square, at least 0. Capacity is not created there."
-        )
+        raise ValueError(f"{name}: found a leak of {leak:g}, expected a square, at least 0. It creates no capacity.")
     return leak

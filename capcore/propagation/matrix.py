@@ -8,6 +8,7 @@ kernel it is P(y → x) = W_xy², one column for every starting position y: capa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -67,6 +68,24 @@ def columns_to_one(weights: np.ndarray, name: str, total: float = 1.0) -> np.nda
     return level * (total * (1 / level.reshape(columns.shape).sum(axis=0)))
 
 
+def require_stochastic(sums: np.ndarray, whose: str, advice: str) -> None:
+    """Raise :class:`NotStochasticError` unless every column's sum is one: ``whose`` names the weights and a column."""
+    worst = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[worst] - 1) > TOLERANCE:
+        raise NotStochasticError(
+            f"{whose} {worst} sum to {sums[worst]:.12g}, expected 1, so that capacity is conserved. {advice}"
+        )
+
+
+def with_channels(values: object, name: str, ndim: int, dims: tuple[int, ...] = ()) -> np.ndarray:
+    """Capacities (*positions, channels), none negative; with one channel its axis may be left out.
+
+    There are ``ndim`` axes of positions; ``dims`` are the numbers of axes admitted if not ndim and ndim + 1.
+    """
+    array = nonnegative(values, name, dims or (ndim, ndim + 1))
+    return array[..., None] if array.ndim == ndim else array
+
+
 @dataclass(frozen=True, eq=False)
 class MatrixTransport:
     """Capacity weights W∘W of a layer that is a matrix (paper 2, Eq. 2).
@@ -84,6 +103,8 @@ class MatrixTransport:
 
     weights: np.ndarray | sparse.csr_array
     shape: tuple[int, ...] | None = None
+    ndim: ClassVar[int] = 1
+    """Number of axes of positions, as far as it is known."""
 
     def __post_init__(self) -> None:
         if sparse.issparse(self.weights):
@@ -103,11 +124,6 @@ class MatrixTransport:
             matrix.data = squares(finite_array(matrix.data, "weights", 1), "weights") if matrix.nnz else matrix.data
             return cls(matrix, shape)
         return cls(squares(finite_array(weights, "weights", 2), "weights"), shape)
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes of positions, as far as it is known: one."""
-        return 1
 
     @property
     def below(self) -> tuple[int, ...]:
@@ -141,7 +157,6 @@ class MatrixTransport:
         """Every column divided by its sum, so that capacity is conserved."""
         level = sparse.csr_array(self.weights, copy=True)
         largest = level.max(axis=0).toarray().reshape(-1)
-        if (largest <= 0).any():
-            columns_to_one(largest[None], "weights")  # says which
+        columns_to_one(largest[None], "weights")  # refuses columns of zeros
         level.data = np.ldexp(level.data, -np.frexp(largest)[1][level.indices])
         return MatrixTransport(level @ sparse.diags_array(1 / np.asarray(level.sum(axis=0)).reshape(-1)), self.shape)

@@ -71,10 +71,9 @@ def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rn
     [[0.36, 0.64]]
     """
     n_samples = positive_integer(n_samples, "n_samples")
-    matrices = [sparse.csr_array(w if sparse.issparse(w) else finite_array(w, "weights", 2)) for w in weights]
-    top = matrices[-1]
+    *lower, top = [sparse.csr_array(w if sparse.issparse(w) else finite_array(w, "weights", 2)) for w in weights]
     gradient = np.repeat(top[:, [output]].toarray(), n_samples, axis=1)
-    for matrix in reversed(matrices[:-1]):
+    for matrix in reversed(lower):
         gradient = matrix @ (gradient * rng.choice([-1.0, 1.0], gradient.shape))
     return representable(gradient.T**2, "weights")
 
@@ -122,9 +121,7 @@ def mean_chi_square(samples: np.ndarray, expected: np.ndarray) -> ChiSquare:
     samples, expected = finite_array(samples, "samples", 2), finite_array(expected, "expected", 1)
     m = len(samples)
     if expected.shape != samples.shape[1:]:
-        raise ValueError(
-            f"expected: found shape {expected.shape}, expected {samples.shape[1:]}, one number per column."
-        )
+        raise ValueError(f"expected: found shape {expected.shape}, expected {samples.shape[1:]}, one for every column.")
     exponent = np.frexp(max(np.abs(samples).max(), np.abs(expected).max()))[1]  # the statistic has no scale
     samples, expected = np.ldexp(samples, -exponent), np.ldexp(expected, -exponent)
     gap = samples.mean(axis=0) - expected

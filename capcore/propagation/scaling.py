@@ -130,11 +130,6 @@ class ScalingTable:
         return found
 
 
-def powers(exponents: Mapping[str, int]) -> str:
-    """``L^-1 r^-2`` for {"L": −1, "r": −2}; a zero is left out."""
-    return " ".join(f"{name}^{exponent}" for name, exponent in exponents.items() if exponent) or "1"
-
-
 def scaling_relations(ndim: int = 2) -> ScalingTable:
     """The relations of paper 2, Eqs 5, 14, 18, 27, 29, 31 and the text after Eq. 9: as derived, and as printed.
 
@@ -149,30 +144,25 @@ def scaling_relations(ndim: int = 2) -> ScalingTable:
     """
     ndim = positive_integer(ndim, "ndim")
 
-    def inverse(count: Count, *parameters: str) -> dict[str, int]:
-        return {name: -degree(count, name) for name in parameters}
-
     def residual(section: str, equation: int, names: str, printed: dict[str, int], remark: str, d: int = 1) -> None:
         counts = partial(jump_count, ndim=d), partial(spread_count, ndim=d)
-        derived, spread = (inverse(count, *names) for count in counts)
+        derived, spread = ({name: -degree(count, name) for name in names} for count in counts)
         if section == "3.9":  # steps take the place of layers
-            derived, spread = ({"N" if k == "L" else k: v for k, v in x.items()} for x in (derived, spread))
+            derived, spread = {"N": derived["L"]}, {"N": spread["L"]}
         relations.append(ScalingRelation(section, equation, "residual capacity ε", derived, spread, printed, remark))
 
-    def leak(section: str, equation: int, quantity: str, part: str, remark: str) -> None:
-        derived = inverse(partial(leak_count, part=part), "L")
+    def by_layer(section: str, equation: int, quantity: str, count: Count, remark: str) -> None:
+        derived = {"L": -degree(count, "L")}
         relations.append(ScalingRelation(section, equation, quantity, derived, None, {"L": -1}, remark))
 
     relations: list[ScalingRelation] = []
+    side, bias = (partial(leak_count, part=part) for part in ("side", "bias"))
     residual("3.1", 5, "Lr", {"L": -1}, "r is held fixed; Eq. 29 at d = 1 prints the factor 1/r that is missing here")
-    source = inverse(source_count, "L")
-    relations.append(
-        ScalingRelation("3.2", 9, "capacity of each source", source, None, {"L": -1}, "printed as a division by L")
-    )
+    by_layer("3.2", 9, "capacity of each source", source_count, "printed as a division by L")
     residual("3.4", 14, "Lr", {"L": -1}, "r is held fixed, as in Eq. 5")
-    leak("3.4", 14, "side inputs γ²", "side", "one side input per output; weights from m of them need 1/(mL)")
+    by_layer("3.4", 14, "side inputs γ²", side, "one side input per output; weights from m of them need 1/(mL)")
     residual("3.5", 18, "Lr", {"L": -1}, "r is held fixed, as in Eq. 5")
-    leak("3.5", 18, "bias β²", "bias", "a constant has one dimension: it cannot hold capacity beyond one")
+    by_layer("3.5", 18, "bias β²", bias, "a constant has one dimension: it cannot hold capacity beyond one")
     remark = "ε stands for another quantity than in Eq. 24, ε^P for ε^W; Xavier counts C r inputs of a kernel, not C"
     residual("3.7", 27, "LCr", {"C": -1, "L": -1}, remark)
     remark = "the same, exactly 1/(L (r^d − 1)); at d = 1 it is not Eq. 5"

@@ -95,8 +95,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--summary", action="store_true", help="one row per network only")
     add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf")
     add("--layer", metavar="NAME", help="layer or slice whose spectrum the figure shows")
-    bar = "a bar on standard error; default: on a terminal"
-    add("--progress", action=argparse.BooleanOptionalAction, help=bar)
+    add("--progress", action=argparse.BooleanOptionalAction, help="a bar on standard error; default: on a terminal")
     add("--strict", action="store_true", help="status 1 if a layer has no exponent")
     add("--keep-going", action="store_true", help="leave out files that cannot be read; status 1")
     add = result.add_argument_group("choices, all recorded").add_argument
@@ -168,8 +167,7 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     if arguments.output:
         _replace(Path(arguments.output), lambda path: path.write_text(text, "utf8"))
     else:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        print(text, end="", flush=True)
     return 1 if refused or (arguments.strict and n_failed) else 0
 
 

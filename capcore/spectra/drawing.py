@@ -15,7 +15,6 @@ from capcore.spectra.exponents import HillTable
 from capcore.spectra.figure import DensityCurves
 from capcore.spectra.metrics import SpectrumMetrics
 
-DENSITY_LABEL = "density ρ(λ)"
 EIGENVALUE_LABEL = r"eigenvalue λ of $W^\mathsf{T}W/N$"
 
 
@@ -47,7 +46,7 @@ def plot_spectral_density(
         ax.axvline(curves.x_min, color=CYCLE[1], linestyle="-.", linewidth=0.9, label=r"$x_\mathrm{min}$")
     inside = curves.eigenvalues[curves.eigenvalues >= curves.edges[0]]
     ax.plot(inside, np.full(len(inside), 0.02), "|", color=CYCLE[0], ms=7, mew=0.7, transform=ax.get_xaxis_transform())
-    ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=DENSITY_LABEL)
+    ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel="density ρ(λ)")
     ax.set_ylim(positive.min() / 4, positive.max() * 3)
     ax.set_xlim(curves.edges[0] / 1.1, curves.edges[-1] * 1.1)
     for axis in (ax.xaxis, ax.yaxis):  # powers of ten as powers, as marks between them would crowd

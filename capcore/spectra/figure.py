@@ -21,7 +21,6 @@ from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.report import SpectraReport
 from capcore.spectra.tensors import Checkpoint
-from capcore.validation import positive_integer
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -67,9 +66,7 @@ class DensityCurves:
     x_min: float
 
 
-def density_curves(
-    density: Density, fit: PowerLawFit | None = None, *, null: np.ndarray | None = None, n_bins: int | None = None
-) -> DensityCurves:
+def density_curves(density: Density, fit: PowerLawFit | None = None, null: np.ndarray | None = None) -> DensityCurves:
     """The :class:`~capcore.spectra.figure.DensityCurves` of a density.
 
     Parameters
@@ -80,9 +77,8 @@ def density_curves(
         Its power law; by default Clauset's.
     null : (m,), optional
         Eigenvalues of the null, of any number of draws.
-    n_bins : int, optional
-        Of the histogram; by default about twice the cube root of the number of eigenvalues, and at least six.
 
+    The histogram has about twice the cube root of the number of eigenvalues as bins, and at least six.
     Raises ``ValueError`` for a density without two different eigenvalues.
 
     >>> from capcore.spectra import analyse_spectra
@@ -96,7 +92,7 @@ def density_curves(
         raise ValueError(f"{density.name}: found fewer than two different eigenvalues, expected a spectrum to draw.")
     fit = fit_power_law(density.eigenvalues) if fit is None else fit
     noise = NONE if null is None else usable(null).values
-    n_bins = positive_integer(max(6, round(2 * len(values) ** (1 / 3))) if n_bins is None else n_bins, "n_bins")
+    n_bins = max(6, round(2 * len(values) ** (1 / 3)))
     low = float(np.quantile(values, LEFT_OUT)) if len(values) >= 20 else float(values[0])
     edges = np.geomspace(low, max([values[-1], *noise[-1:]]) * (1 + 1e-9), n_bins + 1)
     heights, null_heights = _heights(values, edges), _heights(noise, edges) if len(noise) else None
@@ -185,9 +181,7 @@ def _chosen(report: SpectraReport, spectrum: str | None) -> SpectrumMetrics:
     return max(found, key=lambda row: row.n_tail)
 
 
-def _detail(
-    report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint | None, figure: Any, label: str
-) -> None:
+def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint | None, part: Any, label: str) -> None:
     from capcore.spectra.drawing import plot_hill, plot_spectral_density
 
     (density,) = (density for density in report.densities if density.name == row.name)
@@ -196,7 +190,7 @@ def _detail(
         (layer,) = (layer for layer in options.layers(checkpoint).layers if layer.name == row.layer)
         null = null_eigenvalues(levelled(layer)[0], options.null_density(0), row.tap, options.n_null)
     (fit,) = fit_tails([density.eigenvalues], options)
-    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    left, right = part.subplots(1, 2, width_ratios=(3, 2))
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")
     if row.lambda_max != density.eigenvalues[0]:  # of a scale whose squares are no numbers
         xlabel += ", weights scaled"

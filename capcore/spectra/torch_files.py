@@ -99,9 +99,7 @@ def _flat(path: Path, torch: Any, found: Mapping[Any, Any], prefix: str = "", ne
         else:
             inner = _flat(path, torch, value, f"{prefix}{name}.") if nested and isinstance(value, Mapping) else {}
         if inner.keys() & result.keys():
-            raise CheckpointError(
-                f"{path}: found two tensors named {min(inner.keys() & result.keys())!r}, expected one."
-            )
+            raise CheckpointError(f"{path}: found two tensors {min(inner.keys() & result.keys())!r}, expected one.")
         result |= inner
     return result
 
@@ -112,9 +110,7 @@ def _tensor(torch: Any, where: str, name: str, value: Any) -> Tensor:
         return Tensor(name, dtype, shape, lambda: np.zeros(0), "Sparse, complex or quantised: save plain weights.")
     held = value.untyped_storage().nbytes()
     if value.numel() * value.element_size() > held:  # a stride of zero lets one number pose as a million
-        raise CheckpointError(
-            f"{where}: found the shape {brief(shape)} on {held} bytes, expected a number for each entry."
-        )
+        raise CheckpointError(f"{where}: found shape {brief(shape)} on {held} bytes, expected a number for each entry.")
     return Tensor(name, dtype, shape, lambda: of_torch(value))
 
 
