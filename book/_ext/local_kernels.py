@@ -17,6 +17,11 @@ from uuid import uuid4
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from traitlets import default
 
+if __package__:
+    from book._ext.forked_kernels import fork
+else:  # as Sphinx imports it
+    from forked_kernels import fork  # type: ignore[no-redef]
+
 
 DEFAULTS = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
 """Variables of these kernels; the environment's own come first."""
@@ -29,6 +34,17 @@ class _ThroughFiles(KernelManager):
         """Start it with ``DEFAULTS``."""
         environment = options.pop("env", None) or os.environ
         return super().start_kernel(**options, env={**DEFAULTS, **environment})
+
+    async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
+        """Fork the kernel where that can be done, otherwise start it."""
+        quiet = options.get("stderr") is not None
+        process = fork(kernel_cmd, options["env"], options.get("cwd"), quiet)
+        if process is None:
+            await super()._async_launch_kernel(kernel_cmd, **options)
+            return
+        provisioner: Any = self.provisioner
+        provisioner.process, provisioner.pid, provisioner.pgid = process, process.pid, process.pid
+        self._reconcile_connection_info(provisioner.connection_info)
 
     @default("transport")
     def _transport(self) -> str:
