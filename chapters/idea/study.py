@@ -1,0 +1,63 @@
+"""Two inputs and one parameter: the optimum, its constraint space, and what follows a target that moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from capcore import ConstraintSpace
+from capcore.validation import finite_array, finite_number
+
+
+@dataclass(frozen=True, eq=False)
+class LineModel:
+    """A(w) = w d for inputs of variance 1: trained, and trained again for other targets.
+
+    Attributes
+    ----------
+    direction : (2,) d, not zero. target : (2,) the best coefficients A*. correlation : between the inputs, in (−1, 1).
+    """
+
+    direction: np.ndarray
+    target: np.ndarray
+    correlation: float
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """(2, 2) Σ of the inputs."""
+        return np.array([[1.0, self.correlation], [self.correlation, 1.0]])
+
+    @property
+    def space(self) -> ConstraintSpace:
+        """The line 𝒦 spanned by Σ d."""
+        return ConstraintSpace.from_columns((self.covariance @ self.direction)[:, None])
+
+    def trained(self, target: np.ndarray | None = None) -> np.ndarray:
+        """(2,) coefficients where (A − A*)ᵀ Σ (A − A*) is least, for another target if one is given."""
+        normal = self.covariance @ self.direction
+        return (self.target if target is None else target) @ normal / (self.direction @ normal) * self.direction
+
+    def moved(self, step: np.ndarray) -> np.ndarray:
+        """(2,) how the trained coefficients move when the target moves by ``step``."""
+        return self.trained(self.target + step) - self.trained()
+
+
+def line_model(direction: object, target: object, correlation: float) -> LineModel:
+    """The model of the chapter.
+
+    Raises ``ValueError`` for a direction of zero length, other numbers of inputs than two, or a correlation beyond ±1.
+
+    >>> line_model([2, 1], [1, 3], 0.0).trained().tolist()
+    [2.0, 1.0]
+    """
+    d, wanted = (finite_array(each, name, 1) for each, name in ((direction, "direction"), (target, "target")))
+    for name, values in (("direction", d), ("target", wanted)):
+        if len(values) != 2:
+            raise ValueError(f"{name}: found {len(values)} numbers, expected 2, one for each input.")
+    if not d.any():
+        raise ValueError("direction: found (0, 0), expected a direction in which the model can move.")
+    rho = finite_number(correlation, "correlation")
+    if abs(rho) >= 1:
+        raise ValueError(f"correlation: found {rho:g}, expected a number between -1 and 1.")
+    return LineModel(d, wanted, rho)
