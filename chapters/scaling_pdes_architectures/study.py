@@ -12,6 +12,7 @@ and that to a Gaussian once capacity jumps often in every stage.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -27,6 +28,15 @@ from chapters.scaling_pdes.study import total_variation
 TAP_TOTALS = (1.0, 0.5, 1.0)
 """Total rates at the offsets −1, 0, 1 of mixing that can be lumped, over the whole network."""
 KINDS = ("uniform", "lumpable", "free")
+
+
+def powers(exponents: Mapping[str, int]) -> str:
+    """``L^-1 r^-2`` for {"L": −1, "r": −2}; a zero is left out.
+
+    >>> powers({"L": -1, "C": 0})
+    'L^-1'
+    """
+    return " ".join(f"{name}^{exponent}" for name, exponent in exponents.items() if exponent) or "1"
 
 
 def mixing_rates(kind: str, channels: int, rng: np.random.Generator) -> ConvolutionTransport:

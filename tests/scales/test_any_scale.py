@@ -95,7 +95,7 @@ LAWS = {
     "variable_projection.projection_path": process_laws.poles(
         lambda *a: vp.projection_path(laws.RECURRENT, [2], *a, np.random.default_rng(0))[2]
     ),
-    **dict.fromkeys(("features.Recombined", "features.Features"), process_laws.features),
+    **dict.fromkeys(("features.Recombined", "features.Basis", "features.Features"), process_laws.features),
     "feature_process.FeatureProcess": process_laws.feature_process,
     "fourier.per_frequency": laws.frequencies,
 }
