@@ -124,15 +124,13 @@ def feature_curves(
         train, test = draw(data.inputs), draw(data.test_inputs)
         targets = np.hstack([one_hot(each) for each in labels.values()])
         for i, count in enumerate(counts):
-            points, test_points, least, shrunk = least_norm_path(
-                train[:, :count], targets, test[:, :count], PENALTIES
-            )
+            points, test_points, least, shrunk = least_norm_path(train[:, :count], targets, test[:, :count], PENALTIES)
             gram, aim = test_points.T @ test_points, test_points.T @ one_hot(data.test_digits)
             for k, kind in enumerate(kinds):
                 mine = slice(10 * k, 10 * k + 10)
                 fitted, predicted = points @ least[:, mine], test_points @ least[:, mine]
                 by_penalty = shrunk[:, :, mine]
-                squares = np.sum(by_penalty * (gram @ by_penalty - 2 * aim), axis=(1, 2))  # of the test, less those of 0
+                squares = np.sum(by_penalty * (gram @ by_penalty - 2 * aim), axis=(1, 2))  # less those of 0
                 best = by_penalty[np.argmin(squares)]
                 values = {
                     "train": squared_error(fitted, labels[kind]),
