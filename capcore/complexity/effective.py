@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.linalg import lstsq
 from scipy.stats import sem
 from scipy.stats import t as student
 
@@ -76,7 +77,8 @@ def least_squares(inputs: np.ndarray, labels: np.ndarray, rng: np.random.Generat
     >>> least_squares(np.eye(2), np.ones(2), None)(np.eye(2)).round(9).tolist()
     [1.0, 1.0]
     """
-    coefficients = np.linalg.lstsq(inputs, labels, rcond=None)[0]
+    smallest = max(inputs.shape) * np.finfo(float).eps  # of the singular values, relative to the largest
+    coefficients = lstsq(inputs, labels, cond=smallest, lapack_driver="gelsy")[0]  # faster than a full SVD
     return lambda x: x @ coefficients
 
 

@@ -71,8 +71,8 @@ def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rn
     [[0.36, 0.64]]
     """
     n_samples = positive_integer(n_samples, "n_samples")
-    *lower, top = [sparse.csr_array(w if sparse.issparse(w) else finite_array(w, "weights", 2)) for w in weights]
-    gradient = np.repeat(top[:, [output]].toarray(), n_samples, axis=1)
+    *lower, top = [sparse.csr_array(w) if sparse.issparse(w) else finite_array(w, "weights", 2) for w in weights]
+    gradient = np.repeat(top @ np.eye(top.shape[1])[:, [output]], n_samples, axis=1)
     for matrix in reversed(lower):
         gradient = matrix @ (gradient * rng.choice([-1.0, 1.0], gradient.shape))
     return representable(gradient.T**2, "weights")

@@ -91,24 +91,19 @@ class RandomFeatures:
 
 def least_norm_path(
     features: np.ndarray, targets: np.ndarray, test_features: np.ndarray, penalties: Sequence[float]
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], list[np.ndarray]]:
-    """Predictions of least squares, of least norm and with penalties, all from one singular value decomposition.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Least squares, of least norm and with penalties, all from one singular value decomposition.
 
     Features (n, p), targets (n, k), test features (m, p). The penalties count in mean squares of the features.
-    Returns predictions at the training and at the test points of least norm, and lists of both by penalty.
+    Returns the training points (n, r) and the test points (m, r) along the r right singular vectors, and coefficients
+    there: (r, k) of least norm, and (n_penalties, r, k). Points times coefficients are predictions.
     """
     u, s, vt = np.linalg.svd(features, full_matrices=False)
-    projected, test = u.T @ targets, test_features @ vt.T
+    projected = u.T @ targets
     kept = s > s[0] * max(features.shape) * np.finfo(float).eps
-    inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)[:, None] * projected
-    scale = float(np.mean(features**2))
-    shrunk = [(s / (s**2 + penalty * scale))[:, None] * projected for penalty in penalties]
-    return (
-        u @ (s[:, None] * inverse),
-        test @ inverse,
-        [u @ (s[:, None] * each) for each in shrunk],
-        [test @ each for each in shrunk],
-    )
+    inverse = np.where(kept, 1.0 / np.where(kept, s, 1.0), 0.0)
+    shrunk = s / (s**2 + np.mean(features**2) * np.array(penalties)[:, None])
+    return u * s, test_features @ vt.T, inverse[:, None] * projected, shrunk[:, :, None] * projected
 
 
 def feature_curves(
@@ -129,19 +124,21 @@ def feature_curves(
         train, test = draw(data.inputs), draw(data.test_inputs)
         targets = np.hstack([one_hot(each) for each in labels.values()])
         for i, count in enumerate(counts):
-            path = least_norm_path(train[:, :count], targets, test[:, :count], PENALTIES)
+            points, test_points, least, shrunk = least_norm_path(train[:, :count], targets, test[:, :count], PENALTIES)
+            gram, aim = test_points.T @ test_points, test_points.T @ one_hot(data.test_digits)
             for k, kind in enumerate(kinds):
                 mine = slice(10 * k, 10 * k + 10)
-                fitted, predicted = path[0][:, mine], path[1][:, mine]
-                by_penalty = [squared_error(each[:, mine], data.test_digits) for each in path[3]]
-                best = int(np.argmin(by_penalty))
+                fitted, predicted = points @ least[:, mine], test_points @ least[:, mine]
+                by_penalty = shrunk[:, :, mine]
+                squares = np.sum(by_penalty * (gram @ by_penalty - 2 * aim), axis=(1, 2))  # less those of 0
+                best = by_penalty[np.argmin(squares)]
                 values = {
                     "train": squared_error(fitted, labels[kind]),
                     "train_wrong": wrong_share(fitted, labels[kind]),
                     "test": squared_error(predicted, data.test_digits),
                     "test_wrong": wrong_share(predicted, data.test_digits),
-                    "ridge": by_penalty[best],
-                    "ridge_train": squared_error(path[2][best][:, mine], labels[kind]),
+                    "ridge": squared_error(test_points @ best, data.test_digits),
+                    "ridge_train": squared_error(points @ best, labels[kind]),
                 }
                 for name, value in values.items():
                     found[kind][name][i, j] = value

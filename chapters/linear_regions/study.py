@@ -53,13 +53,13 @@ def expected_boundary_density(network: object, inputs: object, bias_scale: float
             f"bias_scale: found {bias_scale:g}, expected more than 0. Without biases boundaries are cones."
         )
     levels = net.pre_activations(inputs)[:-1]
-    found = []
+    gradients, found = net.weights[0].T[None], []  # (n or 1, width, d), of a layer's pre-activations
     for layer, z in enumerate(levels):
-        below = Network(net.weights[: layer + 1], net.biases[: layer + 1], net.activation, net.slope)
-        steepness = np.linalg.norm(below.jacobian(inputs), axis=2)
+        if layer:
+            gradients = net.weights[layer].T @ (net.phi.derivative(levels[layer - 1])[:, :, None] * gradients)
         own = z - net.biases[layer]
         density = sum((norm.pdf(kink - own, scale=bias_scale) for kink in net.phi.kinks), np.zeros_like(z))
-        found.append(steepness * density)
+        found.append(np.linalg.norm(gradients, axis=2) * density)
     return np.concatenate(found, axis=1)
 
 

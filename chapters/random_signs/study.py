@@ -105,9 +105,10 @@ def by_depth(
     for i, depth in enumerate(depths):
         for j in range(positive_integer(n_networks, "n_networks")):
             weights = dense_layers(width, depth, rng)
+            expected = law(weights)
             for name in names:
                 mean = over_inputs(weights, activation(name), n_samples, rng).mean(axis=0)
-                found[name][i, j] = distances(mean[None], law(weights))[0]  # 1 if ReLU units are dead for all inputs
+                found[name][i, j] = distances(mean[None], expected)[0]  # 1 if ReLU units are dead for all inputs
     return found
 
 

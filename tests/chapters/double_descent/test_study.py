@@ -15,14 +15,14 @@ from tests.strategies import seeds
 def test_the_path_is_least_squares_and_ridge(seed, n, p):
     rng = np.random.default_rng(seed)
     x, y, z = rng.standard_normal((n, p)), rng.standard_normal((n, 3)), rng.standard_normal((5, p))
-    fitted, predicted, ridge, ridge_test = study.least_norm_path(x, y, z, [0.1, 10.0])
+    points, test_points, least, shrunk = study.least_norm_path(x, y, z, [0.1, 10.0])
     coefficients = np.linalg.pinv(x) @ y
-    np.testing.assert_allclose(fitted, x @ coefficients, atol=1e-8)
-    np.testing.assert_allclose(predicted, z @ coefficients, atol=1e-6 * np.abs(coefficients).max())
-    for penalty, train, test in zip([0.1, 10.0], ridge, ridge_test, strict=True):
+    np.testing.assert_allclose(points @ least, x @ coefficients, atol=1e-8)
+    np.testing.assert_allclose(test_points @ least, z @ coefficients, atol=1e-6 * np.abs(coefficients).max())
+    for penalty, each in zip([0.1, 10.0], shrunk, strict=True):
         solved = np.linalg.solve(x.T @ x + penalty * np.mean(x**2) * np.eye(p), x.T @ y)
-        np.testing.assert_allclose(train, x @ solved, atol=1e-9)
-        np.testing.assert_allclose(test, z @ solved, atol=1e-9)
+        np.testing.assert_allclose(points @ each, x @ solved, atol=1e-9)
+        np.testing.assert_allclose(test_points @ each, z @ solved, atol=1e-9)
 
 
 def test_fewer_features_are_the_first_of_more():
