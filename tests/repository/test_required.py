@@ -16,7 +16,7 @@ TEST = "import pytest\n\n\ndef test_{name}():\n    pytest.skip({reason!r})\n"
 
 def failures(folder):
     """Variable → the tests that fail because it is set, when all tests of the folder are skipped."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:nbval", "--rootdir", folder, folder]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", folder, folder]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     found = re.findall(r"test_(CAPCORE_\w+) _+\n.*?but (CAPCORE_\w+) is set", done.stdout, re.DOTALL)
     assert done.returncode == (1 if found else 0), done.stdout + done.stderr
