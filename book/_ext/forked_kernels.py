@@ -105,14 +105,15 @@ def _become(request: dict[str, Any]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     os.environ.clear()
-    os.environ.update(request["env"], JPY_PARENT_PID=str(os.getppid()))  # whose end is the kernel's, too
+    os.environ.update(request["env"], JPY_PARENT_PID=str(os.getppid()))
     os.chdir(request["cwd"])
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing if request["quiet"] else 2, 2)
     os.dup2(2, 1)  # the answers' pipe is the parent's
     sys.argv = request["argv"]
-    import_module("ipykernel.kernelapp").launch_new_instance()
+    parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # whose end is the kernel's; read when it was imported
+    import_module("ipykernel.kernelapp").launch_new_instance(argv=[*sys.argv[1:], parent])
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 import tempfile
+from functools import cache
 
 import nbclient
 import nbformat
@@ -14,6 +15,7 @@ from jupyter_client.manager import AsyncKernelManager, KernelManager
 from jupyter_client.provisioning.local_provisioner import LocalPortCache
 from nbclient.exceptions import DeadKernelError
 
+from book._ext import forked_kernels
 from book._ext.local_kernels import AsyncLocalKernelManager, LocalKernelManager
 
 TRANSPORT = "from ipykernel.connect import get_connection_info\nget_connection_info(unpack=True)['transport']"
@@ -83,13 +85,15 @@ def settings(manager, **options):
     return found, found.pop("parent")
 
 
-def test_a_forked_kernel_finds_what_a_started_one_does(monkeypatch, tmp_path):
+def test_a_forked_kernel_finds_what_a_started_one_does(monkeypatch, tmp_path, capfd):
     monkeypatch.setenv("CAPCORE_SEEN", "here")
     monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+    monkeypatch.setattr(forked_kernels, "_mother", cache(forked_kernels._mother.__wrapped__))  # what it prints is seen
     started, parent = settings(AsyncKernelManager, cwd=tmp_path)
     forked, mother = settings(AsyncLocalKernelManager, cwd=tmp_path)
     assert forked == started and forked["environment"]["CAPCORE_SEEN"] == "here"
     assert parent == os.getpid() and (mother != parent or sys.platform != "linux")
+    assert "To connect another client" not in "".join(capfd.readouterr())  # as a kernel without a parent tells
 
 
 def test_it_is_started_where_it_cannot_be_forked(monkeypatch):
