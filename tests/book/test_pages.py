@@ -95,3 +95,10 @@ def test_a_chapter_of_this_repository_is_named_by_its_file():
 
 def test_the_style_file_is_the_packages_only_one():
     assert [path.name for path in (ROOT / "capcore").rglob("*.mplstyle")] == ["capcore.mplstyle"]
+
+
+def test_values_of_another_page_have_a_format():
+    """Without one the page shows nothing in their place, and no warning is given."""
+    bare = re.compile(r"\{glue:text\}`[^`]*\.ipynb::[^`:]+`")
+    for path in [*(ROOT / "book").glob("*.md"), *(ROOT / "notebooks").glob("*.ipynb")]:
+        assert bare.findall(path.read_text("utf8")) == [], path.name
