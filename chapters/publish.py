@@ -6,7 +6,7 @@ GLUE_PREFIX = "application/papermill.record/"  # of an output that no page shows
 
 
 def publish(**values: object) -> None:
-    """Glue every value under its name, unseen; numbers as they are, lists as "1, 2, 3", empty ones as "none".
+    """Glue every value under its name, unseen; floats to nine digits, lists as "1, 2, 3", empty ones as "none".
 
     The output is the one of ``myst_nb.glue(name, value, display=False)``, without its second of imports. Outside a
     notebook there is no page to cite the values, and nothing happens.
@@ -27,8 +27,10 @@ def publish(**values: object) -> None:
 def _text(value: object) -> object:
     """``value`` as it should stand in a sentence.
 
-    >>> _text([1, 2]), _text([]), _text("x"), _text(3)
-    ('1, 2', 'none', 'x', 3)
+    >>> _text([1, 2]), _text([]), _text("x"), _text(3), _text(0.1 + 0.2)
+    ('1, 2', 'none', 'x', 3, 0.3)
     """
     value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, float):
+        return float(f"{value:.9g}")  # processors differ in the last digits of sixteen
     return (", ".join(map(str, value)) or "none") if isinstance(value, list | tuple) else value

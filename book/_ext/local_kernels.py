@@ -20,7 +20,7 @@ from traitlets import default
 if __package__:
     from book._ext.forked_kernels import fork
 else:  # as Sphinx imports it
-    from forked_kernels import fork  # type: ignore[no-redef]
+    from forked_kernels import fork  # type: ignore[import-not-found, no-redef]
 
 
 DEFAULTS = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}

@@ -73,7 +73,7 @@ def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rn
     n_samples = positive_integer(n_samples, "n_samples")
     *lower, top = [sparse.csr_array(w) if sparse.issparse(w) else finite_array(w, "weights", 2) for w in weights]
     last = top[:, [output]]
-    gradient = np.repeat(last.toarray() if sparse.issparse(last) else last, n_samples, axis=1)
+    gradient = np.repeat(last if isinstance(last, np.ndarray) else last.toarray(), n_samples, axis=1)
     for matrix in reversed(lower):
         gradient = matrix @ (gradient * rng.choice([-1.0, 1.0], gradient.shape))
     return representable(gradient.T**2, "weights")

@@ -14,7 +14,7 @@ MARGIN = 0.2
 
 def _arrow(ax: Axes, start: np.ndarray, step: np.ndarray, colour: str, width: float = 1.6) -> None:
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", start + step, start, arrowprops=style)
+    ax.annotate("", (*(start + step),), (*start,), arrowprops=style)
 
 
 def _frame(ax: Axes, points: list[np.ndarray]) -> None:
@@ -39,9 +39,11 @@ def plot_shadows(model: LineModel, ax: Axes) -> Axes:
         ax.plot(
             *np.array([np.zeros(2), shadow]).T, color=colour, linewidth=3 + 3 * axis, alpha=0.6, solid_capstyle="butt"
         )
-        name, away = f"input {axis + 1}: {along[axis] ** 2:.2g}", -9 * tip[::-1]
-        place = {"ha": "center", "va": "center", "rotation": 90 * axis, "textcoords": "offset points"}
-        ax.annotate(name, tip / 2, away, color=colour, **place)
+        name, turned = f"input {axis + 1}: {along[axis] ** 2:.2g}", 90 * axis
+        at, away = tip / 2, -9 * tip[::-1]
+        ax.annotate(
+            name, (*at,), (*away,), "data", "offset points", color=colour, ha="center", va="center", rotation=turned
+        )
     _frame(ax, [np.zeros(2), *np.eye(2), *shadows])
     return ax
 
@@ -60,6 +62,6 @@ def plot_moves(model: LineModel, ax: Axes) -> Axes:
         points += [model.target + step, found + moved]
     for point, name in ((model.target, "target"), (found, "trained model")):
         ax.plot(*point, marker="o", color="black")
-        ax.annotate(name, point, (6, -12), textcoords="offset points")
+        ax.annotate(name, (*point,), (6, -12), textcoords="offset points")
     _frame(ax, points)
     return ax
