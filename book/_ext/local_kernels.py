@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 from jupyter_client.manager import AsyncKernelManager, KernelManager
@@ -23,17 +23,16 @@ else:  # as Sphinx imports it
     from forked_kernels import fork  # type: ignore[import-not-found, no-redef]
 
 
-DEFAULTS = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
-"""Variables of these kernels; the environment's own come first."""
-
-
 class _ThroughFiles(KernelManager):
     """Sockets of the operating system in place of ports; on Windows, which has none for ZeroMQ, ports as ever."""
 
+    variables: ClassVar = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
+    """Of these kernels; the environment's own come first."""
+
     def start_kernel(self, **options: Any) -> Any:
-        """Start it with ``DEFAULTS``."""
+        """Start it with ``variables``."""
         environment = options.pop("env", None) or os.environ
-        return super().start_kernel(**options, env={**DEFAULTS, **environment})
+        return super().start_kernel(**options, env={**self.variables, **environment})
 
     async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
         """Fork the kernel where that can be done, otherwise start it."""
