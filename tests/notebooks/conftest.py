@@ -78,13 +78,13 @@ def known_flags():
 def quick_execution(monkeypatch, tmp_path_factory):
     """What kernels inherit: figures are made and not rendered, and JAX compiles quickly and once for all notebooks.
 
-    Rendering would take half of the time. Variants train for a few steps, and compiling took most of their time: JAX
-    does it less thoroughly, and what one notebook has compiled the next one reads. Settings of one's own are kept.
+    Rendering would take half of the time. Variants train for a few steps, and compiling took most of their time: beyond
+    what all kernels of ``local_kernels`` leave out, JAX fuses nothing, and what one notebook has compiled the next one
+    reads. Settings of one's own are kept.
     """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     settings = {
-        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
         "XLA_FLAGS": " ".join(known_flags()),
         "JAX_COMPILATION_CACHE_DIR": str(shared / "compiled"),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
