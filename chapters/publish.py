@@ -1,8 +1,39 @@
-"""Numbers for the prose of a notebook: published by a cell, cited in the text by the glue role."""
+"""Results in the prose of a notebook: sentences and captions that a cell prints, and numbers for other pages.
+
+What a cell says is Markdown in its output, so that it reads the same in the book, in JupyterLab, on GitHub and in a
+copy that was run with other parameters.
+"""
 
 from __future__ import annotations
 
 GLUE_PREFIX = "application/papermill.record/"  # of an output that no page shows, and that MyST-NB's glue role finds
+
+
+def say(*sentences: str) -> None:
+    """Show text with results as Markdown: ``say(f"Two channels hold {share:.1f} of {total} units.")``.
+
+    Several arguments are joined by a space. Outside a notebook nothing happens.
+    """
+    _show(" ".join(sentences), {})
+
+
+def caption(*sentences: str) -> None:
+    """Show the cell's figures, and below them their caption; the book makes it the figure's own (``notebook_text``)."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    if "inline" in mpl.get_backend():
+        plt.show()
+    _show(" ".join(sentences), {"capcore": {"caption": True}})
+
+
+def _show(text: str, metadata: dict[str, object]) -> None:
+    from IPython.core.getipython import get_ipython
+
+    if get_ipython() is not None:
+        from IPython.display import publish_display_data
+
+        publish_display_data({"text/markdown": text}, metadata)
 
 
 def publish(**values: object) -> None:

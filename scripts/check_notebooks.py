@@ -79,14 +79,12 @@ def _cell_problems(cell: Any) -> Iterator[str]:
     if "figure" in _mystnb(cell) and cell.execution_count is not None and not pictured:
         yield "found mystnb.figure and no picture in the stored outputs, expected one: run make notebooks."
     if pictured:
-        figure, image = _mystnb(cell).get("figure", {}), _mystnb(cell).get("image", {})
-        for key, place, value in (
-            ("caption", "mystnb.figure", figure.get("caption")),
-            ("name", "mystnb.figure", figure.get("name")),
-            ("alt", "mystnb.image", image.get("alt")),
-        ):
-            if not value:
-                yield f"found a figure without {place}.{key} in the cell's metadata, expected a text."
+        printed = any(output.get("metadata", {}).get("capcore", {}).get("caption") for output in cell.outputs)
+        if not printed and not _mystnb(cell).get("figure", {}).get("caption"):
+            yield "found a figure without a caption, expected one below it: end the cell with caption(…)."
+        for kind, key in (("figure", "name"), ("image", "alt")):
+            if not _mystnb(cell).get(kind, {}).get(key):
+                yield f"found a figure without mystnb.{kind}.{key} in the cell's metadata, expected a text."
 
 
 def main(arguments: list[str]) -> int:

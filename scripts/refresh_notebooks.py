@@ -17,6 +17,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 TIMEOUT = 600  # seconds per cell
+HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}  # tags of cells whose source the book hides
 
 
 def refresh(path: Path) -> bool:
@@ -47,6 +48,9 @@ def _make_reproducible(notebook: nbformat.NotebookNode) -> None:
             cell.metadata.pop(key, None)
         if cell.cell_type == "code":
             cell.outputs = _merge_streams(cell.outputs)
+            cell.metadata.pop("jupyter", None)
+            if HIDDEN & set(cell.metadata.get("tags", [])):  # in JupyterLab as well
+                cell.metadata["jupyter"] = {"source_hidden": True}
 
 
 def _merge_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:

@@ -94,10 +94,11 @@ def test_a_complete_notebook_has_no_problem(executed):
 
 def test_a_figure_needs_caption_name_and_alternative_text(executed):
     image = new_output("display_data", data={"image/png": PIXEL})
-    for missing in ("figure.caption", "figure.name", "image.alt"):
-        assert f"mystnb.{missing}" in with_cell(executed, outputs=[image])
-    complete = {"mystnb": {"figure": {"caption": "It is one pixel.", "name": "fig-x"}, "image": {"alt": "A pixel."}}}
-    assert with_cell(executed, outputs=[image], metadata=complete) == ""
+    for missing in ("without a caption", "mystnb.figure.name", "mystnb.image.alt"):
+        assert missing in with_cell(executed, outputs=[image])
+    complete = {"mystnb": {"figure": {"name": "fig-x"}, "image": {"alt": "A pixel."}}}
+    caption = new_output("display_data", {"text/markdown": "**One pixel.**"}, metadata={"capcore": {"caption": True}})
+    assert with_cell(executed, outputs=[image, caption], metadata=complete) == ""
 
 
 def test_a_figure_stripped_of_its_picture_is_refused(executed):

@@ -1,0 +1,62 @@
+"""Sphinx extension: what reads as text in JupyterLab and on GitHub is a caption and a citation in the book.
+
+``chapters.publish.caption`` prints Markdown, shown below the picture. Here that output is taken out and put where
+MyST-NB looks for a caption, so that the figure has a number, an anchor and one caption. A link to an entry of the
+bibliography, ``[Donier (2019a)](../book/bibliography.md#donier2019allocation)``, becomes a citation of it: with the
+year alone in brackets where the link's text has it in parentheses, otherwise as a whole. A link to a claim,
+``[P1.02](../book/claims.md)``, leads to its row and shows its verdict, one to an erratum to its entry.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from myst_nb.sphinx_ import SphinxNbRenderer
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+
+CLAIM = re.compile(r"\[([A-Z]\d\.\d+\w?)\]\((?:\.\./book/)?claims\.md\)")
+ERRATUM = re.compile(r"\[([^\[\]]+)\]\((?:\.\./book/)?errata\.md#(e\d-\d+)\)")
+CITATION = re.compile(r"\[([^\[\]]+)\]\((?:\.\./book/)?bibliography\.md#([\w-]+)\)")
+
+
+def take_caption(metadata: dict[str, Any], outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """The outputs without a caption, which is added to the cell's ``metadata``.
+
+    >>> metadata = {"mystnb": {"figure": {"name": "fig-x"}}}
+    >>> output = NotebookNode(metadata={"capcore": {"caption": True}}, data={"text/markdown": "**Falls.**"})
+    >>> take_caption(metadata, [output]), metadata["mystnb"]["figure"]["caption"]
+    ([], '**Falls.**')
+    """
+    captions = [output for output in outputs if output.get("metadata", {}).get("capcore", {}).get("caption")]
+    for output in captions:
+        metadata.setdefault("mystnb", {}).setdefault("figure", {})["caption"] = output["data"]["text/markdown"]
+    return [output for output in outputs if output not in captions]
+
+
+def cite(text: str) -> str:
+    """Markdown with roles in place of links to the bibliography and to claims.
+
+    >>> cite("As [Hu (2003)](../book/bibliography.md#hu2003) shows; see [P1.02](../book/claims.md).")
+    'As {cite:t}`hu2003` shows; see {claim}`P1.02`.'
+    """
+    text = ERRATUM.sub(r"{ref}`\1 <\2>`", CLAIM.sub(r"{claim}`\1`", text))
+    return CITATION.sub(lambda link: f"{{cite:{'t' if link[1].endswith(')') else 'p'}}}`{link[2]}`", text)
+
+
+def read_citations(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Let Sphinx read every page with citations."""
+    source[0] = cite(source[0])
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the handler, and have MyST-NB render outputs without captions."""
+    plain = SphinxNbRenderer._render_nb_cell_code_outputs
+
+    def render(self: SphinxNbRenderer, token: Any, outputs: list[NotebookNode]) -> None:
+        plain(self, token, take_caption(token.meta["metadata"], outputs))
+
+    SphinxNbRenderer._render_nb_cell_code_outputs = render
+    app.connect("source-read", read_citations, priority=600)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,30 @@
+"""Processes as a sentence names them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NAMES = {
+    "PowerLaw": "power law",
+    "FractionalGaussianNoise": "fractional Gaussian noise",
+    "AR1": "AR(1)",
+    "DampedCosine": "damped cosine",
+    "RationalQuadratic": "rational quadratic",
+}
+PARAMETERS = {"phi": "φ", "alpha": "α", "hurst": "Hurst exponent"}
+
+
+def process_name(process: Any) -> str:
+    """A family or a process in words; what has no name of its own is named as Python prints it.
+
+    >>> import capcore as cc
+    >>> process_name("RationalQuadratic"), process_name(cc.AR1(0.9)), process_name(cc.PowerLaw())
+    ('rational quadratic', 'AR(1), φ 0.9', 'power law, exponent 0.5')
+    """
+    if isinstance(process, str):
+        return NAMES.get(process, process)
+    name = NAMES.get(type(process).__name__)
+    fields = getattr(type(process), "__dataclass_fields__", {})
+    if name is None or not fields:
+        return name or str(process)
+    return ", ".join([name, *(f"{PARAMETERS.get(each, each)} {getattr(process, each):g}" for each in fields)])

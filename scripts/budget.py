@@ -1,0 +1,147 @@
+"""Count what a reader has to read: ``python scripts/budget.py``.
+
+For every chapter: words of prose, sentences over 35 words, what comes first on the page, visible lines of code in the
+longest cell, numbers glued into the text. Prose is what stands on the page unfolded: text cells and what cells say.
+Formulas, code, tables, captions, claim boxes and folded passages are not counted. Exit status 1 beyond a budget.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+MAIN, APPENDIX = 26_000, 10_000  # words in all
+CHAPTER, LONGEST_SENTENCE, GLUED, VISIBLE = 1_300, 35, 15, 15
+FOLDED = [r"<details.*?</details>", r"^(`{3,}|:{3,}|~{3,}).*?^\1 *$", r"^\|.*$", r"^%.*$", r"<!--.*?-->"]
+HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
+APPENDICES = "Appendices"  # caption in _toc.yml
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What was counted on one page."""
+
+    name: str
+    part: str
+    words: int
+    long: list[str]
+    order: list[str]
+    lines: int
+    glued: int
+
+    def problems(self) -> Iterator[str]:
+        """One line for each budget that the page exceeds."""
+        if self.words > CHAPTER:
+            yield f"found {self.words} words, expected at most {CHAPTER}."
+        for sentence in self.long:
+            yield f"found a sentence of {len(sentence.split())} words, expected at most {LONGEST_SENTENCE}: {sentence}"
+        if self.glued > GLUED:
+            yield f"found {self.glued} glued numbers, expected at most {GLUED}: say them in a cell."
+        if self.lines > VISIBLE:
+            yield f"found a visible cell of {self.lines} lines, expected at most {VISIBLE}: hide it or move the work."
+        if self.name.startswith("notebooks/") and self.order[:2] != ["answer", "picture"]:
+            yield f"found {' → '.join(self.order[:3])}, expected the answer, then the key picture, then code."
+
+
+def prose(markdown: str) -> str:
+    """Text as it is read: no folded or fenced passages, tables, comments; a formula is one word.
+
+    >>> prose("See [the *idea*](idea.md): $a + b$ holds.")
+    'See the idea: x holds.'
+    """
+    for pattern in FOLDED:
+        markdown = re.sub(pattern, "", markdown, flags=re.S | re.M if "^" not in pattern or "`" in pattern else re.M)
+    markdown = re.sub(r"\$\$.*?\$\$|\$[^$]+\$", "x", markdown, flags=re.S)
+    markdown = re.sub(r"\{[a-z:]+\}`[^`<]*(?:<[^`]*>)?`", "x", markdown)
+    markdown = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
+    return re.sub(r"[*`]|^\([\w-]+\)=$", "", markdown, flags=re.M).strip()
+
+
+def sentences(text: str) -> list[str]:
+    """Sentences of prose; a heading or a list's item ends one.
+
+    >>> sentences("Two words. Three, e.g. four?")
+    ['Two words.', 'Three, e.g. four?']
+    """
+    found = []
+    for block in re.split(r"\n\s*\n|^\s*(?:[-*+]|\d+\.|#+) ", text, flags=re.M):
+        found += re.split(r"(?<=[.?!:;])[\"”)]* +(?=[A-Z0-9“\"(])", " ".join(block.split()))
+    return [sentence for sentence in found if sentence]
+
+
+def pieces(page: Path) -> Iterator[tuple[str, str]]:
+    """(kind, text) of what stands on the page, in order: prose, code, picture, output."""
+    if page.suffix == ".md":
+        yield "prose", re.sub(r"\A---\n.*?\n---\n", "", page.read_text("utf8"), flags=re.S)
+        return
+    for cell in nbformat.read(page, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            yield "prose", cell.source
+            continue
+        tags = set(cell.metadata.get("tags", []))
+        if not tags & HIDDEN:
+            yield "code", cell.source
+        for output in cell.outputs if not tags & {"hide-cell", "remove-cell", "remove-output"} else []:
+            yield from _shown(output)
+
+
+def _shown(output: Any) -> Iterator[tuple[str, str]]:
+    data, own = output.get("data", {}), output.get("metadata", {}).get("capcore", {})
+    if {"image/png", "image/svg+xml"} & set(data):
+        yield "picture", ""
+    elif "text/markdown" in data and not own.get("caption"):
+        yield "prose", data["text/markdown"]
+
+
+def count(name: str, part: str) -> Chapter:
+    """The counts of one page, ``notebooks/idea`` for example."""
+    page = next(path for suffix in (".ipynb", ".md") if (path := ROOT / f"{name}{suffix}").is_file())
+    found = list(pieces(page))
+    text = "\n\n".join(prose(each) for kind, each in found if kind == "prose")
+    order = ["answer" if "**In one sentence" in each else kind for kind, each in found]
+    order = [kind for kind in order if kind != "prose"]
+    lines = max((each.count("\n") + 1 for kind, each in found if kind == "code"), default=0)
+    glued = sum(each.count("{glue") for kind, each in found if kind == "prose")
+    long = [each for each in sentences(text) if len(each.split()) > LONGEST_SENTENCE]
+    return Chapter(name, part, len(text.split()), long, order, lines, glued)
+
+
+def chapters() -> list[Chapter]:
+    """All pages to be read: the parts of the table of contents up to the appendices, and of these the notebooks."""
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
+    names = [(contents["root"], contents["parts"][0]["caption"])]
+    for part in contents["parts"]:
+        names += [(chapter["file"], part["caption"]) for chapter in part["chapters"] if "file" in chapter]
+        if part["caption"] == APPENDICES:
+            break
+    return [count(name, part) for name, part in names]
+
+
+def main() -> int:
+    """Print the table and the problems."""
+    found = chapters()
+    for part in dict.fromkeys(chapter.part for chapter in found):
+        print(part)
+        for each in (chapter for chapter in found if chapter.part == part):
+            print(
+                f"  {each.words:6} words  {len(each.long):2} long  {each.lines:3} lines  {each.glued:3} glued  {each.name}"
+            )
+    problems = [f"{each.name}: {problem}" for each in found for problem in each.problems()]
+    for part, budget in (("main line", MAIN), (APPENDICES, APPENDIX)):
+        words = sum(each.words for each in found if (each.part == APPENDICES) == (part == APPENDICES))
+        print(f"{part}: {words:,} of {budget:,} words")
+        problems += [f"{part}: found {words:,} words, expected at most {budget:,}."] if words > budget else []
+    print("\n".join(problems))
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
