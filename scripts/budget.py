@@ -131,9 +131,8 @@ def main() -> int:
     for part in dict.fromkeys(chapter.part for chapter in found):
         print(part)
         for each in (chapter for chapter in found if chapter.part == part):
-            print(
-                f"  {each.words:6} words  {len(each.long):2} long  {each.lines:3} lines  {each.glued:3} glued  {each.name}"
-            )
+            numbers = f"{each.words:6} words  {len(each.long):2} long  {each.lines:3} lines  {each.glued:3} glued"
+            print(f"{numbers}  {each.name}")
     problems = [f"{each.name}: {problem}" for each in found for problem in each.problems()]
     for part, budget in (("main line", MAIN), (APPENDICES, APPENDIX)):
         words = sum(each.words for each in found if (each.part == APPENDICES) == (part == APPENDICES))
