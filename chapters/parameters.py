@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 CHANGED: list[str] = []
@@ -29,8 +30,15 @@ def defaults(cells: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
             if isinstance(target, ast.Name)
         }
         if names and set(names) <= set(found):
-            return {name: ast.literal_eval(found[name]) for name in names if found[name] is not None}
+            return dict(_literals(found, names))
     return {}
+
+
+def _literals(found: Mapping[str, ast.expr | None], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Those that are written out; of a value such as ``1 / 3`` nothing can be said."""
+    for name in names:
+        with suppress(ValueError, TypeError):
+            yield name, ast.literal_eval(found[name])  # type: ignore[arg-type]
 
 
 def note_changes(namespace: Mapping[str, Any], names: Sequence[str]) -> None:
