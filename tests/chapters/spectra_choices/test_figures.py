@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from chapters.spectra_choices import figures as resnet_choices
-from chapters.spectra_resnets import figures as resnet_spectra
+from chapters.spectra_resnets import study as resnet_spectra
 
 
 @pytest.fixture
