@@ -12,7 +12,10 @@ from benchmarks.measure import Row, Skipped
 from chapters.performance import study
 
 
-@pytest.mark.parametrize("suite", SUITES)
+LONG = {"octaves", "fitting", "fitting_at_scale", "scale"}
+
+
+@pytest.mark.parametrize("suite", [pytest.param(s, marks=pytest.mark.slow if s in LONG else ()) for s in SUITES])
 def test_both_sides_agree(suite: str) -> None:
     for row in SUITES[suite](quick=True):
         if isinstance(row, Skipped):

@@ -8,7 +8,7 @@ from itertools import pairwise
 import flint
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import capcore as cc
@@ -88,6 +88,7 @@ def test_fast_streamed_and_dense_agree(
     assert np.abs(streamed(arch, params, process, chunk, threads) - expected).max() < 1e-9
 
 
+@settings(max_examples=15)
 @given(stacks(input_dim=2), st.integers(0, 999), st.booleans(), st.sampled_from([2, 6, 20]))
 def test_several_components(arch: cc.Hierarchical, seed: int, mixed: bool, chunk: int) -> None:
     components = [cc.PowerLaw(0.5), cc.DampedCosine(15.0, 6.0)]
