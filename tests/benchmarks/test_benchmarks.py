@@ -11,7 +11,6 @@ from benchmarks.__main__ import SUITES, main
 from benchmarks.measure import Row, Skipped
 from chapters.performance import study
 
-
 LONG = {"octaves", "fitting", "fitting_at_scale", "scale"}
 
 
