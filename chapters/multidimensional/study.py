@@ -246,9 +246,3 @@ def exact_densities(base: int, dims: Iterable[int], n_layers: int, kernel_size: 
     """
     models = [Hierarchical(scaled_channels(base, d), n_layers, kernel_size, input_dim=d) for d in dims]
     return np.array([arch.generic_capacity() / (arch.n_inputs * arch.input_dim) for arch in models])
-
-
-def parameters_per_component(base: int, dims: Iterable[int], n_layers: int, kernel_size: int) -> np.ndarray:
-    """(len(dims),) number of parameters divided by d, with c = c₀√d channels."""
-    models = [Hierarchical(scaled_channels(base, d), n_layers, kernel_size, input_dim=d) for d in dims]
-    return np.array([arch.n_params / arch.input_dim for arch in models])

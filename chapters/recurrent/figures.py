@@ -10,6 +10,7 @@ from matplotlib.collections import LineCollection
 
 from capcore.architectures import Recurrent
 from capcore.plotting import CYCLE, MARKERS, channel_colours, share_legend
+from chapters.shared.lag_figures import LAG_AXIS
 
 FAINT = "0.82"
 
@@ -95,7 +96,7 @@ def plot_capacity(profiles: Mapping[int, np.ndarray], ax: Axes, xlabel: str = ""
     for c, values in profiles.items():
         places = np.arange(len(values)) + (1 if logarithmic or xlabel else 0)
         ax.plot(places, values, color=colours[c], label=_channels(c))
-    ax.set(xlabel=xlabel or f"lag{' + 1' * logarithmic}   ← past · now →", ylabel="capacity")
+    ax.set(xlabel=xlabel or LAG_AXIS.replace("lag", "lag + 1" if logarithmic else "lag"), ylabel="capacity")
     if logarithmic:
         ax.set(xscale="log", yscale="log")
     else:
