@@ -26,6 +26,7 @@ def test_no_notebook_has_a_role_or_a_directive(path):
         texts += [output.get("data", {}).get("text/markdown", "") for output in cell.get("outputs", [])]
         for text in texts:
             assert not SPHINX_ONLY.search(text), text[:200]
+            assert not re.search(r"[\t\r\f\b\a\v]", text), f"a backslash that was meant for a formula? {text[:200]}"
             assert "[](" not in text, f"a link without words shows nothing here: {text[:200]}"
 
 
