@@ -12,3 +12,4 @@ def test_parameters_are_the_columns(rng):
     assert arch.init(rng).shape == (2,)
     np.testing.assert_allclose(arch.coefficients([1.0, -2.0]), basis @ [1.0, -2.0])
     assert np.array_equal(arch.jacobian([1.0, -2.0]), basis)
+    assert Linear(basis[:5]).n_inputs == 5
