@@ -6,7 +6,7 @@ import pytest
 from capcore.complexity import fisher_rao
 from chapters.along_training import study
 from chapters.along_training.experiment import KINDS, SETTINGS, Stored, places, table
-from chapters.effective_complexity.training import fit, trained
+from chapters.effective_complexity.experiment import fit, trained
 from chapters.shared.ranks import spearman
 
 NAMES = list(study.RELU)
