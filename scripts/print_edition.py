@@ -63,6 +63,8 @@ def article(name: str, pages: set[str]) -> Tag:
     for node in found.find_all(id=True):
         node["id"] = anchor(f"{page}#{node['id']}")
     found["id"] = anchor(page)
+    for node in found.select("details:not([class], .capcore-claim *)"):  # solutions
+        node["open"] = ""
     for node in found.find_all(src=True):
         node["src"] = urljoin(page, str(node["src"]))
     for link in found.find_all("a", href=True):

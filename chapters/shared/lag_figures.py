@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
+from capcore.plotting import LAG_LABEL as LAG_AXIS
 from capcore.plotting import channel_colours
-
-LAG_AXIS = "lag   ← past · now →"
 
 
 def plot_over_lags(
