@@ -188,22 +188,6 @@ def width_for(of: Size) -> int:
     return 2 ** int(np.ceil(np.log2(2 * (abs(of.mean) + 12 * of.deviation + 8))))
 
 
-def two_routes(layers: Sequence[ConvolutionTransport]) -> dict[str, str]:
-    """The size from cumulants and from the whole law, rounded, as a row of a table.
-
-    >>> two_routes([symmetric()] * 8)["standard deviation"]
-    '2.0000'
-    """
-    added = size(layers)
-    summed = moments(*law(layers, width_for(added)))
-    return {
-        "standard deviation": f"{added.deviation:.4f}",
-        "from the whole law": f"{summed.deviation:.4f}",
-        "excess kurtosis": f"{added.excess_kurtosis:.3f}",
-        "from the law": f"{summed.excess_kurtosis:.3f}",
-    }
-
-
 def within_powers(n_layers: int, jump: float) -> np.ndarray:
     """(N + 1,) capacity within |x| < 2^m of the output's position, m = 0 … N, for dilations 1, 2, …, 2^(N − 1).
 

@@ -30,7 +30,7 @@ def plot_powers(
         lines for comparison. plain: decimal numbers instead of powers of ten, for values over few decades.
     """
     for i, (label, (depths, values)) in enumerate(lines.items()):
-        ax.plot(depths, values, marker=MARKERS[i % len(MARKERS)], linestyle=_DASHES[i % len(_DASHES)], label=label)
+        ax.plot(depths, values, linestyle=_DASHES[i % len(_DASHES)], label=label)
     all_depths = np.array(sorted({n for numbers, _ in lines.values() for n in numbers}), dtype=float)
     for label, exponent, start in guides:
         ax.plot(
@@ -105,15 +105,7 @@ def plot_shapes(shapes: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, f
     ax.plot(x, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), color="0.6", linewidth=4, alpha=0.6, label="Gaussian")
     for i, (label, (where, density)) in enumerate(shapes.items()):
         inside = np.abs(where) <= furthest
-        every = max(1, int(inside.sum()) // 14)
-        ax.plot(
-            where[inside],
-            density[inside],
-            marker=MARKERS[i % len(MARKERS)],
-            markevery=every,
-            linestyle=_DASHES[i % len(_DASHES)],
-            label=label,
-        )
+        ax.plot(where[inside], density[inside], linestyle=_DASHES[i % len(_DASHES)], label=label)
     ax.set(yscale="log", xlim=(-furthest, furthest), ylim=(1e-8, 2))
     ax.set(xlabel="distance from the mean (standard deviations)", ylabel="density")
     return ax
@@ -134,14 +126,7 @@ def plot_octaves_of_distance(
     for i, (label, values) in enumerate(capacities.items()):
         shown = np.cumsum(values) if cumulative else values
         share = np.arange(len(values)) / (len(values) - 1)
-        ax.plot(
-            share,
-            shown,
-            marker=MARKERS[i % len(MARKERS)],
-            markevery=max(1, len(values) // 12),
-            linestyle=_DASHES[i % len(_DASHES)],
-            label=label,
-        )
+        ax.plot(share, shown, linestyle=_DASHES[i % len(_DASHES)], label=label)
     ylabel = "capacity within the distance" if cumulative else "capacity of the octave"
     ax.set(xlabel="octave of the distance ÷ number of octaves", ylabel=ylabel)
     return ax
