@@ -1,107 +1,193 @@
-"""Figures of residual networks x ← x + L^-a f(x): sizes and gradients against depth, losses against the exponent."""
+"""The stored runs of residual networks x ← x + L^-a f(x), read and drawn: sizes, gradients, and what was learnt."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
-from chapters.scaling_conjecture.study import Curve
+from capcore.validation import finite_number
+from chapters.scaling_conjecture.signals import Untrained, layer_time, shattering_law
+from chapters.shared.intervals import geometric_interval, student_interval
 
 FRACTIONS = {0.0: "0", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.0: "1"}
+Arms = Mapping[str, Mapping[str, Any]]
+"""Exponent → arm, as ``train_arm`` returns it."""
 
 
-def plot_against_depth(
-    depths: Sequence[int],
-    exponents: Sequence[float],
-    values: np.ndarray,
-    ax: Axes,
-    law: np.ndarray | None = None,
-    limits: tuple[float, float] | None = None,
-) -> Axes:
-    """A line per exponent, both axes logarithmic.
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Best losses against the exponent.
+
+    Attributes
+    ----------
+    exponents, median : (m,); infinite where more than half of the seeds diverged at every learning rate.
+    low, high : (m,) Student's t interval of 95 per cent for the mean of the logarithm over seeds; ``nan`` where a
+        seed diverged.
+    """
+
+    exponents: np.ndarray
+    median: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def learns(self, threshold: float) -> list[float]:
+        """Exponents whose median loss is at most ``threshold``."""
+        return self.exponents[self.median <= threshold].tolist()
+
+
+def curve(arms: Arms) -> Curve:
+    """The losses of some arms that differ in their exponent.
+
+    >>> found = curve({"0.5": {"best": [0.1, 0.1, 0.1]}, "1.0": {"best": [1.0, 2.0, None]}})
+    >>> found.median.tolist(), found.learns(0.5)
+    ([0.1, 2.0], [0.5])
+    """
+    losses = [loss_of(arm) for arm in arms.values()]
+    limits = np.array([interval(each) for each in losses])
+    medians = np.array([np.median(each) for each in losses])
+    return Curve(np.array([float(a) for a in arms]), medians, limits[:, 0], limits[:, 1])
+
+
+def loss_of(arm: Mapping[str, Any]) -> np.ndarray:
+    """(s,) loss of every seed at the arm's best learning rate, infinite where it diverged."""
+    return np.array([np.inf if x is None else x for x in arm["best"]], dtype=float)
+
+
+def interval(losses: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """Student's t interval for the mean of the logarithm over seeds; ``nan`` where one of them diverged.
+
+    >>> low, high = interval(np.array([0.5, 1.0, 2.0]))
+    >>> round(low, 2), round(high, 2)
+    (0.18, 5.59)
+    """
+    if len(losses) < 2 or not np.isfinite(losses).all():
+        return np.nan, np.nan
+    _, low, high = geometric_interval(losses, finite_number(level, "level"))
+    return float(low), float(high)
+
+
+def floored_ratio(loss: float, other: float, floor: float) -> float:
+    """``loss`` over ``other``, both counted as ``floor`` where they are lower; infinite where only ``loss`` diverged.
+
+    >>> floored_ratio(0.02, 0.05, 0.1), floored_ratio(0.4, 0.05, 0.1)
+    (1.0, 4.0)
+    """
+    return float(max(loss, floor) / max(other, floor))
+
+
+def windows(values: Mapping[str, Mapping[str, Mapping[str, Arms]]], thresholds: Mapping[str, float]) -> pd.DataFrame:
+    """Which exponents learn, for every task and kind of block (rows) and depth (columns), as text.
+
+    ``values`` are those of the stored experiment, ``thresholds`` the loss of each task that counts as learnt.
+    """
+    rows = {
+        (task, kind): {f"L = {depth}": _listed(curve(arms).learns(limit)) for depth, arms in depths.items()}
+        for task, limit in thresholds.items()
+        for kind, depths in values[task].items()
+    }
+    table = pd.DataFrame.from_dict(rows, orient="index").fillna("")
+    table.index.names = ["task", "block"]
+    return table
+
+
+def _listed(exponents: Sequence[float]) -> str:
+    return ", ".join(_fraction(a) for a in exponents) or "none"
+
+
+def plot_window(exponents: np.ndarray, agreement: np.ndarray, carried: np.ndarray, ax: Axes) -> Axes:
+    """What is lost on either side of one half: agreement of gradients, and the share of a signal that arrives.
 
     Parameters
     ----------
-    values, law : (exponents, depths); the law is dashed. limits : of the vertical axis; lines leave it.
+    agreement, carried : of every exponent, one where nothing is lost.
     """
-    for i, (a, line) in enumerate(zip(exponents, values, strict=True)):
-        ax.plot(depths, line, color=CYCLE[i % len(CYCLE)], marker=MARKERS[i % len(MARKERS)], label=exponent_label(a))
-        if law is not None:
-            ax.plot(depths, law[i], color="0.25", linestyle="--", linewidth=0.9)
-    ax.set(xscale="log", yscale="log", xlabel="layers L")
-    if limits is not None:
-        ax.set_ylim(*limits)
-    _plain_depths(depths, ax)
+    ax.axvline(0.5, color="0.6", linestyle="--", linewidth=0.9)
+    for values, colour, marker in ((agreement, CYCLE[0], "o"), (carried, CYCLE[1], "s")):
+        ax.plot(exponents, values, color=colour, marker=marker)
+    at = int(np.searchsorted(exponents, 0.25))
+    last = (float(exponents[-1]), float(carried[-1]))
+    ax.annotate(
+        "agreement of gradients", (exponents[at], agreement[at]), (8, -12), color=CYCLE[0], textcoords="offset points"
+    )
+    ax.annotate("signal that arrives", last, (-10, 4), color=CYCLE[1], textcoords="offset points", ha="right")
+    for x, text, side in (
+        (0.47, "← larger scales", "right"),
+        (0.5, "1/√L", "center"),
+        (0.53, "smaller scales →", "left"),
+    ):
+        ax.text(x, 1.09, text, ha=side, fontsize="small", color="0.3", backgroundcolor="white")
+    ax.set(xlim=(-0.08, 1.08), ylim=(-0.05, 1.2), xlabel="exponent a of the scale L⁻ᵃ", ylabel="share that is left")
+    ax.set_xticks(exponents, [_fraction(a) for a in exponents])
     return ax
 
 
-def plot_limits(depths: Sequence[int], lines: Mapping[str, np.ndarray], ax: Axes, limit: float | None = None) -> Axes:
-    """One line per label against the depth, both axes logarithmic, and a limit that one of them should have (dashed).
-
-    Parameters
-    ----------
-    lines : label → (depths,).
-    """
-    for i, (label, values) in enumerate(lines.items()):
-        ax.plot(depths, values, color=CYCLE[i % len(CYCLE)], marker=MARKERS[i % len(MARKERS)], label=label)
-    if limit is not None:
-        ax.axhline(limit, color="0.25", linestyle="--", linewidth=0.9)
-    ax.set(xscale="log", yscale="log", xlabel="layers L")
-    _plain_depths(depths, ax)
+def plot_sizes(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
+    """Squared size of gradients after two-layer blocks, a marker per depth, and the exact expectation (lines)."""
+    depths = np.geomspace(free.depths[0], free.depths[-1], 80)
+    for i, (a, found) in enumerate(zip(free.exponents, free.sizes["two-layer"]["backward"], strict=True)):
+        law = (1 + depths ** (-2 * a)) ** depths
+        ax.plot(depths, law, color=CYCLE[i % len(CYCLE)], label=f"a = {_fraction(a)}")
+        ax.plot(free.depths, found, color=CYCLE[i % len(CYCLE)], marker=MARKERS[i % len(MARKERS)], linestyle="none")
+    ax.set(xscale="log", yscale="log", xlabel="layers L", ylim=(0.6, top), ylabel="squared size of a gradient")
+    _plain_depths(free.depths, ax)
     return ax
 
 
-def plot_correlation(
-    angles: np.ndarray,
-    exponents: Sequence[float],
-    bands: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
-    ax: Axes,
-    law: Sequence[np.ndarray] | None = None,
-) -> Axes:
-    """Correlation of gradients against the distance of the inputs, a line per exponent.
+def plot_limits(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
+    """Squared size of the state: weights that need 1/L, at ½ and at 1, beside independent blocks at ½."""
+    half, one = (free.exponents.tolist().index(a) for a in (0.5, 1.0))
+    rows = (
+        ("shared weights", free.shared[0.5]["forward"][0], free.shared[1.0]["forward"][0], CYCLE[1]),
+        ("single ReLUs", free.sizes["relu"]["forward"][half], free.sizes["relu"]["forward"][one], CYCLE[2]),
+    )
+    ax.plot(free.depths, free.sizes["two-layer"]["forward"][half], color=CYCLE[0], label="two-layer, a = ½")
+    for name, at_half, at_one, colour in rows:
+        ax.plot(free.depths, at_half, color=colour, linestyle="--", label=f"{name}, a = ½")
+        ax.plot(free.depths, at_one, color=colour, label=f"{name}, a = 1")
+    ax.set(xscale="log", yscale="log", xlabel="layers L", ylim=(0.6, top), ylabel="squared size of the state")
+    _plain_depths(free.depths, ax)
+    return ax
 
-    Parameters
-    ----------
-    angles : (m,) radians. bands : mean, lower and upper limit for every exponent, (m,) each.
-    law : (m,) for every exponent, dashed.
-    """
-    for i, (a, (mean, low, high)) in enumerate(zip(exponents, bands, strict=True)):
-        colour = CYCLE[i % len(CYCLE)]
-        every = max(1, len(angles) // 8)
-        ax.plot(angles, mean, color=colour, marker=MARKERS[i % len(MARKERS)], markevery=every, label=exponent_label(a))
-        ax.fill_between(angles, low, high, color=colour, alpha=0.2, linewidth=0)
-        if law is not None:
-            ax.plot(angles, law[i], color="0.25", linestyle="--", linewidth=0.9)
+
+def plot_correlation(free: Untrained, ax: Axes) -> Axes:
+    """Correlation of gradients against the angle between inputs, a line per exponent with the law (dashed)."""
+    for i, (a, runs) in enumerate(zip(free.exponents, free.arc, strict=True)):
+        mean, half = student_interval(runs)
+        ax.plot(free.angles, mean, color=CYCLE[i % len(CYCLE)], label=f"a = {_fraction(a)}")
+        ax.fill_between(free.angles, mean - half, mean + half, color=CYCLE[i % len(CYCLE)], alpha=0.2, linewidth=0)
+        law = shattering_law(layer_time(int(free.depths[-1]), a), free.angles)
+        ax.plot(free.angles, law, color="0.25", linestyle="--", linewidth=0.9)
     ax.axhline(0, color="0.4", linewidth=0.7)
     ax.set(xlabel="angle between inputs (radians)", ylabel="correlation of gradients")
     return ax
 
 
-def plot_collapse(
-    times: np.ndarray, exponents: Sequence[float], values: Mapping[str, np.ndarray], ax: Axes, law: np.ndarray
-) -> Axes:
-    """Correlations at one distance against T = L s²/(1 + s²), all depths and exponents, with the law (dashed).
-
-    Parameters
-    ----------
-    times : (exponents, depths). values : kind of block → the like. law : (2, m), times and correlations.
-    """
-    for i, (label, each) in enumerate(values.items()):
+def plot_collapse(free: Untrained, angle: float, ax: Axes) -> Axes:
+    """Correlations at one angle against T = L s²/(1 + s²), all depths and exponents, with the law (dashed)."""
+    for i, (kind, values) in enumerate(free.half_radian.items()):
         ax.plot(
-            times.ravel(), each.ravel(), linestyle="none", marker=MARKERS[i], color=CYCLE[i], label=label, alpha=0.8
+            free.times.ravel(),
+            values.ravel(),
+            linestyle="none",
+            marker=MARKERS[i],
+            color=CYCLE[i],
+            label=kind,
+            alpha=0.7,
         )
-    ax.plot(*law, color="0.25", linestyle="--", linewidth=0.9, label="law, two-layer")
-    ax.set(xscale="log", xlabel="T = L s²/(1 + s²)", ylim=(-0.05, 1.05), ylabel="correlation of gradients")
+    times = np.geomspace(free.times.min(), free.times.max(), 200)
+    ax.plot(times, shattering_law(times, angle), color="0.25", linestyle="--", linewidth=0.9, label="law, two-layer")
+    ax.set(xscale="log", xlabel="T = L s²/(1 + s²)", ylim=(-0.05, 1.05))
     return ax
 
 
-def plot_losses(
-    curves: Mapping[str, Curve], ax: Axes, trivial: float, ylabel: str, floor: float = 0.0, first: int = 0
-) -> Axes:
+def plot_losses(curves: Mapping[str, Curve], ax: Axes, trivial: float, floor: float = 0.0, first: int = 0) -> Axes:
     """Best loss against the exponent, a line per curve with intervals over seeds, and the loss of guessing (dashed).
 
     Losses that are infinite are drawn at the top as crosses.
@@ -121,23 +207,18 @@ def plot_losses(
         if not ends.all():
             ax.plot(each.exponents[~ends], np.full((~ends).sum(), 0.85 * top), "x", color=colour, clip_on=False)
     ax.axhline(trivial, color="0.4", linestyle="--", linewidth=0.8)
-    ax.set(yscale="log", xlabel="exponent a of L⁻ᵃ", ylabel=ylabel)
+    ax.set(yscale="log", xlabel="exponent a of L⁻ᵃ")
     ax.set_ylim(floor / 1.4 if floor else None, top)
     ticks = next(iter(curves.values())).exponents
-    ax.set_xticks(ticks, [FRACTIONS.get(float(a), f"{a:g}") for a in ticks])
+    ax.set_xticks(ticks, [_fraction(a) for a in ticks])
     return ax
 
 
-def exponent_label(a: float) -> str:
-    """As in a legend.
-
-    >>> exponent_label(0.25), exponent_label(0.4)
-    ('a = ¼', 'a = 0.4')
-    """
-    return f"a = {FRACTIONS.get(float(a), f'{a:g}')}"
+def _fraction(a: float) -> str:
+    return FRACTIONS.get(float(a), f"{a:g}")
 
 
-def _plain_depths(depths: Sequence[int], ax: Axes) -> None:
+def _plain_depths(depths: Sequence[int] | np.ndarray, ax: Axes) -> None:
     shown = list(depths)[:: max(1, -(-len(depths) // 4))]
     ax.set_xticks(shown, [str(depth) for depth in shown])
     ax.xaxis.set_minor_locator(NullLocator())

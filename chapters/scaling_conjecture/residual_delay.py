@@ -12,7 +12,7 @@ import numpy as np
 from tqdm import tqdm
 
 from chapters.scaling_conjecture.experiment import make_task
-from chapters.scaling_conjecture.training import train
+from chapters.shared.training import train
 
 SETTINGS: dict[str, Any] = {
     "kind": "two-layer",

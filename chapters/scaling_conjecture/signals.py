@@ -1,25 +1,34 @@
 """What passes through an untrained residual network x ← x + s f(x), s = L^-a: sizes, gradients, and how they shatter.
 
-NumPy in double precision, apart from the trained networks of ``tasks``, whose blocks these are. All
+NumPy in double precision, apart from the trained networks of ``experiment``, whose blocks these are. All
 exponents are followed at once, through the same draws of the weights.
+
+``python -m chapters run residual_signals`` makes the stored curves again, in about half a minute on one core.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 BLOCKS = ("tanh", "relu", "two-layer")
-PATHS = ("arc", "line")
-EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Those of the chapter's figures and claims."""
 LAG = 32
 """Steps of the arc, of 256 points from −2 to 2 radians, at which the claims take the correlation: half a radian."""
+SETTINGS: dict[str, Any] = {
+    "exponents": [0.0, 0.25, 0.5, 0.75, 1.0],
+    "depths": [8, 16, 32, 64, 128, 256, 512],
+    "width": 32,
+    "n_draws": 32,
+    "n_draws_arc": {"two-layer": 16, "tanh": 4},
+    "seed": 0,
+}
+QUICK: dict[str, Any] = {"exponents": [0.5], "depths": [2, 4], "width": 4, "n_draws": 2, "n_draws_arc": {"tanh": 2}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +54,7 @@ def signals(
 
     Parameters
     ----------
-    kind : see ``tasks``. shared : the same weights in every layer.
+    kind : see ``experiment``. shared : the same weights in every layer.
 
     >>> found = signals("two-layer", 256, [0.5, 2.0], rng=np.random.default_rng(0))
     >>> found.backward.mean(axis=1).round(1).tolist()  # e, within sampling error, and 1
@@ -66,21 +75,14 @@ def signals(
 
 def gradient_correlation(
     kind: str, n_layers: int, exponents: Sequence[float], *, width: int = 32, n_draws: int = 16, n_points: int = 256,
-    span: float = 2.0, path: str = "arc", rng: np.random.Generator,
+    span: float = 2.0, rng: np.random.Generator,
 ) -> np.ndarray:  # fmt: skip
-    """Correlation of input gradients against the lag along a path of inputs, (exponents, draws, n_points).
+    """Correlation of input gradients against the angle between inputs, (exponents, draws, n_points).
 
-    The network's Jacobian, applied to one direction at ``n_points`` inputs z = −span … span, is correlated with itself
-    along the path: the sum over all directions of a random linear read-out, over the mean square of the same
-    draw. One everywhere for the identity; one at lag zero and zero elsewhere for white noise.
-
-    Parameters
-    ----------
-    path : ``arc``, inputs v cos z + u sin z and a direction w across, u, v, w being normal vectors; or ``line``,
-        inputs v + z u and the direction u along it, the scalar input of Balduzzi et al. (2017). There a network of
-        ReLU blocks without biases, which is homogeneous, keeps the part of u that points along the input correlated.
-
-    Raises ``ValueError`` for an unknown path.
+    The network's Jacobian, applied to one direction at ``n_points`` inputs v cos z + u sin z, z = −span … span, is
+    correlated with itself along this arc: the sum over all directions of a random linear read-out, over the mean square
+    of the same draw; u, v and the direction are normal vectors. One everywhere for the identity; one at lag zero and
+    zero elsewhere for white noise.
 
     >>> gradient_correlation("tanh", 4, [0.5], n_draws=1, n_points=8, rng=np.random.default_rng(0))[0, 0, 0].item()
     1.0
@@ -90,9 +92,8 @@ def gradient_correlation(
     points = positive_integer(n_points, "n_points", 2)
     u, v, across = rng.standard_normal((3, draws, 1, n))
     z = np.linspace(-span, span, points)[:, None]
-    arc = one_of(path, "path", PATHS) == "arc"
-    inputs, direction = (v * np.cos(z) + u * np.sin(z), across) if arc else (v + z * u, u)
-    x, slope = (np.broadcast_to(each, (len(scales), draws, points, n)) for each in (inputs, direction))
+    inputs = v * np.cos(z) + u * np.sin(z)
+    x, slope = (np.broadcast_to(each, (len(scales), draws, points, n)) for each in (inputs, across))
     return _autocorrelation(_through(kind, n_layers, x, slope, scales, False, rng)[1])
 
 
@@ -116,6 +117,20 @@ def layer_time(n_layers: int, exponent: float) -> float:
     """
     (s,) = _scales(n_layers, [exponent])
     return float(n_layers * s**2 / (1 + s**2))
+
+
+def one_power(constant: float, exponent: float, n_layers: int) -> float:
+    """The exponent a' for which c L^-a is L^-a', at this number of layers.
+
+    Raises ``ValueError`` for a single layer and for a constant that is not positive.
+
+    >>> one_power(4.0, 1.0, 16)
+    0.5
+    """
+    factor, a = finite_number(constant, "constant", "a positive number"), finite_number(exponent, "exponent")
+    if factor <= 0:
+        raise ValueError(f"constant: found {factor:g}, expected a positive number.")
+    return float(a - np.log(factor) / np.log(positive_integer(n_layers, "n_layers", 2)))
 
 
 def _scales(n_layers: int, exponents: Sequence[float]) -> np.ndarray:
@@ -162,79 +177,91 @@ def _autocorrelation(slope: np.ndarray) -> np.ndarray:
     return means / means[..., :1]
 
 
+def size_curves(kind: str, settings: Mapping[str, Any], shared: bool = False) -> dict[str, list[list[float]]]:
+    """forward, backward and distance of ``signals``, each (exponents, depths): means over draws.
+
+    Every depth starts from the same seed.
+    """
+    given = {name: settings[name] for name in ("width", "n_draws")}
+    each = [
+        signals(kind, depth, settings["exponents"], shared=shared, rng=np.random.default_rng(settings["seed"]), **given)
+        for depth in settings["depths"]
+    ]
+    return {
+        name: np.stack([getattr(one, name).mean(axis=1) for one in each], axis=1).tolist()
+        for name in ("forward", "backward", "distance")
+    }
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Sizes of all blocks, correlations half a radian apart, and the arcs of the deepest network.
+
+    ``sizes`` and ``shared`` (the same two-layer block in all layers; exponents ½ and 1) are those of ``size_curves``.
+    ``half_radian``: kind → (exponents, depths). ``arc``: (exponents, draws, angles), two-layer blocks or the first
+    kind, at every fourth of the ``angles``.
+    """
+    bar = tqdm(total=len(BLOCKS) + 1 + len(settings["n_draws_arc"]) * len(settings["depths"]), disable=not progress)
+    found: dict[str, Any] = {"sizes": {}, "half_radian": {}}
+    for kind in BLOCKS:
+        found["sizes"][kind] = size_curves(kind, settings)
+        bar.update()
+    found["shared"] = {
+        str(a): size_curves("two-layer", {**settings, "exponents": [a]}, shared=True) for a in (0.5, 1.0)
+    }
+    bar.update()
+    for kind, draws in settings["n_draws_arc"].items():
+        arcs = []
+        for depth in settings["depths"]:
+            rng = np.random.default_rng(settings["seed"])
+            options = {"width": settings["width"], "n_draws": draws, "rng": rng}
+            arcs.append(gradient_correlation(kind, depth, settings["exponents"], **options))
+            bar.update()
+        found["half_radian"][kind] = np.stack([arc[:, :, LAG].mean(axis=1) for arc in arcs], axis=1).tolist()
+        found.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
+    bar.close()
+    return {**found, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
+
+
 @dataclass(frozen=True, eq=False)
 class Untrained:
-    """What passes through untrained networks of depths L = 8, 16, …
+    """The stored curves as arrays.
 
     Attributes
     ----------
-    depths : (d,). sizes : kind of block → forward, backward, distance, each (exponents, d), means over draws.
-    law : (exponents, d) backward second moment of two-layer blocks in expectation, (1 + L^-2a)^L.
+    exponents, depths : (e,), (d,). sizes : kind of block → forward, backward, distance, each (e, d), means over draws.
     shared : exponents ½ and 1 → the like as ``sizes``, (1, d), for two-layer blocks that are the same in all layers.
-    correlations : kind → depth → (exponents, draws, points); see ``gradient_correlation``. angles : (points,).
-    times : (exponents, d), T = L s²/(1 + s²).
+    half_radian : kind → (e, d) correlation of gradients half a radian apart. angles, arc : (m,) and (e, draws, m).
     """
 
-    depths: tuple[int, ...]
+    exponents: np.ndarray
+    depths: np.ndarray
     sizes: dict[str, dict[str, np.ndarray]]
-    law: np.ndarray
     shared: dict[float, dict[str, np.ndarray]]
-    correlations: dict[str, dict[int, np.ndarray]]
+    half_radian: dict[str, np.ndarray]
     angles: np.ndarray
-    times: np.ndarray
+    arc: np.ndarray
 
-    def at_lag(self, kind: str) -> np.ndarray:
-        """(exponents, depths) correlation of gradients half a radian apart, means over draws."""
-        return np.stack([runs[:, :, LAG].mean(axis=1) for runs in self.correlations[kind].values()], axis=1)
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Untrained:
+        """What ``stored`` opens."""
+        values, settings = content["values"], content["settings"]
+
+        def arrays(found: Mapping[Any, Any]) -> dict[str, np.ndarray]:
+            return {name: np.array(each) for name, each in found.items()}
+
+        return cls(
+            *(np.array(settings[name]) for name in ("exponents", "depths")),
+            {kind: arrays(each) for kind, each in values["sizes"].items()},
+            {float(a): arrays(each) for a, each in values["shared"].items()},
+            arrays(values["half_radian"]),
+            *(np.array(values[name]) for name in ("angles", "arc")),
+        )
+
+    @property
+    def times(self) -> np.ndarray:
+        """(e, d), T = L s²/(1 + s²)."""
+        return np.array([[layer_time(int(depth), a) for depth in self.depths] for a in self.exponents])
 
     def growth(self, row: np.ndarray, factor: int = 8) -> float:
         """``row`` (depths,) at the largest depth, over its value at the depth smaller by ``factor``."""
-        return float(row[-1] / row[self.depths.index(self.depths[-1] // factor)])
-
-
-def untrained(deepest: int, width: int, n_draws: int, seed: int) -> Untrained:
-    """All of :class:`Untrained`, up to a depth that is a power of two.
-
-    Correlations take half as many draws, those of tanh blocks, which serve comparison, an eighth.
-
-    Raises ``ValueError`` for other depths, below 128, where the claims compare nothing, and for a single draw.
-    """
-    if positive_integer(deepest, "deepest", 128) & (deepest - 1):
-        raise ValueError(f"deepest: found {deepest}, expected a power of two.")
-    depths = tuple(2**k for k in range(3, deepest.bit_length()))
-    options: dict[str, Any] = {"width": width, "n_draws": positive_integer(n_draws, "n_draws", 2)}
-    arcs = {
-        kind: {
-            depth: gradient_correlation(
-                kind, depth, EXPONENTS, width=width, n_draws=max(2, n_draws // share), rng=np.random.default_rng(seed)
-            )
-            for depth in depths
-        }
-        for kind, share in (("two-layer", 2), ("tanh", 8))
-    }
-    return Untrained(
-        depths,
-        size_curves(BLOCKS, depths, EXPONENTS, seed, **options),
-        np.array([[(1 + depth ** (-2 * a)) ** depth for depth in depths] for a in EXPONENTS]),
-        {a: size_curves(["two-layer"], depths, [a], seed, shared=True, **options)["two-layer"] for a in (0.5, 1.0)},
-        arcs,
-        np.linspace(0, 4, 256),
-        np.array([[layer_time(depth, a) for depth in depths] for a in EXPONENTS]),
-    )
-
-
-def size_curves(
-    kinds: Sequence[str], depths: Sequence[int], exponents: Sequence[float], seed: int, **options: Any
-) -> dict[str, dict[str, np.ndarray]]:
-    """Kind → forward, backward and distance of ``signals``, means over draws.
-
-    Each (exponents, depths). ``options`` go on to that function. Every depth starts from the same seed.
-    """
-    found: dict[str, dict[str, np.ndarray]] = {}
-    for kind in kinds:
-        each = [signals(kind, depth, exponents, rng=np.random.default_rng(seed), **options) for depth in depths]
-        found[kind] = {
-            name: np.stack([getattr(one, name).mean(axis=1) for one in each], axis=1)
-            for name in ("forward", "backward", "distance")
-        }
-    return found
+        return float(row[-1] / row[self.depths.tolist().index(self.depths[-1] // factor)])

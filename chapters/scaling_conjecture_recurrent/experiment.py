@@ -25,7 +25,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.validation import finite_number, one_of, positive_integer
-from chapters.scaling_conjecture.training import Params, Runs, train
+from chapters.shared.training import Params, Runs, train
 
 SETTINGS: dict[str, Any] = {
     "lengths": [16, 64, 200],

@@ -16,7 +16,6 @@ from scipy.stats import t as student
 from tqdm import tqdm
 
 from capcore.validation import one_of, positive_integer
-from chapters.scaling_conjecture.training import train
 from chapters.scaling_conjecture_side_inputs.tasks import (
     SideTask,
     digit_task,
@@ -25,6 +24,7 @@ from chapters.scaling_conjecture_side_inputs.tasks import (
     parity_task,
     side_scale,
 )
+from chapters.shared.training import train
 
 FORMS = ("divided", "undivided", "same")
 SETTINGS: dict[str, Any] = {

@@ -11,7 +11,7 @@ BREAKS: dict[str, set[str]] = {
     "capcore.finite_field:rank_modulo_prime": {"layer_redundancy"},
     "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions"},
     "chapters.spectra.experiment:train_network": {"trained_spectra"},
-    "chapters.scaling_conjecture.training:train": {
+    "chapters.shared.training:train": {
         "recurrent_memory",
         "residual_delay",
         "residual_scale",

@@ -7,11 +7,17 @@ from hypothesis import strategies as st
 
 from chapters.scaling_conjecture.signals import (
     BLOCKS,
+    LAG,
+    SETTINGS,
+    Untrained,
     gradient_correlation,
     layer_time,
+    one_power,
+    run,
     shattering_law,
     signals,
 )
+from chapters.stored import stored
 
 
 def rng(seed=0):
@@ -46,7 +52,7 @@ def test_sizes_of_two_layer_blocks_are_those_of_the_expectation(a):
 @pytest.mark.parametrize("shared", [False, True])
 def test_jacobians_and_states_are_those_of_jax(kind, shared):
     jax = pytest.importorskip("jax")
-    from chapters.scaling_conjecture.tasks import through_blocks
+    from chapters.scaling_conjecture.experiment import through_blocks
 
     n, depth = 5, 7
     found = signals(kind, depth, [0.3], width=n, n_draws=1, shared=shared, rng=rng(2))
@@ -116,11 +122,26 @@ def test_correlations_by_brute_force():
     np.testing.assert_allclose(found, np.array(means) / means[0], atol=1e-12)
 
 
-def test_along_a_line_a_homogeneous_network_keeps_a_part_correlated():
-    line, arc = (
-        gradient_correlation("two-layer", 256, [0.0], path=path, rng=rng())[0, :, 32].mean() for path in ("line", "arc")
-    )
-    assert arc < 0.15 < line
+def test_a_constant_is_a_power_of_the_depth():
+    assert 512 ** -one_power(2.0, 0.5, 512) == pytest.approx(2 * 512**-0.5)
+
+
+def test_the_stored_curves_are_those_of_the_functions_behind_them():
+    content = stored("residual_signals")
+    free = Untrained.of(content)
+    now = run({**SETTINGS, "depths": [8, 32], "n_draws_arc": {"tanh": 4}})
+    for kind in BLOCKS:
+        np.testing.assert_allclose(now["sizes"][kind]["distance"], free.sizes[kind]["distance"][:, [0, 2]], rtol=1e-6)
+    np.testing.assert_allclose(now["shared"]["1.0"]["backward"], free.shared[1.0]["backward"][:, [0, 2]], rtol=1e-6)
+    np.testing.assert_allclose(now["half_radian"]["tanh"], free.half_radian["tanh"][:, [0, 2]], rtol=1e-6)
+    assert free.angles[LAG // 4] == pytest.approx(0.5, abs=0.01)
+    assert free.times[2, -1] == pytest.approx(512 / 513)
+
+
+def test_growth_compares_two_depths():
+    free = Untrained.of(stored("residual_signals"))
+    row = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0])
+    assert free.growth(row) == 2.0 and free.growth(row, 4) == 1.6
 
 
 def test_single_relu_blocks_drift_as_computed():
@@ -134,8 +155,9 @@ def test_single_relu_blocks_drift_as_computed():
         ("kind: found 'two layer'.*Did you mean 'two-layer'", lambda: signals("two layer", 2, [0.5], rng=rng())),
         ("n_layers: found 0", lambda: signals("tanh", 0, [0.5], rng=rng())),
         ("n_draws: found 0", lambda: signals("tanh", 2, [0.5], n_draws=0, rng=rng())),
-        ("path: found 'circle'", lambda: gradient_correlation("tanh", 2, [0.5], path="circle", rng=rng())),
         ("n_points: found 1", lambda: gradient_correlation("tanh", 2, [0.5], n_points=1, rng=rng())),
+        ("constant: found 0, expected a positive number", lambda: one_power(0.0, 0.5, 8)),
+        ("n_layers: found 1", lambda: one_power(2.0, 0.5, 1)),
     ],
 )
 def test_unusable_settings_are_refused(message, call):

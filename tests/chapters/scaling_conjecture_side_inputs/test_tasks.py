@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from chapters.scaling_conjecture.training import train
 from chapters.scaling_conjecture_side_inputs import tasks
 from chapters.scaling_conjecture_side_inputs.experiment import search, untrained_shares
 from chapters.scaling_conjecture_side_inputs.study import side_share
 from chapters.scaling_conjecture_side_inputs.tasks import digit_task, parity_task
 from chapters.shared.data import digits
+from chapters.shared.training import train
 
 KEY = jax.random.key(3)
 

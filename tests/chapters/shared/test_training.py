@@ -6,7 +6,7 @@ import numpy as np
 import optax
 import pytest
 
-from chapters.scaling_conjecture.training import train
+from chapters.shared.training import train
 
 
 def quadratic(params, batch):
