@@ -12,10 +12,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.stats import t as student
 from tqdm import tqdm
 
 from capcore.validation import one_of, positive_integer
+from chapters.scaling_conjecture_side_inputs.study import interval
 from chapters.scaling_conjecture_side_inputs.tasks import (
     SideTask,
     digit_task,
@@ -190,17 +190,6 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             | {name: _short(value) for name, value in vars(found).items()}
         )
     return {"untrained": untrained, "trained": trained}
-
-
-def interval(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Mean and half-width of its 95 % interval (Student's t) over seeds or draws.
-
-    >>> [round(number, 3) for number in interval([1.0, 2.0, 3.0])]
-    [2.0, 2.484]
-    """
-    array = np.asarray(values, dtype=float)
-    error = array.std(ddof=1) / np.sqrt(array.size)
-    return float(array.mean()), float(student.ppf(0.975, array.size - 1) * error)
 
 
 def _short(value: Any) -> Any:

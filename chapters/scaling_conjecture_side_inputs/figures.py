@@ -38,32 +38,6 @@ def plot_shares(points: Points, laws: Mapping[str, Sequence[float]], ax: Axes, f
     return _plain_depths(ax, points)
 
 
-def plot_capacity_shares(points: Points, laws: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax: Axes) -> Axes:
-    """κ(X)/κ with intervals against the leak α, with laws as lines.
-
-    Parameters
-    ----------
-    points : label → (α, means, half-widths). laws : label → (α, values); drawn dashed, in the colour of the points with
-        that label, or grey.
-    """
-    colours = {}
-    for i, (label, (alphas, means, halves)) in enumerate(points.items()):
-        found = ax.errorbar(alphas, means, halves, fmt=MARKERS[i % len(MARKERS)], markersize=5, label=label)
-        colours[label] = found.lines[0].get_color()
-    for label, (alphas, values) in laws.items():
-        own = label in colours
-        ax.plot(
-            alphas,
-            values,
-            color=colours.get(label, "0.4"),
-            linestyle="-" if own else "--",
-            linewidth=1.2,
-            label=None if own else label,
-        )
-    ax.set(xlabel="leak α over the whole network", ylabel="κ(X)/κ", ylim=(0, 1.05))
-    return ax
-
-
 def plot_accuracies(points: Points, chance: float, ax: Axes, order: Sequence[str] = ()) -> Axes:
     """Test accuracy with intervals against depth, lines slightly apart so that equal ones can be told.
 
@@ -79,34 +53,6 @@ def plot_accuracies(points: Points, chance: float, ax: Axes, order: Sequence[str
     ax.set_xscale("log", base=2)
     ax.set(xlabel="layers", ylabel="test accuracy", ylim=(max(0.0, chance - 0.08), 1.03))
     return _plain_depths(ax, points)
-
-
-def plot_before_after(pairs: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax: Axes, floor: float) -> Axes:
-    """Share of X before training (open) and after (filled), one row per network, one marker per seed; logarithmic.
-
-    Parameters
-    ----------
-    floor : shares below are drawn on the left edge.
-    """
-    names = list(pairs)
-    for row, name in enumerate(names):
-        for shares, face, offset in zip(pairs[name], ("none", "C0"), (-0.14, 0.14), strict=True):
-            values = np.maximum(np.asarray(shares, dtype=float), floor)
-            ax.plot(
-                values,
-                np.full(values.size, row + offset),
-                linestyle="none",
-                marker="o" if face == "none" else "s",
-                markersize=5,
-                markeredgecolor="C0",
-                markerfacecolor=face,
-                label=("before training" if face == "none" else "after") if row == 0 else None,
-            )
-    ax.set(xscale="log", xlabel="share of X in the squared gradient of the logits", yticks=range(len(names)))
-    ax.set_yticklabels(names)
-    ax.set_xlim(floor / 2, 1.6)
-    ax.invert_yaxis()
-    return ax
 
 
 def _plain_depths(ax: Axes, points: Points) -> Axes:

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import ortho_group
+from scipy.stats import t as student
 
 from capcore.constraints import ConstraintSpace
 from capcore.propagation.random_signs import signed_operator
 from capcore.validation import finite_number, one_of, positive_integer
-from chapters.scaling_conjecture_side_inputs.experiment import interval
 
 LAWS = ("divided", "undivided", "same")
 KINDS = ("different", "same", "constant")
@@ -72,19 +72,6 @@ def same_space_limit(alpha: float) -> float:
     if c < 0:
         raise ValueError(f"alpha: found {alpha}, expected a number of at least 0.")
     return (sqrt(1 + 4 * c) - 1) / (2 * c) if c > 1e-9 else 1.0
-
-
-def constant_limit(alpha: float, n_units: int) -> float:
-    """κ(X)/κ for a bias B = 1 in very many wide orthogonal layers: a constant takes nc/(1 + nc) of n, c = e^α − 1.
-
-    >>> round(constant_limit(1.0, 16), 4), round(constant_limit(200.0, 16), 4)
-    (0.9397, 0.9375)
-    """
-    n, alpha = positive_integer(n_units, "n_units"), finite_number(alpha, "alpha")
-    if alpha < 0:
-        raise ValueError(f"alpha: found {alpha}, expected a number of at least 0.")
-    odds = n * np.expm1(alpha)
-    return float(1 - odds / (1 + odds) / n)
 
 
 def worst_ratio(rows: Iterable[Mapping[str, Any]]) -> float:
@@ -215,6 +202,17 @@ def scale_label(exponent: float, symbol: str = "γ") -> str:
     return f"{symbol} = {POWERS.get(exponent, f'$L^{{-{exponent:g}}}$')}"
 
 
+def interval(values: Sequence[float] | np.ndarray) -> tuple[float, float]:
+    """Mean and half-width of its 95 % interval (Student's t) over seeds or draws.
+
+    >>> [round(number, 3) for number in interval([1.0, 2.0, 3.0])]
+    [2.0, 2.484]
+    """
+    array = np.asarray(values, dtype=float)
+    error = array.std(ddof=1) / np.sqrt(array.size)
+    return float(array.mean()), float(student.ppf(0.975, array.size - 1) * error)
+
+
 def chosen(rows: Rows, **where: object) -> list[Mapping[str, Any]]:
     """The rows with these entries, by depth. Raises ``ValueError`` if there are none.
 
@@ -271,14 +269,3 @@ def before_after(rows: Rows, depth: int) -> dict[str, tuple[list[float], list[fl
     """Shares of X in the parity networks of one depth, before and after training, for every seed."""
     own = [row for row in chosen(rows, task="parity", depth=depth) if row["form"] in ("divided", "undivided")]
     return {f"{row['form']}, {scale_label(row['exponent'])}": (row["before"], row["after"]) for row in own}
-
-
-def at_edge(rows: Rows, chance_loss: Mapping[str, float]) -> tuple[int, int]:
-    """How many of the networks that learned something have their best learning rate at an edge, and how many learned.
-
-    Parameters
-    ----------
-    chance_loss : task → loss of a network that has learned nothing; less than nine tenths of it counts as learning.
-    """
-    learned = [row for row in rows if sorted(row["loss"])[len(row["loss"]) // 2] < 0.9 * chance_loss[row["task"]]]
-    return sum(bool(row["at_edge"]) for row in learned), len(learned)

@@ -28,11 +28,6 @@ def test_gaps_are_from_the_scale_of_one_half():
     assert study.accuracy_gap(ROWS, "parity", "divided", 8, 0) == pytest.approx(0.05)
 
 
-def test_edges_are_counted_among_networks_that_learned():
-    assert study.at_edge(ROWS, {"parity": 0.69}) == (2, 4)
-    assert study.at_edge(ROWS, {"parity": 0.1}) == (0, 0)
-
-
 def test_rows_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="rows: found none with task = 'digit', depth = 8"):
         study.chosen(ROWS, task="digit", depth=8)
@@ -44,7 +39,7 @@ def test_stored_shares_are_those_made_now(form):
     now = experiment.untrained_shares(form, [0.25, 0.5], 16)
     for g, row in zip([0.25, 0.5], now, strict=True):
         [kept] = study.chosen(stored("side_inputs")["values"]["untrained"], form=form, exponent=g, depth=16)
-        assert (kept["mean"], kept["half"]) == pytest.approx(experiment.interval(row), rel=1e-3)
+        assert (kept["mean"], kept["half"]) == pytest.approx(study.interval(row), rel=1e-3)
 
 
 @pytest.mark.slow

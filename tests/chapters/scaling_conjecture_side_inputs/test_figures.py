@@ -21,24 +21,11 @@ def test_intervals_stay_above_zero_on_a_logarithmic_axis(ax):
     assert bar.get_segments()[0][:, 1].min() > 0
 
 
-def test_capacity_laws_have_the_colour_of_their_points(ax):
-    draw.plot_capacity_shares({"a": ([1], [0.4], [0.1])}, {"a": ([0, 1], [1, 0.4]), "b": ([0, 1], [1, 0.5])}, ax)
-    point, own, other = ax.lines[0], ax.lines[-2], ax.lines[-1]
-    assert own.get_color() == point.get_color() and other.get_color() == "0.4"
-
-
 def test_accuracies_look_alike_in_all_panels(ax):
     draw.plot_accuracies({"b": ([8, 64], [0.5, 0.9], [0.1, 0.1])}, 0.5, ax, ["a", "b"])
     assert ax.lines[0].get_color() == "C1"
     np.testing.assert_allclose(ax.lines[0].get_xdata(), [8, 64])
     np.testing.assert_allclose(ax.lines[-1].get_ydata(), 0.5)
-
-
-def test_shares_before_and_after_have_a_row_for_each_network(ax):
-    draw.plot_before_after({"one": ([0.5, 0.4], [0.3, 0.0]), "two": ([0.1], [0.2])}, ax, 1e-6)
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["one", "two"]
-    np.testing.assert_allclose(ax.lines[1].get_xdata(), [0.3, 1e-6])
-    assert ax.yaxis_inverted()
 
 
 def test_an_unknown_label_is_refused(ax):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, Layer, propagate
 from chapters.scaling_conjecture_side_inputs import study
-from chapters.scaling_conjecture_side_inputs.study import constant_limit, same_space_limit
+from chapters.scaling_conjecture_side_inputs.study import same_space_limit
 
 DEPTHS = st.integers(1, 300)
 SCALES = st.floats(0, 3)
@@ -66,18 +66,9 @@ def test_capacity_of_one_space_falls_like_the_root_of_the_law():
         assert study.same_space_limit(alpha) == pytest.approx(np.exp(-alpha / 2), rel=1e-3)
 
 
-@given(st.floats(0, 300), st.integers(1, 500))
-def test_a_constant_takes_between_nothing_and_one_dimension(alpha, n_units):
-    kept = study.constant_limit(alpha, n_units)
-    assert 1 - 1 / n_units - 1e-12 <= kept <= 1
-    assert study.constant_limit(0.0, n_units) == 1
-
-
 @pytest.mark.parametrize(
     ("message", "call"),
     [
-        ("alpha: found -2", lambda: study.constant_limit(-2.0, 4)),
-        ("n_units: found 0", lambda: study.constant_limit(1.0, 0)),
         ("form: found 'sames'", lambda: study.side_share("sames", 8, 0.5)),
         ("gamma: found -1", lambda: study.side_share("same", 8, -1.0)),
         ("alpha: found -1", lambda: study.same_space_limit(-1.0)),
@@ -125,13 +116,6 @@ def test_one_wide_space_has_the_capacity_of_its_limit():
     kept = np.mean([net.capacity_of_x() for net in nets]) / 60
     alpha = -60 * np.log(1 - 1 / 61)
     assert kept == pytest.approx(same_space_limit(alpha), abs=0.02)  # corrections of order 1/width
-
-
-def test_a_constant_follows_its_limit():
-    nets = [study.side_network(16, 64, 1 / 65, "constant", np.random.default_rng(seed)) for seed in range(12)]
-    taken = 16 - np.mean([net.capacity_of_x() for net in nets])
-    alpha = -64 * np.log(1 - 1 / 65)
-    assert taken == pytest.approx(16 * (1 - constant_limit(alpha, 16)), abs=0.02)  # near 1 whatever the draw
 
 
 def test_a_constant_takes_less_than_one_dimension_at_any_depth():
