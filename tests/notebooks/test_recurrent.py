@@ -31,7 +31,7 @@ def test_what_it_says_is_true_of_an_attained_target(run):
         for output in cell.get("outputs", [])
         if "text/markdown" in output.get("data", {})
     )
-    assert "the target is attained too soon, to tell the two laws apart" in text and "They do." not in text
+    assert "In this run they are not told apart" in text and "They do." not in text
     assert "Process: AR(1), φ 0.9; 24 inputs" in text and "power law, exponent" not in text
 
 
