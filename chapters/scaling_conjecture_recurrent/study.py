@@ -20,13 +20,6 @@ from chapters.scaling_conjecture_recurrent.transitions import (
 )
 from chapters.shared.intervals import geometric_interval
 
-ALLOWED = {
-    "dense, 1/N": Transitions("dense", 1.0),
-    "local, 1/N": Transitions("local", 1.0),
-    "antisymmetric, 1/√N": Transitions("antisymmetric", 0.5),
-    "local antisymmetric, 1/√N": Transitions("local antisymmetric", 0.5),
-}
-"""What one matrix for all steps may be."""
 NAMES = {
     "dense shared 0": "one dense, scale 1",
     "dense shared 0.5": "one dense, 1/√N",
@@ -51,14 +44,12 @@ class GrowthCurve:
     Attributes
     ----------
     lengths : numbers of steps. log_gain : at each. low, high : ends of 95 per cent bootstrap intervals over the draws.
-    log_norm : median logarithm of the largest singular value.
     """
 
     lengths: tuple[int, ...]
     log_gain: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-    log_norm: tuple[float, ...]
 
     def ratio(self, compared: Sequence[int]) -> float:
         """Mean gain at the second of two lengths over that at the first; infinite beyond floating point."""
@@ -81,25 +72,8 @@ def growth_curve(transitions: Transitions, lengths: Sequence[int], n: int, n_dra
     """
     draws = [gains(transitions, N, n, n_draws, seed) for N in lengths]
     ends = [log_mean_interval(each) for each in draws]
-    norms = tuple(float(np.median([draw.log_norm for draw in each])) for each in draws)
     low, high = zip(*ends, strict=True)
-    return GrowthCurve(tuple(lengths), tuple(map(log_mean, draws)), low, high, norms)
-
-
-def growth_curves(
-    structures: Sequence[str], exponents: Sequence[float], lengths: Sequence[int], shared: bool, **options: int
-) -> dict[tuple[str, float], GrowthCurve]:
-    """(structure, exponent) → :func:`growth_curve`; ``options`` : n, n_draws and seed.
-
-    Fresh matrices at scales other than 1/√N stop at 256 steps: their law is exact, and long products take time.
-    """
-    return {
-        (kind, a): growth_curve(
-            Transitions(kind, a, shared), [N for N in lengths if shared or a == 0.5 or N <= 256], **options
-        )
-        for kind in structures
-        for a in exponents
-    }
+    return GrowthCurve(tuple(lengths), tuple(map(log_mean, draws)), low, high)
 
 
 def growth_laws(exponents: Sequence[float], lengths: Sequence[int], shared: bool) -> dict[float, list[float]]:
@@ -108,16 +82,12 @@ def growth_laws(exponents: Sequence[float], lengths: Sequence[int], shared: bool
     return {a: [law(N, a) for N in lengths] for a in exponents}
 
 
-def signed_growth(lengths: Sequence[int], n: int, n_draws: int, seed: int, *, self_weights: bool = False) -> float:
+def signed_growth(lengths: Sequence[int], n: int, n_draws: int, seed: int) -> float:
     """Mean gain at the second of two lengths over that at the first: one matrix, random signs at all steps.
 
     The transition is S_t (1 + A/√N) with the same dense A at every step and independent diagonal signs S_t, the
-    pseudo-random case of paper 2, Eq. 2. Over the signs the mean of ‖P‖²_F/n is exactly the sum over (W∘W)^N, over n.
-
-    Parameters
-    ----------
-    self_weights : leave the diagonal of A as it is drawn, of order one. Otherwise it is zero: only weights between
-        units depart from 1 by the order of 1/√N, so that squared weights depart by 1/N, as the paper has it.
+    pseudo-random case of paper 2, Eq. 2. A has no diagonal: only weights *between* units depart from 1 by the order of
+    1/√N, as the paper has it. Over the signs the mean of ‖P‖²_F/n is exactly the sum over (W∘W)^N, over n.
 
     >>> round(signed_growth((64, 1024), 16, 10, 0), 1)
     1.0
@@ -127,8 +97,7 @@ def signed_growth(lengths: Sequence[int], n: int, n_draws: int, seed: int, *, se
         rng, total = np.random.default_rng(seed), 0.0
         for _ in range(positive_integer(n_draws, "n_draws")):
             A = random_matrix("dense", n, rng)
-            if not self_weights:
-                np.fill_diagonal(A, 0)
+            np.fill_diagonal(A, 0)
             W = np.eye(n) + A / np.sqrt(N)
             total += np.linalg.matrix_power(W * W, N).sum() / n
         means.append(total)
@@ -155,10 +124,9 @@ def median_loss(content: Mapping[str, Any], label: str, n_steps: int) -> float:
     return float(np.median(relative_losses(content, label, n_steps)))
 
 
-def all_losses(content: Mapping[str, Any]) -> dict[str, dict[int, list[float]]]:
-    """Name of the arm → length → :func:`relative_losses`, in the order of :data:`NAMES`."""
-    lengths = content["settings"]["lengths"]
-    return {name: {N: relative_losses(content, label, N).tolist() for N in lengths} for label, name in NAMES.items()}
+def all_losses(content: Mapping[str, Any], n_steps: int) -> dict[str, list[float]]:
+    """Name of the arm → :func:`relative_losses`, in the order of :data:`NAMES`."""
+    return {name: relative_losses(content, label, n_steps).tolist() for label, name in NAMES.items()}
 
 
 def interval(losses: Sequence[float]) -> tuple[float, float]:
@@ -171,25 +139,3 @@ def interval(losses: Sequence[float]) -> tuple[float, float]:
         return 0.0, np.inf
     _, low, high = geometric_interval(losses)
     return float(low), float(high)
-
-
-def learning_rates(content: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Name of the arm → length → the best learning rate, marked where it is the first or last that was tried.
-
-    For a table.
-    """
-    found: dict[str, dict[str, str]] = {}
-    for label, name in NAMES.items():
-        found[name] = {}
-        for N in content["settings"]["lengths"]:
-            arm = content["values"]["arms"][str(N)][label]
-            rate = f"{arm['learning_rates'][arm['best']]:.1g}"
-            found[name][f"N = {N}"] = f"{rate} (edge)" if arm["at_edge"] else rate
-    return found
-
-
-def curve(content: Mapping[str, Any], label: str, n_steps: int) -> list[float]:
-    """Mean loss over the seeds at the best learning rate, in twenty stretches of the steps, over the constant's."""
-    values = content["values"]
-    found = values["arms"][str(n_steps)][label]["curve"]
-    return [float("inf") if loss is None else loss / values["baseline"] for loss in found]

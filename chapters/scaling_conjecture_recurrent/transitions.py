@@ -82,6 +82,15 @@ class Transitions:
             yield W
 
 
+ALLOWED = {
+    "dense, 1/N": Transitions("dense", 1.0),
+    "local, 1/N": Transitions("local", 1.0),
+    "antisymmetric, 1/√N": Transitions("antisymmetric", 0.5),
+    "local antisymmetric, 1/√N": Transitions("local antisymmetric", 0.5),
+}
+"""What one matrix for all steps may be."""
+
+
 @dataclass(frozen=True)
 class Gain:
     """What N steps do to a state, as logarithms, since the numbers themselves may overflow.

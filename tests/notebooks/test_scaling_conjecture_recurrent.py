@@ -2,8 +2,6 @@
 
 import pytest
 
-pytest.importorskip("jax")
-
 NAME = "scaling_conjecture_recurrent"
 FAST = {
     "n_steps": 32,
@@ -12,16 +10,11 @@ FAST = {
     "compared": [8, 32],
     "exponents": [],
     "n_draws": 6,
-    "n_samples": 3000,
-    "tanh_steps": 16,
-    "live_arms": ["dense shared 1"],
-    "live_steps": 4,
 }
 VARIANTS = {
-    "another leak": {"alpha": 3.0},
+    "another leak": {"alpha": 3.0, "n_steps": 100},
     "more scales": {"exponents": [0.1, 0.6], "lengths": [4, 8, 16, 32]},
     "few units": {"n_units": 4, "seed": 3},
-    "longer": {"n_steps": 100, "tanh_steps": 24, "live_steps": 120, "live_arms": ["local fresh 0.5"]},
 }
 
 
@@ -46,10 +39,6 @@ def test_its_figures_are_drawn(drawn):
         ("alpha: found 0", {"alpha": 0.0}),
         ("alpha: found 50, expected more than 0 and at most 40", {"alpha": 50.0, "n_steps": 40}),
         ("n_units: found 2", {"n_units": 2}),
-        ("n_samples: found 10", {"n_samples": 10}),
-        ("tanh_steps: found 3", {"tanh_steps": 3}),
-        ("live_steps: found 0", {"live_steps": 0}),
-        ("live_arms: found 'dense shared 2', expected one of", {"live_arms": ["dense shared 2"]}),
         ("seed: found -1", {"seed": -1}),
         ("n_step: not a parameter.*Did you mean 'n_steps'", {"n_step": 9}),
     ],
