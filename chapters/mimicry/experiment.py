@@ -165,16 +165,6 @@ def end_points(images: Images, n: int, seed: int) -> tuple[np.ndarray, np.ndarra
     return images.labelled[first], images.labelled[second]
 
 
-def regions_on_grid(network: Network, start: np.ndarray, stop: np.ndarray, n_points: int) -> int:
-    """1 + changes of the pattern of active units along a grid on the segment: at most the number of patterns there is.
-
-    What opens and closes between two points is missed.
-    """
-    t = np.linspace(0, 1, n_points)[:, None]
-    active = np.concatenate([z > 0 for z in network.pre_activations(start + t * (stop - start))[:-1]], axis=1)
-    return 1 + int((active[1:] != active[:-1]).any(axis=1).sum())
-
-
 def train_student(
     arm: str, teachers: list[Network], images: list[Images], settings: Mapping[str, Any] = SETTINGS
 ) -> list[Network]:
