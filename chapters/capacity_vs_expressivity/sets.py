@@ -15,7 +15,7 @@ from scipy.stats import chi2
 from capcore.complexity.network import Network, as_network
 from capcore.complexity.sets import SetNetwork
 from capcore.validation import finite_array, one_of, positive_integer
-from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
+from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 N_ITEMS, ITEM_DIM = 4, 3
 ALL_ITEMS = N_ITEMS * ITEM_DIM

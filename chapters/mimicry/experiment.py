@@ -21,8 +21,8 @@ from tqdm import tqdm
 from capcore.complexity.curves import segments
 from capcore.complexity.network import Network, as_network
 from capcore.complexity.regions import curve_regions
-from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 from chapters.mimicry.students import answers, scaled_logits
+from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 SETTINGS: dict[str, Any] = {
     "n_labelled": 400,

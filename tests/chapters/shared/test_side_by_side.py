@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from capcore.complexity.network import as_network
 from chapters.mimicry import experiment
 from chapters.mimicry.experiment import against, mean_regions, random_labels, train_student
-from chapters.mimicry.side_by_side import train_side_by_side
+from chapters.shared.side_by_side import train_side_by_side
 
 OPTIONS = {"learning_rates": [0.05], "n_steps": 400, "batch_size": 16}
 
