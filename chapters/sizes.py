@@ -12,13 +12,13 @@ from typing import Any
 from capcore.memory import TRAIN_COLUMNS, arrays, fits, too_large
 
 WIDTHS = frozenset(
-    "base_channels channel_sweep channels count dims guided large live_channels many n_units profile_channels "  # noqa: SIM905
+    "base_channels channel_sweep channels count dims guided large many n_units profile_channels "  # noqa: SIM905
     "recurrent_channels shown_channels size teacher_width toy_dim uniform units wide wide_channels width widths".split()
 )
 """Channels, units and components: a square matrix of weights, with what training or a rank needs beside it."""
 DEPTHS = frozenset("layers network_depth teacher_layers train_layers".split())  # noqa: SIM905
 """Layers of a network of some width, each with its matrix; ``n_layers`` where there is a ``width``."""
-POWERS = frozenset("live_dilations longest n_dilations n_layers".split())  # noqa: SIM905
+POWERS = frozenset("longest n_dilations n_layers".split())  # noqa: SIM905
 """Layers that multiply the inputs by the size of a kernel each."""
 SQUARES = frozenset(["n_inputs"])
 """Inputs whose covariance is held as a matrix."""
