@@ -177,7 +177,7 @@ def plot_ceiling(
     lines : label → (sizes, totals).
     """
     for i, (name, (sizes, totals)) in enumerate(lines.items()):
-        ax.plot(sizes, totals, marker=MARKERS[i % len(MARKERS)], label=name)
+        ax.plot(sizes, totals, STYLES[i % len(STYLES)], label=name)
     ax.axhline(ceiling, color="0.25", linestyle="--", linewidth=1.2, label=label)
     for scale in (ax.set_xscale, ax.set_yscale):
         scale("log", base=2)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.propagation import propagate
-from chapters.scaling_pdes_architectures import fields as study
-from chapters.scaling_pdes_architectures.dilated import field, stepped_dilations
-from chapters.scaling_pdes_architectures.fields import doubling
+from chapters.receptive_field import fields as study
+from chapters.receptive_field.dilated import field, stepped_dilations
+from chapters.receptive_field.fields import doubling
 
 
 @given(st.integers(1, 6), st.floats(0.01, 0.5))
