@@ -38,6 +38,7 @@ def test_its_figures_are_drawn(drawn):
         ("lengths: found 1, expected a whole number of at least 2", {"lengths": [1, 64, 1024]}),
         ("alpha: found 0", {"alpha": 0.0}),
         ("alpha: found 50, expected more than 0 and at most 40", {"alpha": 50.0, "n_steps": 40}),
+        ("alpha: found 0.5, expected more than 0.69", {"alpha": 0.5}),
         ("n_units: found 2", {"n_units": 2}),
         ("seed: found -1", {"seed": -1}),
         ("n_step: not a parameter.*Did you mean 'n_steps'", {"n_step": 9}),
