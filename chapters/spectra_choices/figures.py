@@ -32,11 +32,10 @@ def plot_correlations(groups: Mapping[str, np.ndarray], axes: Sequence[Axes]) ->
 
     groups : label → correlations (m,). axes : one for each group.
     """
-    edges = np.arange(-1.05, 1.1, 0.1)
+    centres = np.arange(-10, 11) / 10
     for i, (ax, (label, found)) in enumerate(zip(axes, groups.items(), strict=True)):
-        _, _, bars = ax.hist(found, edges, color=CYCLE[i], rwidth=0.9)
-        for bar in [bar for bar in bars if bar.get_x() < -0.06]:
-            bar.set_alpha(0.5)
+        heights = np.histogram(found, np.arange(-1.05, 1.1, 0.1))[0]
+        ax.bar(centres, heights, 0.09, color=[(CYCLE[i], 0.5 if centre < 0 else 1.0) for centre in centres])
         ax.axvline(0, color="0.3", linewidth=0.9)
         ax.set(ylabel="combinations", xlim=(-1.1, 1.1))
         ax.grid(visible=False)
