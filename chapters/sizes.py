@@ -13,20 +13,20 @@ from capcore.memory import TRAIN_COLUMNS, arrays, fits, too_large
 
 WIDTHS = frozenset(
     "base_channels channel_sweep channels count dims guided large many n_units profile_channels "  # noqa: SIM905
-    "recurrent_channels shown_channels size teacher_width toy_dim uniform units wide wide_channels width widths".split()
+    "shown_channels size teacher_width uniform units wide wide_channels width widths".split()
 )
 """Channels, units and components: a square matrix of weights, with what training or a rank needs beside it."""
-DEPTHS = frozenset("layers network_depth teacher_layers train_layers".split())  # noqa: SIM905
+DEPTHS = frozenset("layers network_depth teacher_layers".split())  # noqa: SIM905
 """Layers of a network of some width, each with its matrix; ``n_layers`` where there is a ``width``."""
 POWERS = frozenset("longest n_dilations n_layers".split())  # noqa: SIM905
 """Layers that multiply the inputs by the size of a kernel each."""
 SQUARES = frozenset(["n_inputs"])
 """Inputs whose covariance is held as a matrix."""
 COUNTS = frozenset(
-    "bias_layers deepest depths digits draws lengths n_bases n_bootstrap n_converged n_draws n_epochs n_examples "  # noqa: SIM905
+    "bias_layers deepest depths digits draws lengths n_bootstrap n_converged n_draws n_epochs n_examples "  # noqa: SIM905
     "n_gaussian n_images n_lines n_networks n_positions n_resamples n_rotations n_runs n_samples n_seeds n_segments "
-    "n_shuffles n_simulations n_spaces n_starts n_steps n_studies n_subsets n_train n_trials n_values octaves samples "
-    "tanh_steps train_steps very_deep".split()
+    "n_spaces n_starts n_steps n_studies n_subsets n_train n_trials n_values octaves samples "
+    "very_deep".split()
 )
 """Draws, samples, steps and positions: a number each, at least, and some copies."""
 COPIES = 8  # weights, gradients, two moments of Adam, activations, and what a decomposition of them takes
