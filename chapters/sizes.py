@@ -45,7 +45,7 @@ def check_sizes(parameters: Mapping[str, Any]) -> None:
     capcore.memory.TooLargeError: channels: found 1000000000, which takes about 6.4e+07 TB of memory, expected ...
     """
     kernels = f", kernel_size {parameters['kernel_size']}" if "kernel_size" in parameters else ""
-    for name, value in sorted(parameters.items(), key=lambda item: item[0] in DEPTHS):  # widths before depths
+    for name, value in sorted(parameters.items(), key=lambda item: item[0] in DEPTHS | POWERS):  # widths before depths
         for size in value if isinstance(value, list | tuple) else [value]:
             if isinstance(size, bool) or not hasattr(size, "__index__") or size < 1:
                 continue
