@@ -49,7 +49,7 @@ def test_a_singular_target_is_described_as_such(drawn, recorded):
 def test_the_text_says_what_was_found():
     said = text(nbformat.read(NOTEBOOK, as_version=4))
     assert "the same κ at 16 of 16 widths. At 8 channels κ reaches $n$ = 64" in said
-    assert "the latest 1, 4, 5, 9, 17, 18, 26, 64 inputs" in said
+    assert "the latest 1, 4, 5, 9, 17, 18, 26 and finally 64 inputs" in said
     assert "the latest 4 inputs hold 4 of 20 units" in said
     assert "the 28 lags of the frame hold 27.3 of 48 units" in said
     assert "AR(1) 22, damped cosine 48" in said
