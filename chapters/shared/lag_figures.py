@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +16,7 @@ def plot_over_lags(
     ax: Axes,
     ylabel: str = "capacity per input",
     ceiling: float | None = 1.0,
-    looks: Mapping[str, dict[str, object]] | None = None,
+    looks: Mapping[str, dict[str, Any]] | None = None,
 ) -> Axes:
     """One step per input, lag 0 at the right, and the ceiling that no input exceeds.
 
