@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE
 
 FLOOR = 1e-20  # losses below it are drawn on it
-NO_ROOT = {"color": CYCLE[1], "alpha": 0.18, "linewidth": 0, "label": "no real solution"}
+NO_ROOT: dict[str, Any] = {"color": CYCLE[1], "alpha": 0.18, "linewidth": 0, "label": "no real solution"}
 
 
 def plot_square(ax: Axes, target: float = 1.0, limit: float = 3.0) -> Axes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ def plot_over_lags(
     ax: Axes,
     ceiling: float | None = 1.0,
     ylabel: str = "capacity per input",
-    looks: Mapping[str, dict[str, object]] | None = None,
+    looks: Mapping[str, dict[str, Any]] | None = None,
 ) -> Axes:
     """One line per label, lag 0 at the right, with a legend beside the picture.
 
@@ -27,7 +28,7 @@ def plot_over_lags(
     """
     colours = channel_colours(range(len(lines)))
     for i, (label, values) in enumerate(lines.items()):
-        look: dict[str, object] = {"color": colours[i]} if looks is None else looks.get(label, {})
+        look: dict[str, Any] = {"color": colours[i]} if looks is None else looks.get(label, {})
         ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
     if ceiling is not None:
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
