@@ -90,21 +90,6 @@ def share_explained_exactly(process: Process, n: int, target: str) -> float:
     return float(squares @ known ** np.arange(squares.size) / variance)
 
 
-def share_explained_by_products(process: Process, n: int) -> float:
-    """Share of the variance of the next value's square that all products y_s y_t of n inputs explain together.
-
-    The second route to :func:`share_explained_exactly`, by Wick's theorem: for zero means,
-    Cov(ab, cd) = E[ac]E[bd] + E[ad]E[bc].
-    """
-    rho = process.autocovariance(n + 1)
-    rho = rho / rho[0]
-    s, t = np.triu_indices(n)
-    sigma = rho[np.abs(np.subtract.outer(np.arange(n), np.arange(n)))]
-    products = sigma[np.ix_(s, s)] * sigma[np.ix_(t, t)] + sigma[np.ix_(s, t)] * sigma[np.ix_(t, s)]
-    with_target = 2 * rho[1 + s] * rho[1 + t]
-    return float(with_target @ np.linalg.solve(products, with_target)) / 2
-
-
 class SampledMoments(NamedTuple):
     """An estimate and its standard error, entry by entry; each (n·d, n·d)."""
 

@@ -216,12 +216,6 @@ def mean_difference(group: Sequence[Run]) -> float:
     return max((float(np.abs(a.normalised - b.normalised).mean()) for a, b in pairs), default=0.0)
 
 
-def least_difference(group: Sequence[Run]) -> float:
-    """What :func:`mean_difference` is at least, whatever the profiles: the difference of the exact totals κ/(nd)."""
-    density = [run.generic_total / (run.arch.n_inputs * run.arch.input_dim) for run in group]
-    return max(density) - min(density)
-
-
 def fixed_over_scaled(runs: Runs, base: int, few: int, many: int) -> float:
     """The :func:`mean_difference` between ``few`` and ``many`` components at the same channels, over that with c₀√d.
 

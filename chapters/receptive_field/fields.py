@@ -251,13 +251,3 @@ def limit_within(u: object, rate: float) -> np.ndarray:
     [0.1353, 1.0]
     """
     return np.exp(-2 * finite_number(rate, "rate") * (1 - finite_array(u, "u", (0, 1))))
-
-
-def limit_gap(n_layers: int, rate: float) -> float:
-    """Largest difference between :func:`within_powers` with jumps a/N and its limit, over m = 0 … N.
-
-    >>> limit_gap(64, 1.0) / limit_gap(128, 1.0) > 1.9
-    True
-    """
-    exact = within_powers(n_layers, finite_number(rate, "rate") / n_layers)
-    return float(np.abs(exact - limit_within(np.arange(n_layers + 1) / n_layers, rate)).max())

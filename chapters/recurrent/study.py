@@ -83,12 +83,6 @@ class RecurrentSweep:
         """(m,) κ in double precision at the parameters found."""
         return np.array([found.total for found in self.allocations().values()])
 
-    def numerical_capacity_at_random(self, seed: int = 0) -> np.ndarray:
-        """(m,) κ in double precision at random parameters."""
-        starts = {c: arch.init(np.random.default_rng(seed)) for c, arch in self.models.items()}
-        found = (allocate_quietly(self.models[c], params, self.problem) for c, params in starts.items())
-        return np.array([each.total for each in found])
-
 
 def models_by_channels(n_inputs: int, channels: Sequence[int], name: str = "channels") -> dict[int, Recurrent]:
     """Channels → model, in ascending order.

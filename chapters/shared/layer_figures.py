@@ -85,22 +85,6 @@ def plot_layer_bands(
     return axes
 
 
-def plot_totals(totals: Mapping[str, np.ndarray], names: Sequence[str], ax: Axes) -> Axes:
-    """A table of layer totals: one row per view, one column per layer, darker where more."""
-    table = np.array([totals[view] for view in totals], dtype=float)
-    ax.imshow(table, cmap="Blues", vmin=0, vmax=max(table.max(), 1) * 1.25, aspect="auto")
-    for i, j in np.ndindex(*table.shape):
-        dark = table[i, j] > 0.75 * table.max()
-        ax.text(j, i, f"{table[i, j]:.0f}", ha="center", va="center", color="white" if dark else "0.1")
-    ax.set_xticks(range(len(names)), names)
-    ax.set_yticks(range(len(totals)), list(totals))
-    ax.tick_params(length=0)
-    ax.grid(visible=False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    return ax
-
-
 def plot_lines_in_plane(angles: Mapping[str, float], ax: Axes) -> Axes:
     """Lines through the origin of the plane: label → angle with the first axis, in degrees."""
     for i, (label, angle) in enumerate(angles.items()):

@@ -35,10 +35,3 @@ def plot_with_uncertainty(
     ax.set(xlabel=LAG_AXIS, ylabel=ylabel)
     ax.invert_xaxis()
     return ax
-
-
-def plot_series(values: np.ndarray, ax: Axes, ylabel: str) -> Axes:
-    """A series over its own time, oldest first."""
-    ax.plot(np.arange(len(values)), values, linewidth=0.7, color=CYCLE[0])
-    ax.set(xlabel="time (samples)", ylabel=ylabel)
-    return ax

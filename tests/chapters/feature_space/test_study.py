@@ -28,7 +28,6 @@ def test_the_exact_share_of_the_square_is_that_of_all_products_and_bounds_every_
     exact = study.share_explained_exactly(family(), 10, "square")
     known = 1 - family().predictor(10)[1]
     assert exact == pytest.approx(known**2, rel=1e-9)
-    assert study.share_explained_by_products(family(), 10) == pytest.approx(exact, rel=1e-8)
     for features in (cc.Hermite(4), cc.Fourier(4), cc.PiecewiseLinear(4)):
         assert study.share_explained(study.pose(family(), features, "square"), 10) <= exact * (1 + 1e-9)
 

@@ -33,12 +33,6 @@ def test_layers_on_positions():
     np.testing.assert_allclose(study.within_powers(n, 1 / n), expected, atol=1e-13)
 
 
-@pytest.mark.parametrize("rate", [0.2, 1.0, 3.0])
-def test_first_order_to_the_limit(rate):
-    gaps = [study.limit_gap(n, rate) for n in (1024, 2048, 4096)]
-    assert np.log2(gaps[1] / gaps[2]) == pytest.approx(1, abs=0.02)
-
-
 def test_half_of_the_capacity():
     """u = 1 − ln 2/(2a) of the octaves, to one octave in 4,096."""
     half = study.half_within(study.within_powers(4096, 1 / 4096))

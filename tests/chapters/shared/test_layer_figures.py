@@ -48,12 +48,6 @@ def test_bands_reach_from_the_lowest_to_the_highest_draw_and_hide_spare_axes(rng
     plt.close(figure)
 
 
-def test_a_table_shows_its_numbers(ax):
-    draw.plot_totals({"a": np.array([8, 0, 2]), "b": np.array([1, 1, 1])}, NAMES, ax)
-    assert [text.get_text() for text in ax.texts] == ["8", "0", "2", "1", "1", "1"]
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["a", "b"]
-
-
 def test_the_plane(ax):
     draw.plot_lines_in_plane({"a": 0, "b": 45, "c": 135}, ax)
     x, y = ax.get_lines()[1].get_data()

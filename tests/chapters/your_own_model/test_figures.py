@@ -17,10 +17,3 @@ def test_the_band_is_the_central_eighty_per_cent(ax):
     assert lines[2].get_ydata()[0] == 1 and ax.xaxis_inverted()
     labels = [*(line.get_label() for line in lines[:2]), ax.collections[0].get_label()]
     assert labels == ["measured series", "power law", "80% of simulated series"]
-
-
-def test_a_series_is_drawn_as_it_is(ax, rng):
-    values = rng.normal(size=50)
-    assert draw.plot_series(values, ax, "log volume") is ax
-    assert np.array_equal(ax.get_lines()[0].get_ydata(), values)
-    assert "samples" in ax.get_xlabel()
