@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, Layer, propagate
 from chapters.scaling_conjecture_side_inputs import study
-from chapters.scaling_conjecture_side_inputs.study import same_space_limit
 
 DEPTHS = st.integers(1, 300)
 SCALES = st.floats(0, 3)
