@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log1p
+from math import e, log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,21 @@ def side_share(form: str, n_layers: int, gamma: float) -> float:
     above = np.arange(depth)
     leaked = square * float(np.sum(r**above * (2 * (depth - above) - 1)))
     return r**depth / (r**depth + leaked)
+
+
+def same_space_limit(alpha: float) -> float:
+    """κ(X)/κ, in capacity, for one side input Y in all of very many, very wide, orthogonal layers with leaks α/L.
+
+    The map from Y is a sum of many independent rotations, a Gaussian matrix; with Marchenko and Pastur's law of its
+    squared singular values κ(X)/κ is (√(1 + 4c) − 1)/(2c), c = e^α − 1. It falls like e^{−α/2}, and Eq. 16 like e^{−α}.
+
+    >>> round(same_space_limit(1.0), 4)
+    0.5255
+    """
+    c = e ** finite_number(alpha, "alpha") - 1
+    if c < 0:
+        raise ValueError(f"alpha: found {alpha}, expected a number of at least 0.")
+    return (sqrt(1 + 4 * c) - 1) / (2 * c) if c > 1e-9 else 1.0
 
 
 def worst_ratio(rows: Iterable[Mapping[str, Any]]) -> float:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, Layer, propagate
 from chapters.scaling_conjecture_side_inputs import study
+from chapters.scaling_conjecture_side_inputs.study import same_space_limit
 
 DEPTHS = st.integers(1, 300)
 SCALES = st.floats(0, 3)
@@ -57,11 +58,20 @@ def test_limits_of_many_layers():
     assert study.side_share("same", depth, 1 / depth) == pytest.approx(1 / (1 + 2 * (1 - 2 / np.e)), rel=1e-5)
 
 
+def test_capacity_of_one_space_falls_like_the_root_of_the_law():
+    assert study.same_space_limit(0.0) == pytest.approx(1) and study.same_space_limit(1e-6) == pytest.approx(
+        1, abs=2e-6
+    )
+    for alpha in (20.0, 30.0):
+        assert study.same_space_limit(alpha) == pytest.approx(np.exp(-alpha / 2), rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("message", "call"),
     [
         ("form: found 'sames'", lambda: study.side_share("sames", 8, 0.5)),
         ("gamma: found -1", lambda: study.side_share("same", 8, -1.0)),
+        ("alpha: found -1", lambda: study.same_space_limit(-1.0)),
         ("rows: found none", lambda: study.worst_ratio([])),
     ],
 )
