@@ -22,7 +22,7 @@ export PYTHONHASHSEED := 0
 unexport VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock book test arithmetic mutate notebooks bench claims clean
+.PHONY: help setup lock book pdf test arithmetic mutate notebooks bench claims clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ lock: .venv/.ready  ## resolve pyproject.toml again into requirements.lock
 
 book: .venv/.ready  ## execute the notebooks, build the site, and print the path of its first page
 	@.venv/bin/jupyter-book build . -W --keep-going -n
+
+pdf: .venv/.ready  ## after make book: print its main line with Chromium, and link it from the first page
+	@$(PY) scripts/print_edition.py
 
 test: .venv/.ready  ## run the tests of package, notebooks, book and repository, but for the slow ones
 	@$(PY) -m pytest -m "$(MARKERS)" -n auto --maxprocesses 4 --dist $(DIST) $(ARGS)

@@ -54,7 +54,8 @@ def share_legend(figure: Figure, axes: Iterable[Axes], ncols: int = 4) -> Legend
 
 
 MARKERS = "os^Dv<>P"
-LAG_LABEL = "lag (0 = most recent input)"
+LINES = ("-", "--", "-.", ":")
+LAG_LABEL = "lag   ← past · now →"
 
 
 def plot_profiles(
@@ -66,7 +67,7 @@ def plot_profiles(
     colours: Mapping[str, object] | None = None,
     recent_right: bool = True,
 ) -> Axes:
-    """One line per profile over the inputs, with the ceiling that no input can exceed.
+    """One stepped line per profile over the inputs, with the ceiling that no input can exceed.
 
     Parameters
     ----------
@@ -75,14 +76,8 @@ def plot_profiles(
     recent_right : as in the paper, the most recent input stands at the right.
     """
     for i, (label, values) in enumerate(profiles.items()):
-        ax.plot(
-            np.arange(len(values)),
-            values,
-            label=label,
-            marker=MARKERS[i % len(MARKERS)],
-            markevery=max(1, len(values) // 12),
-            color=colours[label] if colours else None,
-        )
+        look = {"color": colours[label]} if colours else {"linestyle": LINES[i % len(LINES)]}
+        ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
     if ceiling is not None:
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xlabel=xlabel, ylabel=ylabel)

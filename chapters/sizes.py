@@ -12,21 +12,21 @@ from typing import Any
 from capcore.memory import TRAIN_COLUMNS, arrays, fits, too_large
 
 WIDTHS = frozenset(
-    "base_channels channel_sweep channels count dims guided large live_channels many n_units profile_channels "  # noqa: SIM905
-    "recurrent_channels shown_channels size teacher_width toy_dim uniform units wide wide_channels width widths".split()
+    "base_channels channel_sweep channels count dims guided large many n_units profile_channels "  # noqa: SIM905
+    "shown_channels size teacher_width uniform units wide wide_channels width widths".split()
 )
 """Channels, units and components: a square matrix of weights, with what training or a rank needs beside it."""
-DEPTHS = frozenset("layers network_depth teacher_layers train_layers".split())  # noqa: SIM905
+DEPTHS = frozenset("layers network_depth teacher_layers".split())  # noqa: SIM905
 """Layers of a network of some width, each with its matrix; ``n_layers`` where there is a ``width``."""
-POWERS = frozenset("live_dilations longest n_dilations n_layers".split())  # noqa: SIM905
+POWERS = frozenset("longest n_dilations n_layers".split())  # noqa: SIM905
 """Layers that multiply the inputs by the size of a kernel each."""
 SQUARES = frozenset(["n_inputs"])
 """Inputs whose covariance is held as a matrix."""
 COUNTS = frozenset(
-    "bias_layers deepest depths digits draws lengths n_bases n_bootstrap n_converged n_draws n_epochs n_examples "  # noqa: SIM905
+    "bias_layers deepest depths digits draws lengths n_bootstrap n_converged n_draws n_epochs n_examples "  # noqa: SIM905
     "n_gaussian n_images n_lines n_networks n_positions n_resamples n_rotations n_runs n_samples n_seeds n_segments "
-    "n_shuffles n_simulations n_spaces n_starts n_steps n_studies n_subsets n_train n_trials n_values octaves samples "
-    "tanh_steps train_steps very_deep".split()
+    "n_spaces n_starts n_steps n_studies n_subsets n_train n_trials n_values octaves samples "
+    "very_deep".split()
 )
 """Draws, samples, steps and positions: a number each, at least, and some copies."""
 COPIES = 8  # weights, gradients, two moments of Adam, activations, and what a decomposition of them takes
@@ -45,7 +45,7 @@ def check_sizes(parameters: Mapping[str, Any]) -> None:
     capcore.memory.TooLargeError: channels: found 1000000000, which takes about 6.4e+07 TB of memory, expected ...
     """
     kernels = f", kernel_size {parameters['kernel_size']}" if "kernel_size" in parameters else ""
-    for name, value in sorted(parameters.items(), key=lambda item: item[0] in DEPTHS):  # widths before depths
+    for name, value in sorted(parameters.items(), key=lambda item: item[0] in DEPTHS | POWERS):  # widths before depths
         for size in value if isinstance(value, list | tuple) else [value]:
             if isinstance(size, bool) or not hasattr(size, "__index__") or size < 1:
                 continue

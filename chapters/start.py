@@ -18,6 +18,7 @@ from types import ModuleType
 
 from threadpoolctl import threadpool_limits
 
+from chapters.parameters import note_changes
 from chapters.sizes import check_sizes
 
 
@@ -55,6 +56,7 @@ def start(namespace: dict, *parameters: str, threads: int | None = None) -> None
         close = get_close_matches(name, parameters, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise ParameterError(f"{name}: not a parameter of this notebook. Expected {', '.join(parameters)}.{hint}")
+    note_changes(namespace, parameters)
     with checked_parameters():
         check_sizes({name: namespace[name] for name in parameters if name in namespace})
     with checked_parameters():

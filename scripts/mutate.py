@@ -46,7 +46,7 @@ TESTS = {  # modules → the tests that mirror them, where these are not tests/<
     "complexity/network": "complexity/test_network.py complexity/test_scales.py",
     "propagation/*": "propagation",
     "large/octave_capacity": "large/test_octave_capacity.py",
-    "large/octave_blocks": "large/test_octave_capacity.py",
+    "large/octave_blocks": "large/test_octave_capacity.py large/test_octave_forms.py",
     "large/octave_forms": "large/test_octave_forms.py",
     "large/octave_predictor": "large/test_octave_predictor.py large/test_octave_sequence.py",
     "large/octave_fit": "large/test_octave_fit.py",

@@ -87,6 +87,12 @@ def test_auto_picks_the_method_by_size_and_kind(arch, process, fitted, allocated
     assert cc.allocate(arch, found, process).method == allocated
 
 
+def test_auto_stays_with_its_method_whatever_of_its_options_is_given():
+    options = {"max_iterations": 50, "tolerance": 1e-8, "floor": 1e-12}
+    found = cc.fit(cc.Hierarchical(channels=1, n_layers=9), TASK, **options)
+    assert found.method == "riemannian-newton" and found.converged
+
+
 def test_auto_sketches_large_models_that_are_no_tensor_trains(monkeypatch):
     monkeypatch.setattr(methods, "DENSE_SIZE", 4)
     params = OVERLAPPING.init(np.random.default_rng(0))

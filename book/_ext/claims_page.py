@@ -14,7 +14,10 @@ from chapters.claims.notation import pieces
 PAGE_KEY = "claims_table"
 """Key of a page's metadata: the prefixes that it lists, or ``-`` where it shows claims in another way."""
 
-COLUMNS = {"Claim": 15, "Statement": 30, "Numbers against criteria": 37, "Verdict": 18}
+EVERYTHING = "*"
+"""The prefix of a page that lists all claims."""
+
+COLUMNS = {"Claim": 16, "What was found": 64, "Chapter": 20}
 
 
 class Page:
@@ -35,7 +38,7 @@ class Page:
     def row_link(self, finding: Finding) -> nodes.Node:
         """A link to the claim's row on the page that lists it."""
         for name, metadata in self.env.metadata.items():
-            if any(finding.claim.id.startswith(p) for p in metadata.get(PAGE_KEY, "-").split() if p != "-"):
+            if _lists(metadata, finding.claim.id):
                 return self.link(finding.claim.id, name, finding.claim.slug, f"{finding.verdict}")
         return self.link(finding.claim.id, None)
 
@@ -45,36 +48,26 @@ class Page:
         return name if claim.notebook and name in self.env.found_docs else None
 
     def table(self, prefix: str, findings: list[Finding]) -> nodes.Node:
-        """One row per claim."""
+        """One row per claim, with classes for the filter of ``claims.js``."""
         rows = [self.row(finding) for finding in findings]
-        return _boxed(_table(COLUMNS, rows, "claims-table", "colwidths-given"), f"claims-{prefix.lower()}")
+        anchors = [f"claims-{each.lower()}" for each in dict.fromkeys(f.claim.id.split(".")[0] for f in findings)]
+        table = _boxed(_table(COLUMNS, rows, "claims-table", "colwidths-given"), f"claims-{prefix.lower() or 'all'}")
+        table["ids"] += [anchor for anchor in anchors if anchor not in table["ids"]]
+        return table
 
     def row(self, finding: Finding) -> nodes.row:
-        """Id, where and kind; statement; numbers; verdict with its sentence and the link to the evidence."""
-        claim = finding.claim
-        head = [_line(nodes.strong(text=claim.id)), _line(claim.source, "claims-where"), _line(claim.kind)]
-        numbers = [_check_line(check, finding) for check in claim.checks]
-        body: list[nodes.Node] = [nodes.bullet_list("", *numbers, classes=["claims-numbers"])] if numbers else []
-        body += _details(claim.checks)
-        verdict = finding.verdict.name
-        tail: list[nodes.Node] = [_line(f"{MARKS[verdict]} {verdict}", "claims-verdict")]
-        tail += [_line(claim.sentence)] if claim.sentence else []
+        """Id and where; verdict, its sentence and, folded, statement, numbers and criteria; the chapter."""
+        claim, verdict = finding.claim, finding.verdict.name
+        head = [_line(nodes.strong(text=claim.id)), _line(claim.source, "claims-where")]
+        found = nodes.paragraph("", "", nodes.strong(text=f"{MARKS[verdict]} {verdict}"), classes=["claims-verdict"])
+        found += [nodes.Text(". "), *_line(claim.sentence).children] if claim.sentence else []
         page = self.notebook(claim)
-        if page and claim.checks and claim.checks[0].name in finding.values:
-            tail.append(_line(self.link("evidence", page, claim.anchor, f"Evidence for {claim.id}")))
-        cells = [head, [_line(claim.claim)], body or [_line("–")], tail]
-        return nodes.row("", *(nodes.entry("", *cell) for cell in cells), ids=[claim.slug])
-
-    def changes(self, findings: list[Finding]) -> nodes.Node:
-        """One row per claim that the first edition judged: its verdict then and now, and why."""
-        rows = []
-        for finding in (found for found in findings if found.claim.first_edition):
-            claim, verdict = finding.claim, finding.verdict.name
-            texts = [claim.first_edition, f"{MARKS[verdict]} {verdict}", claim.changed or "new word, same judgement"]
-            cells = [_line(self.row_link(finding)), *(_line(text) for text in texts)]
-            rows.append(nodes.row("", *(nodes.entry("", cell) for cell in cells)))
-        heads = {"Claim": 10, "First edition": 22, "Now": 22, "Why": 46}
-        return _boxed(_table(heads, rows, "claims-changes", "colwidths-given"), "claims-changes")
+        anchor = claim.anchor if page and claim.checks and claim.checks[0].name in finding.values else ""
+        title = self.env.titles[page].astext() if page else "–"
+        tail = [_line(self.link(title, page, anchor, f"Evidence for {claim.id}"))]
+        cells: list[list[nodes.Node]] = [head, [found, *_folded(finding)], tail]
+        classes = [f"source-{claim.id.split('.')[0]}", f"verdict-{nodes.make_id(verdict)}", f"chapter-{claim.notebook}"]
+        return nodes.row("", *(nodes.entry("", *cell) for cell in cells), ids=[claim.slug], classes=classes)
 
     def summary(self, findings: list[Finding]) -> nodes.Node:
         """Counts by verdict for each source, and links to its table and chapters."""
@@ -95,7 +88,7 @@ class Page:
     def summary_row(self, prefix: str, group: list[Finding], shown: list[str]) -> nodes.row:
         """The counts of one source."""
         source = group[0].claim.source.split(",")[0]
-        listing = (name for name, data in self.env.metadata.items() if prefix in data.get(PAGE_KEY, "").split())
+        listing = (name for name, data in self.env.metadata.items() if _lists(data, prefix))
         pages = dict.fromkeys(page for finding in group if (page := self.notebook(finding.claim)))
         chapters = [_line(self.link(self.env.titles[page].astext(), page)) for page in pages]
         counts = Counter(finding.verdict.name for finding in group)
@@ -103,6 +96,12 @@ class Page:
         name = self.link(f"{source} ({prefix})", next(listing, None), f"claims-{prefix.lower()}")
         cells: list[list[nodes.Node]] = [[_line(name)], [*chapters] or [_line("–")], *([_line(n)] for n in numbers)]
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+
+
+def _lists(metadata: dict[str, str], name: str) -> bool:
+    """Whether a page with this metadata lists the claims whose ids start like ``name``."""
+    listed = metadata.get(PAGE_KEY, "-").split()
+    return any(name.startswith(prefix) or prefix == EVERYTHING for prefix in listed if prefix != "-")
 
 
 NODES = {
@@ -123,29 +122,32 @@ def _label(row: nodes.row, heads: list[str]) -> None:
         entry.insert(0, nodes.paragraph("", "", nodes.Text(head), classes=["claims-label"]))
 
 
-def _check_line(check: Check, finding: Finding) -> nodes.list_item:
+def _folded(finding: Finding) -> list[nodes.Node]:
+    """Statement, checks and the first edition's verdict, folded away where the format can fold."""
+    claim = finding.claim
+    body: list[nodes.Node] = [_line(f"Claim ({claim.kind}): {claim.claim}")]
+    if claim.checks:
+        items = [nodes.list_item("", _check_line(check, finding)) for check in claim.checks]
+        body.append(nodes.bullet_list("", *items, classes=["claims-numbers"]))
+    if claim.first_edition:
+        why = claim.changed or "a new word for the same judgement"
+        body.append(_line(f"First edition: {claim.first_edition}; {why}"))
+    opening = nodes.raw("", "<details><summary>claim, numbers and criteria</summary>", format="html")
+    return [opening, *body, nodes.raw("", "</details>", format="html")]
+
+
+def _check_line(check: Check, finding: Finding) -> nodes.paragraph:
     role = "" if check.role == "claim" else f" [{check.role}]"
     if check.correction:
         role = f" [correction: {check.correction}]"
+    compared = f"{check.statement} Criterion {check.test}: {check.why}"
     if check.name not in finding.values:
-        return nodes.list_item("", _line(f"– {check.quantity}: not recorded ({check.test}){role}"))
+        return _line(f"– {check.quantity}: not recorded ({check.test}){role}. {compared}")
     mark = "✓" if finding.verdict.outcomes[check.name] else "✗"
     if check.role == "counterexample":
         mark = "found:" if finding.verdict.outcomes[check.name] else "none found:"
     found = digits(check.test.rounded(finding.values[check.name]))
-    return nodes.list_item("", _line(f"{mark} {check.quantity}: {found} ({check.test}){role}"))
-
-
-def _details(checks: tuple[Check, ...]) -> list[nodes.Node]:
-    """What is compared and why the tolerance is what it is, folded away where the format can fold."""
-    if not checks:
-        return []
-    items = [
-        nodes.list_item("", _line(f"{check.quantity}: {check.statement} Criterion {check.test}: {check.why}"))
-        for check in checks
-    ]
-    opening = nodes.raw("", "<details><summary>what is compared, and why these criteria</summary>", format="html")
-    return [opening, nodes.bullet_list("", *items), nodes.raw("", "</details>", format="html")]
+    return _line(f"{mark} {check.quantity}: {found} ({check.test}){role}. {compared}")
 
 
 def _table(columns: dict[str, int], rows: list[nodes.row], *classes: str) -> nodes.table:

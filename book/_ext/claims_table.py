@@ -1,8 +1,8 @@
 """Sphinx directives that show the registry of claims with the numbers found in this very build.
 
-``{claims-table} P1`` lists the claims whose id starts with P1, ``{claims-summary}`` counts the verdicts,
-``{claims-changes}`` sets them beside the first edition's, and ``{claims-settings}`` lists the registry's common
-settings; the role ``{claim}`P1.02` `` links to a row from any page.
+``{claims-table}`` lists the claims, or with an argument those whose id starts with it; ``{claims-summary}`` counts
+the verdicts, and ``{claims-settings}`` lists the registry's common settings; the role ``{claim}`P1.02` `` links to a
+row from any page.
 Numbers come from the notebooks as MyST-NB executed them, read once all pages are read, so that the order of pages does
 not matter. A verdict that differs from the committed one is a warning.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from claims_page import PAGE_KEY, Page  # type: ignore[import-not-found]  # a neighbour in this folder
+from claims_page import EVERYTHING, PAGE_KEY, Page  # type: ignore[import-not-found]  # a neighbour in this folder
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -32,10 +32,6 @@ class ClaimsSummary(nodes.General, nodes.Element):
     """Stands for the counts by verdict until all notebooks have run."""
 
 
-class ClaimsChanges(nodes.General, nodes.Element):
-    """Stands for the verdicts of the first edition beside today's until all notebooks have run."""
-
-
 class ClaimReference(nodes.Inline, nodes.TextElement):
     """Stands for a link to a row until the page that holds it is known."""
 
@@ -46,7 +42,7 @@ def registry_of(env: BuildEnvironment) -> Registry:
 
 
 class ClaimsDirective(SphinxDirective):
-    """What the three directives share: they depend on the registry and are resolved late."""
+    """What the directives share: they depend on the registry and are resolved late."""
 
     def note_page(self, prefix: str = "") -> Registry:
         """The registry, after noting that this page shows it."""
@@ -58,14 +54,14 @@ class ClaimsDirective(SphinxDirective):
 
 
 class ClaimsTableDirective(ClaimsDirective):
-    """``{claims-table} PREFIX``."""
+    """``{claims-table}`` or ``{claims-table} PREFIX``."""
 
-    required_arguments = 1
+    optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """A placeholder for the rows."""
-        prefix = self.arguments[0]
-        if not any(claim.id.startswith(prefix) for claim in self.note_page(prefix)):
+        prefix = "".join(self.arguments)
+        if not any(claim.id.startswith(prefix) for claim in self.note_page(prefix or EVERYTHING)):
             raise self.error(f"claims-table: found no claim whose id starts with {prefix!r}.")
         return [ClaimsTable(prefix=prefix)]
 
@@ -77,15 +73,6 @@ class ClaimsSummaryDirective(ClaimsDirective):
         """A placeholder for the counts."""
         self.note_page()
         return [ClaimsSummary()]
-
-
-class ClaimsChangesDirective(ClaimsDirective):
-    """``{claims-changes}``."""
-
-    def run(self) -> list[nodes.Node]:
-        """A placeholder for the table."""
-        self.note_page()
-        return [ClaimsChanges()]
 
 
 class ClaimsSettingsDirective(ClaimsDirective):
@@ -152,8 +139,6 @@ class Site:
             node.replace_self(page.table(prefix, findings))
         for node in list(doctree.findall(ClaimsSummary)):
             node.replace_self(page.summary(list(self.collection)))
-        for node in list(doctree.findall(ClaimsChanges)):
-            node.replace_self(page.changes(list(self.collection)))
         for node in list(doctree.findall(ClaimReference)):
             node.replace_self(page.row_link(self.collection[node["claim"]]))
 
@@ -169,14 +154,14 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     site = Site()
     app.add_config_value("claims_registry", "book/claims.yml", "env")
-    for node in (ClaimsTable, ClaimsSummary, ClaimsChanges, ClaimReference):
+    for node in (ClaimsTable, ClaimsSummary, ClaimReference):
         app.add_node(node)
     app.add_directive("claims-table", ClaimsTableDirective)
     app.add_directive("claims-summary", ClaimsSummaryDirective)
-    app.add_directive("claims-changes", ClaimsChangesDirective)
     app.add_directive("claims-settings", ClaimsSettingsDirective)
     app.add_role("claim", ClaimRole())
     app.add_css_file("claims.css")
+    app.add_js_file("claims.js", loading_method="defer")
     app.connect("config-inited", add_stylesheet)
     app.connect("env-updated", site.gather)
     app.connect("doctree-resolved", site.resolve)

@@ -2,17 +2,22 @@
 
 ``{notebook-figure} fig-x`` with a caption as its content. Picture and alternative text are those of the figure called
 ``fig-x``; the caption may cite its number with ``{numref}`` and values with ``{glue:text}``. The copy has no number.
+``{figure-index}`` shows several, small: a line each, ``figure of the source | fig-x | claims``.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+
+from chapters.claims import MARKS, load
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +38,29 @@ class NotebookFigureDirective(SphinxDirective):
         self.set_source_info(node)
         self.state.nested_parse(self.content, self.content_offset, node)
         return [node]
+
+
+class FigureIndexDirective(SphinxDirective):
+    """``{figure-index}``, with a line for each figure of a source: its name there, ours, and the claims it bears on."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The figures, each with the source's number, a link to the whole figure, and verdicts."""
+        self.assert_has_content()
+        index = nodes.container(classes=["figure-index"])
+        registry = load(Path(self.env.srcdir) / self.env.config.claims_registry)
+        for offset, line in enumerate(self.content):
+            where, name, claims = (part.strip() for part in line.split("|"))
+            marks = ", ".join(f"{MARKS[registry[each].verdict]} {{claim}}`{each}`" for each in claims.split())
+            node = notebook_figure(name=name)
+            self.set_source_info(node)
+            text = f"**{where}** · [ours](#{name})" + f" · {marks}" * bool(marks)
+            self.state.nested_parse(
+                StringList([text], self.state.document["source"]), self.content_offset + offset, node
+            )
+            index += node
+        return [index]
 
 
 class CopyFigures(SphinxPostTransform):
@@ -65,5 +93,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_node(notebook_figure)
     app.add_directive("notebook-figure", NotebookFigureDirective)
+    app.add_directive("figure-index", FigureIndexDirective)
     app.add_post_transform(CopyFigures)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

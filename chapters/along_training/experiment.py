@@ -29,11 +29,16 @@ from capcore.complexity import (
     sensitivity,
     trace_curves,
 )
-from chapters.along_training.data_rank_bound import without_common_shift
-from chapters.along_training.ranks import example_leverage, participation_ratio, quick_rank, rank_ceiling
-from chapters.effective_complexity import training as effective_complexity
+from chapters.along_training.ranks import (
+    example_leverage,
+    participation_ratio,
+    quick_rank,
+    rank_ceiling,
+    without_common_shift,
+)
+from chapters.effective_complexity import experiment as effective_complexity
 from chapters.effective_complexity.experiment import plain
-from chapters.effective_complexity.tangent_networks import tangent_network
+from chapters.effective_complexity.tangents import tangent_network
 from chapters.stored import stored
 
 SETTINGS: dict[str, Any] = {

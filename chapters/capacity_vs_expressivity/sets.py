@@ -15,12 +15,53 @@ from scipy.stats import chi2
 from capcore.complexity.network import Network, as_network
 from capcore.complexity.sets import SetNetwork
 from capcore.validation import finite_array, one_of, positive_integer
-from chapters.capacity_vs_expressivity.orbits import closed_under_exchange, with_places
-from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
+from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 N_ITEMS, ITEM_DIM = 4, 3
 ALL_ITEMS = N_ITEMS * ITEM_DIM
 TrainedModel = Network | SetNetwork
+
+
+def closed_under_exchange(
+    inputs: object, labels: object, places: Sequence[int] = (0, 1)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (2n, items, d) and labels (2n,): the given ones, then each with two items exchanged and the label negated.
+
+    Parameters
+    ----------
+    inputs : (n, items, d). labels : (n,) of ±1. places : which two items are exchanged.
+
+    >>> [part.ravel().tolist() for part in closed_under_exchange([[[2.0], [1.0]]], [1])]
+    [[2.0, 1.0, 1.0, 2.0], [1.0, -1.0]]
+    """
+    items = finite_array(inputs, "inputs", 3)
+    values = labels_of(labels, len(items))
+    if len(set(places)) != 2 or not all(0 <= place < items.shape[1] for place in places):
+        raise ValueError(f"places: found {tuple(places)}, expected two different ones of 0 … {items.shape[1] - 1}.")
+    order = np.arange(items.shape[1])
+    order[list(places)] = order[list(places)[::-1]]
+    return np.concatenate([items, items[:, order]]), np.concatenate([values, -values])
+
+
+def with_places(inputs: object) -> np.ndarray:
+    """(n, items, d + items) inputs whose items carry the number of their place, as a 1 among zeros.
+
+    A model of sets that reads these sees the order.
+
+    >>> with_places([[[5.0], [7.0]]]).tolist()
+    [[[5.0, 1.0, 0.0], [7.0, 0.0, 1.0]]]
+    """
+    items = finite_array(inputs, "inputs", 3)
+    places = np.broadcast_to(np.eye(items.shape[1]), (len(items), items.shape[1], items.shape[1]))
+    return np.concatenate([items, places], axis=2)
+
+
+def labels_of(labels: object, count: int) -> np.ndarray:
+    """``labels`` as floats (count,), or an error that says how many are missing."""
+    values = finite_array(labels, "labels", 1)
+    if len(values) != count:
+        raise ValueError(f"labels: found {len(values)}, expected {count}, one for each input.")
+    return values
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What models of sets memorise, express, and can move: the stored experiment read, and what is computed beside it.
+"""What models of sets memorise, express, and can move: the stored experiments read, and drawn.
 
 Capacity as memorisation, the random labels that a training procedure fits, belongs to a model *and* to what trains it
 (Zhang et al., 2017; the note).
@@ -11,22 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
 from scipy.stats import spearmanr
 
-from capcore.complexity import Network, SetNetwork, parameter_rank, random_network
+from capcore.plotting import CYCLE, MARKERS
 from capcore.validation import finite_array, finite_number
-from chapters.capacity_vs_expressivity.orbits import closed_under_exchange
-from chapters.shared.intervals import Interval
+from chapters.capacity_vs_expressivity.sets import MODELS
 
 KAPPA = "κ (rank of Jacobian)"
 """The column of κ, carried over to networks as the rank of the parameter Jacobian."""
-WIDTHS: dict[str, tuple[list[int], list[int]]] = {
-    "invariant": ([3, 8, 6], [6, 8, 1]),
-    "order-aware": ([], [12, 8, 8, 1]),
-    "narrow": ([], [12, 6, 1]),
-    "linear": ([], [12, 1]),
-}
-"""Small models of the figure of ranks: widths of the item network, and of the network above or of the whole."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +131,6 @@ def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on:
     trained_on : "order" or "random labels", the training after which κ and its allocation were taken; models that were
         trained on random labels only have those.
     """
-    from chapters.capacity_vs_expressivity.sets import MODELS
-
     found = {}
     size = str(content["settings"]["kappa_size"])
     for name, rows in content["values"]["random labels"].items():
@@ -160,11 +152,6 @@ def model_axes(content: Mapping[str, Any], ranks: Mapping[str, Any], trained_on:
     return found
 
 
-def kappa_on_pairs(content: Mapping[str, Any], name: str) -> int:
-    """κ of a model trained on the order target, on the stored pairs of examples; median over seeds."""
-    return int(np.median(content["values"]["targets"][name]["order"]["rank"]))
-
-
 def half_distance(fit: TargetFit, whole: bool = False) -> float:
     """Median over seeds of |test accuracy − ½|; with ``whole`` the largest over seeds, training and test set.
 
@@ -176,75 +163,80 @@ def half_distance(fit: TargetFit, whole: bool = False) -> float:
     return float(np.median(np.abs(fit.test - 0.5)))
 
 
-def accuracy_intervals(models: Mapping[str, ModelAxes]) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Model → target → mean test accuracy over seeds and the ends of its t-interval (95 %)."""
-    found: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for name, each in models.items():
-        found[name] = {}
-        for task, fit in each.fits.items():
-            over_seeds = Interval.of(fit.test)
-            found[name][task] = (over_seeds.mean, over_seeds.low, over_seeds.high)
-    return found
-
-
 def capacity_correlation(models: Mapping[str, ModelAxes], of_parameters: bool = False) -> float:
     """Spearman's rank correlation between κ (median over seeds), or parameters, and the random labels memorised."""
     ranks = [each.n_params if of_parameters else float(np.median(each.ranks)) for each in models.values()]
     return float(spearmanr(ranks, [each.memorisation.memorised() for each in models.values()]).statistic)
 
 
-def ranks_on_pairs(counts: Sequence[int], seed: int) -> dict[str, list[int]]:
-    """Small model of :data:`WIDTHS` at random parameters → κ on as many pairs of examples, items 1 and 2 exchanged."""
-    rng = np.random.default_rng(seed)
-    networks = {name: _random_model(*widths, rng) for name, widths in WIDTHS.items()}
-    items = rng.normal(size=(max(counts), 4, 3))
-    found: dict[str, list[int]] = {name: [] for name in networks}
-    for count in counts:
-        pairs = closed_under_exchange(items[:count], np.ones(count))[0]
-        for name, network in networks.items():
-            read = pairs if isinstance(network, SetNetwork) else pairs.reshape(len(pairs), -1)
-            found[name].append(parameter_rank(network, read).rank)
-    return found
+def _style(name: str) -> dict[str, Any]:
+    """The same colour and mark of a model in all figures."""
+    k = list(MODELS).index(name) if name in MODELS else len(MODELS)
+    return {"color": CYCLE[k % len(CYCLE)], "marker": MARKERS[k % len(MARKERS)], "label": name}
 
 
-def untrained_accuracies(n_networks: int, n_pairs: int, seed: int) -> list[float]:
-    """Accuracies of random invariant networks on a set closed under the exchange, labels drawn at random."""
-    rng = np.random.default_rng(seed)
-    items, labels = closed_under_exchange(rng.normal(size=(n_pairs, 4, 3)), rng.choice([-1.0, 1.0], n_pairs))
-    nets = [_random_model(*WIDTHS["invariant"], rng) for _ in range(n_networks)]
-    return [float(np.mean(np.where(net(items)[:, 0] > 0, 1.0, -1.0) == labels)) for net in nets]
+def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
+    """Test accuracy on a target against random labels memorised, a named mark per model; an arrow where all were.
+
+    Dashed: guessing.
+    """
+    for name, each in models.items():
+        style = _style(name)
+        place = (each.memorisation.memorised(), float(np.median(each.fits[task].test)))
+        ax.plot(*place, linestyle="none", markersize=9, zorder=3, **style)
+        side: dict[str, Any] = {"ha": "left", "xytext": (8, 3)}
+        if each.memorisation.at_edge:
+            side = {"ha": "right", "xytext": (-8, 3)}
+            arrow = {"arrowstyle": "<-", "color": style["color"]}
+            ax.annotate("", place, (34, 0), textcoords="offset points", arrowprops=arrow)
+        ax.annotate(name, place, textcoords="offset points", va="bottom", **side)
+    ax.axhline(0.5, color="0.25", linestyle="--", linewidth=0.9)
+    sizes = next(iter(models.values())).memorisation.sizes
+    ax.set(xscale="log", xlabel="random labels memorised (capacity)", xlim=(sizes[0] / 1.5, 2 * sizes[-1]))
+    ax.set(ylabel=f"test accuracy on {task} (expressivity)", ylim=(0.45, 1.02))
+    _plain_ticks(ax, sizes)
+    return ax
 
 
-def alpha_rows(content: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Model → what it was trained on → Σ α log₁₀ λ_max of its weights, mean and half-width over seeds, as text."""
-    size = str(content["settings"]["kappa_size"])
-    found = {}
-    for name, tasks in content["values"]["targets"].items():
-        after = {f"{size} random labels": content["values"]["random labels"][name][size], "order": tasks["order"]}
-        found[name] = {f"trained on {what}": _mean_and_half(row["alpha_hat"]) for what, row in after.items()}
-    return found
+def plot_memorisation(curves: Mapping[str, MemorisationCurve], ax: Axes) -> Axes:
+    """Training accuracy on random labels against their number: medians, with the range over the trials as a band."""
+    for name, curve in curves.items():
+        style = _style(name)
+        ax.plot(curve.sizes, curve.medians, **style)
+        low, high = curve.accuracies.min(axis=1), curve.accuracies.max(axis=1)
+        ax.fill_between(curve.sizes, low, high, color=style["color"], alpha=0.15, linewidth=0)
+    ax.axhline(0.5, color="0.25", linestyle="--", linewidth=0.9)
+    ax.set(xscale="log", xlabel="random labels to memorise", ylabel="training accuracy", ylim=(0.47, 1.02))
+    _plain_ticks(ax, next(iter(curves.values())).sizes)
+    return ax
 
 
-def live_comparison(content: Mapping[str, Any], name: str, task: str, n_seeds: int, tolerance: float = 0.05) -> str:
-    """Train ``n_seeds`` of the stored runs again; in words whether median training and test accuracies agree."""
-    if not n_seeds:
-        return "no network was trained here"
-    from chapters.capacity_vs_expressivity.experiment import express
+def plot_against_kappa(points: Mapping[str, tuple[float, float]], ax: Axes, slopes: Sequence[int] = (1, 2)) -> Axes:
+    """Labels memorised against κ, a mark per model with its name; dashed, multiples of κ.
 
-    settings = {**content["settings"], "seeds": content["settings"]["seeds"][:n_seeds]}
-    now, then = express(name, task, settings), content["values"]["targets"][name][task]
-    gap = max(abs(float(np.median(now[k]) - np.median(then[k][:n_seeds]))) for k in ("train", "test"))
-    return f"the stored accuracies are {'met' if gap <= tolerance else 'missed'} within {tolerance:.2f}"
+    Parameters
+    ----------
+    points : model → κ and labels.
+    """
+    span = np.array([min(k for k, _ in points.values()) / 1.5, 1.5 * max(k for k, _ in points.values())])
+    for slope, style in zip(slopes, ("--", ":"), strict=False):
+        ax.plot(span, slope * span, color="0.25", linestyle=style, linewidth=0.9, label=f"{slope} per κ")
+    for name, (kappa, labels) in points.items():
+        ax.plot(kappa, labels, linestyle="none", **_style(name))
+    ax.set(xscale="log", yscale="log", xlabel="κ after training on random labels", ylabel="random labels memorised")
+    return ax
 
 
-def _random_model(items: list[int], rest: list[int], rng: np.random.Generator) -> Network | SetNetwork:
-    above = random_network(rest, rng, 1.5, 0.5, "tanh")
-    return SetNetwork(random_network(items, rng, 1.5, 0.5, "tanh"), above) if items else above
+def plot_shares(points: Mapping[str, tuple[float, float]], ax: Axes) -> Axes:
+    """Test accuracy on the order target against the share of κ that sees the order, a mark per model."""
+    for name, (share, accuracy) in points.items():
+        ax.plot(share, accuracy, linestyle="none", **_style(name))
+    ax.axhline(0.5, color="0.25", linestyle="--", linewidth=0.9)
+    ax.set(xlabel="share of κ that sees the exchange", ylabel="test accuracy, order target", ylim=(0.45, 1.02))
+    ax.set_xlim(-0.03, 0.63)
+    return ax
 
 
-def _mean_and_half(values: Sequence[float | None]) -> str:
-    numbers = np.array([value for value in values if value is not None])
-    if len(numbers) < 2:
-        return "no matrix with ten eigenvalues"
-    found = Interval.of(numbers)
-    return f"{found.mean:.1f} ± {found.half_width:.1f}"
+def _plain_ticks(ax: Axes, values: Sequence[int] | np.ndarray) -> None:
+    ax.set_xticks(values, [f"{value:,}" for value in values])
+    ax.xaxis.set_minor_locator(NullLocator())

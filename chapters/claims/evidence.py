@@ -13,6 +13,7 @@ from chapters.claims.criteria import ClaimsError, Value, digits, plain
 from chapters.claims.notation import to_html
 from chapters.claims.registry import Check, Claim, load
 from chapters.claims.verdicts import CORRECTED, HOLDS, MARKS
+from chapters.parameters import CHANGED
 
 METADATA_KEY = "capcore"
 GLUE_PREFIX = "application/papermill.record/"
@@ -34,32 +35,35 @@ class Evidence:
     def __str__(self) -> str:
         """The verdict, and one line per check."""
         lines = [f"{self._verdict()} · {self.claim.id} ({self.claim.source})"]
-        lines += [f"  {self.claim.sentence}"] if self._is_first else []
-        for check, shown, passes in self._rows():
-            lines.append(f"  {_outcome(check, passes)}: {check.quantity} = {shown} (criterion: {check.test})")
+        lines += [f"  {self.claim.sentence}"] if self._is_first and not CHANGED else []
+        for check, shown, outcome in self._rows():
+            lines.append(f"  {outcome + ': ' if outcome else ''}{check.quantity} = {shown} (criterion: {check.test})")
         return "\n".join(lines)
 
     def html(self) -> str:
-        """The box shown on the page: claim and verdict, with the checks folded away.
+        """The box shown on the page: verdict and sentence, with the claim and its checks folded away.
 
         Anchor and sentence stand where the claim's first check is recorded. Cells carry their column's head as
-        ``data-label``, for screens too narrow for columns.
+        ``data-label``, for screens too narrow for columns. With other parameters there is no verdict and no outcome.
         """
         anchor = f' id="{self.claim.anchor}"' if self._is_first else ""
-        sentence = f"<p>{to_html(self.claim.sentence)}</p>" if self._is_first and self.claim.sentence else ""
+        number = len(self.values)
+        sentence = f": {to_html(self.claim.sentence)}" if self._is_first and not CHANGED else ""
+        heads = ["quantity", "found", "criterion"] + ["outcome"] * (not CHANGED)
         rows = "".join(
             f"<tr><td>{to_html(check.quantity)}{_role(check)}<br><small>{to_html(check.statement)}</small></td>"
             f'<td data-label="found">{escape(shown)}</td><td data-label="criterion">{escape(str(check.test))}</td>'
-            f'<td data-label="outcome">{_outcome(check, passes)}</td></tr>'
-            for check, shown, passes in self._rows()
+            + (f'<td data-label="outcome">{outcome}</td>' if outcome else "")
+            + "</tr>"
+            for check, shown, outcome in self._rows()
         )
-        number = len(self.values)
         return (
             f'<div class="capcore-claim"{anchor}><p><strong>{self._verdict()}</strong> · {self.claim.id} '
-            f"({to_html(self.claim.source)}): {to_html(self.claim.claim)}</p>{sentence}"
-            f"<details{' open' * self._differs}><summary>{number} check{'s' * (number > 1)}</summary>"
-            '<table><thead><tr><th scope="col">quantity</th><th scope="col">found</th><th scope="col">criterion</th>'
-            f'<th scope="col">outcome</th></tr></thead><tbody>{rows}</tbody></table></details></div>'
+            f"({to_html(self.claim.source)}){sentence}</p>"
+            f"<details{' open' * bool(CHANGED or self._differs)}><summary>the claim and {number} "
+            f"check{'s' * (number > 1)}</summary><p>{to_html(self.claim.claim)}</p><table><thead><tr>"
+            + "".join(f'<th scope="col">{head}</th>' for head in heads)
+            + f"</tr></thead><tbody>{rows}</tbody></table></details></div>"
         )
 
     @property
@@ -67,6 +71,8 @@ class Evidence:
         return self.claim.checks[0].name in self.values
 
     def _verdict(self) -> str:
+        if CHANGED:
+            return f"other {', '.join(CHANGED)} than in the book: this run's values, without a verdict"
         text = f"{MARKS[self.claim.verdict]} {self.claim.verdict}"
         return f"{text} at the book's parameters, not with those of this run" if self._differs else text
 
@@ -74,14 +80,19 @@ class Evidence:
     def _differs(self) -> bool:
         """Whether a check fails here that the verdict rests on: other parameters than the book's were given."""
         decisive = {HOLDS: "claim", CORRECTED: "correction"}.get(self.claim.verdict)
-        return any(check.role == decisive and not passes for check, _, passes in self._rows())
+        return any(check.role == decisive and not check.test.holds(value) for check, value in self._recorded())
 
-    def _rows(self) -> list[tuple[Check, str, bool]]:
-        checks = [check for check in self.claim.checks if check.name in self.values]
+    def _recorded(self) -> list[tuple[Check, Value]]:
+        return [(check, self.values[check.name]) for check in self.claim.checks if check.name in self.values]
+
+    def _rows(self) -> list[tuple[Check, str, str]]:
         return [
-            (check, digits(check.test.stable(value, check.varies)), check.test.holds(value))
-            for check in checks
-            for value in [self.values[check.name]]
+            (
+                check,
+                digits(check.test.stable(value, check.varies)),
+                "" if CHANGED else _outcome(check, check.test.holds(value)),
+            )
+            for check, value in self._recorded()
         ]
 
 

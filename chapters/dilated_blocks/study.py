@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import PowerLaw, Process
 from chapters.dilated_blocks.experiment import ORDERS, dilated_models, follow
@@ -74,31 +71,3 @@ def family_shares(content: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 def holding(found: Mapping[str, Mapping[str, float]]) -> int:
     """Number of families for which both statements of claim P1.40 about shares hold."""
     return sum(each["near"] >= 0.5 and each["far"] >= 0.01 for each in found.values())
-
-
-def spread(case: Mapping[str, Any], quantity: str) -> tuple[float, float]:
-    """Smallest and largest last value of a quantity over the runs of a case."""
-    last = np.array([run[quantity][-1] for run in case["runs"]])
-    return float(last.min()), float(last.max())
-
-
-def courses(cases: Cases) -> dict[str, list[dict[str, Any]]]:
-    """Label → runs, by Gauss–Newton and by L-BFGS-B, in the order of the figures."""
-    groups = {order: list(case["runs"]) for order, case in cases.items()}
-    return {**groups, **{f"{order}, L-BFGS-B": [case["l-bfgs-b"]] for order, case in cases.items()}}
-
-
-def table(cases: Cases) -> pd.DataFrame:
-    """Every Gauss–Newton run at its end: a row for each order and start."""
-    rows = {
-        f"{order}, start {i}": {
-            "loss": f"{run['loss'][-1]:.1e}",
-            "still to go": f"{run['reach'][-1]:.0e}",
-            "arrived": "yes" if run["converged"] else "no",
-            "nearest third": f"{run['near'][-1]:.3f}",
-            "farthest third": f"{run['far'][-1]:.3f}",
-        }
-        for order, case in cases.items()
-        for i, run in enumerate(case["runs"])
-    }
-    return pd.DataFrame(rows).T

@@ -15,26 +15,6 @@ from chapters.shared.intervals import student_interval
 STYLES = ("-", "--", ":", "-.")
 
 
-def plot_by_size(
-    found: Mapping[str, ModelComplexity], ax: Axes, laws: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None
-) -> Axes:
-    """Mean training errors with their intervals against the sample size; a cross where each complexity is.
-
-    Parameters
-    ----------
-    laws : label → sizes and expected errors, thin lines.
-    """
-    for i, (label, each) in enumerate(found.items()):
-        colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
-        ax.errorbar(each.sizes, each.means, each.half_widths, fmt=marker, color=colour, linewidth=1, label=label)
-        if laws is not None:
-            ax.plot(*laws[label], color=colour, linewidth=0.9, linestyle=STYLES[i % len(STYLES)])
-        ax.plot([each.value], [each.epsilon], "x", color="black", markersize=9, markeredgewidth=1.6, zorder=5)
-        ax.axhline(each.epsilon, color="0.4", linestyle="--", linewidth=0.8)
-    ax.set(xlabel="samples n", ylabel="mean training error", xscale="log")
-    return ax
-
-
 def plot_errors(
     settings: Sequence[float],
     lines: Mapping[str, np.ndarray],

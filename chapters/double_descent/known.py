@@ -12,7 +12,6 @@ from math import comb
 
 import numpy as np
 from scipy.optimize import nnls
-from scipy.stats import binom
 
 from capcore.complexity import ModelComplexity, model_complexity
 from capcore.complexity.effective import Sample, least_squares, noise
@@ -45,20 +44,6 @@ def separable(inputs: object, labels: object) -> bool:
 def not_separable(inputs: np.ndarray, labels: np.ndarray, rng: np.random.Generator) -> float:
     """1 where the labels are not :func:`separable`, 0 where they are: a procedure's training error."""
     return float(not separable(inputs, labels))
-
-
-def separable_probability(n: object, n_inputs: int) -> np.ndarray:
-    """Probability that a random dichotomy of n points in general position in ``n_inputs`` dimensions is separable.
-
-    2^(1−n) Σ_{k < n_inputs} C(n − 1, k) (Cover's function-counting theorem, 1965), for n (…) of at least 1; shape (…).
-
-    >>> separable_probability([1, 3, 6, 12], 3).round(3).tolist()
-    [1.0, 1.0, 0.5, 0.033]
-    """
-    counts = finite_array(n, "n", (0, 1, 2))
-    if (counts < 1).any() or (counts != np.rint(counts)).any():
-        raise ValueError(f"n: found {counts.min():g} among them, expected whole numbers of at least 1.")
-    return np.asarray(binom.cdf(positive_integer(n_inputs, "n_inputs") - 1, counts - 1, 0.5))
 
 
 def separable_complexity(n_inputs: int, epsilon: float = 0.5) -> int:
@@ -109,15 +94,6 @@ def of_separability(dimensions: Sequence[int], n_draws: int, rng: np.random.Gene
             not_separable, random_dichotomies(d), rng, epsilon=0.5, maximum=5 * d, n_trials=n_draws, n_probes=5
         )
         for d in dimensions
-    }
-
-
-def laws(rank: int, dimension: int, maximum: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Name → sizes and expected errors: of least squares, and of separation by Cover's count."""
-    sizes = np.arange(1, maximum + 1)
-    return {
-        "least squares": (sizes, np.maximum(0.0, 1 - rank / sizes)),
-        "separation": (sizes, 1 - separable_probability(sizes, dimension)),
     }
 
 

@@ -17,7 +17,6 @@ from chapters.double_descent.experiment import (
     relabelled,
     split,
     squared_error,
-    training_errors,
     wrong_share,
 )
 from chapters.shared.intervals import geometric_interval
@@ -227,29 +226,3 @@ class StoredDescent:
         """Fewest hidden units whose mean training error is at most ``limit``; None where there are none."""
         within = self.widths[self.errors(name).mean(axis=1) <= limit]
         return int(within[0]) if len(within) else None
-
-    def first_by_seed(self, name: str, limit: float) -> np.ndarray:
-        """(n_seeds,) fewest hidden units whose training error of that seed is at most ``limit``; −1 for none."""
-        within = self.errors(name) <= limit
-        return np.where(within.any(axis=0), self.widths[within.argmax(axis=0)], -1)
-
-    @property
-    def seed_peaks(self) -> np.ndarray:
-        """(n_seeds,) hidden units at which the test mean square of each seed is largest."""
-        return self.widths[self.errors("test").argmax(axis=0)]
-
-    def rerun_gap(self, n: int, n_steps: int, n_seeds: int) -> float:
-        """Largest difference between mean training errors run again and stored: ``n`` images, both kinds of labels.
-
-        Not zero on another processor, where networks part from one another after some hundred steps.
-        """
-        settings = self.settings["steps"]
-        row, column = settings["sizes"].index(n), self.steps.index(n_steps)
-        gaps = []
-        for kind in settings["labels"]:
-            again = [
-                training_errors(n, kind, seed, [n_steps], settings["epochs"], settings)[0][0] for seed in range(n_seeds)
-            ]
-            kept = np.array(self.values["steps"][kind]["steps"])[row, :n_seeds, column]
-            gaps.append(abs(float(np.mean(again) - kept.mean())))
-        return max(gaps)

@@ -10,36 +10,27 @@ from matplotlib.axes import Axes
 from capcore.complexity.activations import Activation
 from capcore.plotting import CYCLE
 
-LABELS = {"right": (CYCLE[0], "-", "o"), "shuffled": (CYCLE[1], "--", "s")}
-"""Colour, line and marker of networks trained on right and on shuffled labels."""
+LABELS = {"right": ("true labels", CYCLE[0], "-"), "shuffled": ("shuffled labels", CYCLE[1], "--")}
+"""Name, colour and line of networks by the labels that they learn."""
 
 
 def plot_along(
-    epochs: Sequence[int],
-    intervals: Mapping[str, tuple[np.ndarray, np.ndarray]],
-    ax: Axes,
-    ylabel: str,
-    dots: Mapping[str, np.ndarray] | None = None,
-    dot_epochs: Sequence[int] | None = None,
+    epochs: Sequence[int], intervals: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, title: str
 ) -> Axes:
     """Means with intervals over epochs, one line for each kind of labels; epochs evenly spaced.
 
     Parameters
     ----------
     intervals : "right" or "shuffled" → mean and half-width, each (n_epochs,).
-    dots : single runs (n_dot_epochs, n_runs) to draw on top.
     """
     at = np.arange(len(epochs))
     for kind, (mean, half) in intervals.items():
-        colour, line, marker = LABELS[kind]
-        ax.plot(at, mean, line, color=colour, label=f"{kind} labels", linewidth=1.4)
+        name, colour, line = LABELS[kind]
+        ax.plot(at, mean, line, color=colour, label=name)
         ax.fill_between(at, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
-        if dots is not None:
-            places = np.interp(np.log1p(dot_epochs or epochs), np.log1p(epochs), at)
-            lines = ax.plot(places, dots[kind], marker, color=colour, markersize=2.5, markerfacecolor="white")
-            lines[0].set_label(f"{kind}, trained here")
-    ax.set(xlabel="epochs", ylabel=ylabel)
+    ax.set_title(title)
     ax.set_xticks(at, [str(epoch) for epoch in epochs])
+    ax.set_ylim(0, None)
     return ax
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise, product
 from typing import Any
 
@@ -12,18 +12,13 @@ from scipy.special import softmax
 from capcore.complexity import (
     Network,
     closed_form_fisher_rao,
-    curve_regions,
     fisher_rao,
     random_network,
-    segments,
-    sensitivity,
 )
-from capcore.complexity.fisher_norm import FISHERS, HOMOGENEOUS, homogeneous_form
+from capcore.complexity.fisher_norm import FISHERS, HOMOGENEOUS
 from capcore.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
 from capcore.validation import finite_array, one_of, positive_integer
-from chapters.effective_complexity.experiment import SETTINGS, Factorial
-from chapters.effective_complexity.tangent_networks import segment_pieces, uniform_tangents
-from chapters.effective_complexity.training import PLACES, Images
+from chapters.effective_complexity.experiment import PLACES, Factorial
 from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.stored import stored
 
@@ -101,12 +96,6 @@ def intervals(stored: Stored, name: str, activation: str = "relu") -> dict[str, 
     return {kind: student_interval(stored.along[activation][kind][name].T) for kind in stored.along[activation]}
 
 
-def n_networks(stored: Stored) -> int:
-    """How many networks the stored experiment trained: along training, in the factorial, and to equal loss."""
-    along = sum(table["loss"].shape[1] for kinds in stored.along.values() for table in kinds.values())
-    return along + stored.after.values["pieces"].size + stored.equal_loss["pieces"].size
-
-
 def overview(stored: Stored) -> dict[str, list[str]]:
     """Label → at the start, after training on right labels, and on shuffled ones: means with half-widths."""
     found = {}
@@ -115,56 +104,6 @@ def overview(stored: Stored) -> dict[str, list[str]]:
         cells = [(ranges["right"], 0), (ranges["right"], -1), (ranges["shuffled"], -1)]
         found[label] = [f"{mean[k]:.3g} ± {half[k]:.1g}" for (mean, half), k in cells]
     return found
-
-
-def largest_difference(live: Mapping[str, Table], stored: Stored, activation: str, seeds: Sequence[int]) -> float:
-    """Largest relative difference of live measures from the stored ones of the same seeds, over all snapshots."""
-    columns = [stored.settings["seeds"].index(seed) for seed in seeds]
-    gaps = [
-        np.abs(values / stored.along[activation][kind][name][:, columns] - 1).max()
-        for kind, table in live.items()
-        for name, values in table.items()
-        if not name.startswith("log ")  # logarithms may be next to 0
-    ]
-    return float(max(gaps))
-
-
-def is_stored(seeds: Sequence[int], **options: object) -> bool:
-    """Whether networks of these seeds and settings are among the stored ones."""
-    activation = options.pop("activation")
-    return (
-        set(seeds) <= set(SETTINGS["seeds"])
-        and activation in SETTINGS["activations"]
-        and all(SETTINGS[name] == value for name, value in options.items())
-    )
-
-
-def forward_sensitivity(network: Network, inputs: np.ndarray, of: str) -> np.ndarray:
-    """(n,) what ``sensitivity`` gives, by forward accumulation, from the inputs up: the second route."""
-    levels = network.pre_activations(inputs)
-    found = np.repeat(network.weights[0][None], len(levels[0]), axis=0)  # (n, d, units)
-    for z, w in zip(levels[:-1], network.weights[1:], strict=True):
-        found = (found * network.phi.derivative(z)[:, None, :]) @ w
-    if of == "probabilities":
-        p = softmax(levels[-1], axis=1)[:, None, :]
-        found = found * p - (found @ np.swapaxes(p, 1, 2)) * p
-    return np.linalg.norm(found, axis=(1, 2))
-
-
-def route_difference(network: Network, data: Images) -> float:
-    """Largest relative difference between two routes: sensitivities backward and forward, pieces by two counters.
-
-    The counter of curves carries formulas, the other one values; it needs a piecewise linear network.
-    """
-    points = data.places["pixels"][:50]
-    gaps = [
-        np.abs(forward_sensitivity(network, points, of) / sensitivity(network, points, of) - 1).max()
-        for of in ("probabilities", "logits")
-    ]
-    if network.phi.piecewise_linear:
-        traced = curve_regions(network, segments(data.starts, data.ends)).patterns
-        gaps.append(np.abs(segment_pieces(uniform_tangents(network), data.starts, data.ends) - traced).max())
-    return float(max(gaps))
 
 
 def random_cases(
@@ -245,12 +184,6 @@ def closed_form_difference(n_networks: int, rng: np.random.Generator) -> float:
         for net, x, y in cases
         for fisher, loss in KINDS
     )
-
-
-def closed_form_error(n_networks: int, bias_scale: float, rng: np.random.Generator) -> float:
-    """Median relative error of the closed form for ReLU networks with biases, where it does not hold; model Fisher."""
-    cases = random_cases(n_networks, bias_scale, ("relu",), rng)
-    return float(np.median([_relative(homogeneous_form(net, x), fisher_rao(net, x)) for net, x, _ in cases]))
 
 
 def one_pass_difference(n_networks: int, rng: np.random.Generator) -> float:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import cholesky
 
 from capcore.allocation import CapacityAllocation
 from capcore.architectures import Hierarchical
-from capcore.constraints import ConstraintSpace
 from capcore.feature_process import FeatureProcess
-from capcore.features import Features, Hermite, Recombined, make_features
+from capcore.features import Features, Hermite, make_features
 from capcore.hermite import hermite_coefficients
 from capcore.processes import FAMILIES, Process
-from capcore.validation import one_of
-from chapters.feature_space.sampling import sampled_covariance
+from capcore.validation import one_of, positive_integer
 from chapters.gaussian_prediction.response import measured_responses, probe_moves
 from chapters.shared import survey
 
@@ -91,19 +90,39 @@ def share_explained_exactly(process: Process, n: int, target: str) -> float:
     return float(squares @ known ** np.arange(squares.size) / variance)
 
 
-def share_explained_by_products(process: Process, n: int) -> float:
-    """Share of the variance of the next value's square that all products y_s y_t of n inputs explain together.
+class SampledMoments(NamedTuple):
+    """An estimate and its standard error, entry by entry; each (n·d, n·d)."""
 
-    The second route to :func:`share_explained_exactly`, by Wick's theorem: for zero means,
-    Cov(ab, cd) = E[ac]E[bd] + E[ad]E[bc].
+    mean: np.ndarray
+    standard_error: np.ndarray
+
+
+def sampled_covariance(
+    process: FeatureProcess, n: int, n_samples: int = 100_000, rng: np.random.Generator | int | None = None
+) -> SampledMoments:
+    """Σ_φ as the mean over independent samples of n successive values: the second route to it.
+
+    Parameters
+    ----------
+    n_samples : at least 2. rng : a ``numpy.random.Generator`` or a seed; default: seed 0.
+
+    >>> from capcore import AR1, Hermite
+    >>> sampled_covariance(FeatureProcess(AR1(), Hermite(2)), 3, n_samples=100).mean.shape
+    (6, 6)
     """
-    rho = process.autocovariance(n + 1)
-    rho = rho / rho[0]
-    s, t = np.triu_indices(n)
-    sigma = rho[np.abs(np.subtract.outer(np.arange(n), np.arange(n)))]
-    products = sigma[np.ix_(s, s)] * sigma[np.ix_(t, t)] + sigma[np.ix_(s, t)] * sigma[np.ix_(t, s)]
-    with_target = 2 * rho[1 + s] * rho[1 + t]
-    return float(with_target @ np.linalg.solve(products, with_target)) / 2
+    rng = np.random.default_rng(0 if rng is None else rng)
+    n_samples = positive_integer(n_samples, "n_samples", 2)
+    sigma = process.process.covariance(n)
+    root = cholesky(sigma / sigma[0, 0], lower=True)
+    size = n * process.input_dim
+    first, second = np.zeros((size, size)), np.zeros((size, size))
+    for start in range(0, n_samples, 10_000):
+        y = rng.normal(size=(min(10_000, n_samples - start), n)) @ root.T
+        phi = process.features(y).reshape(len(y), size)
+        first += phi.T @ phi
+        second += np.square(phi).T @ np.square(phi)
+    mean = first / n_samples
+    return SampledMoments(mean, np.sqrt((second / n_samples - np.square(mean)) / (n_samples - 1)))
 
 
 def z_scores(task: FeatureProcess, n: int, n_samples: int, seed: int = 0) -> np.ndarray:
@@ -162,47 +181,6 @@ def rewrite(arch: Hierarchical, found: survey.Case, new: Features) -> survey.Cas
     return survey.case(arch, process, start=params, max_iterations=0)
 
 
-def profile_in_basis(allocation: CapacityAllocation, matrix: np.ndarray) -> np.ndarray:
-    """(n_inputs,) capacity per input when the features are written as Mφ: the allocation of M𝒦.
-
-    Parameters
-    ----------
-    matrix : (d, d) M, invertible.
-    """
-    moved = np.kron(np.eye(allocation.per_input.size), matrix) @ allocation.space.basis
-    return ConstraintSpace.from_columns(moved).per_input(allocation.input_dim)
-
-
-def random_matrices(d: int, condition: float, count: int, seed: int = 0) -> np.ndarray:
-    """(count, d, d) random matrices of a given condition number, between two random rotations.
-
-    >>> round(float(np.linalg.cond(random_matrices(3, 10.0, 1)[0])), 6)
-    10.0
-    """
-    rng = np.random.default_rng(seed)
-    left, right = np.linalg.qr(rng.normal(size=(2, count, d, d)))[0]
-    return left * np.geomspace(1, 1 / condition, d) @ right
-
-
-def random_profiles(
-    found: survey.Case, condition: float, count: int, seed: int = 0, orthonormal: bool = False
-) -> np.ndarray:
-    """(count, n_inputs) capacity per input of one trained model in random bases of the same functions.
-
-    Parameters
-    ----------
-    condition : condition number of the matrices M with φ' = Mφ. count : number of bases.
-    orthonormal : whether each of the bases is orthonormalised first.
-    """
-    task: Any = found.process
-    profiles = []
-    for matrix in random_matrices(task.input_dim, condition, count, seed):
-        basis = Recombined(task.features, matrix)
-        matrix = basis.orthonormalised().matrix @ matrix if orthonormal else matrix
-        profiles.append(profile_in_basis(found.allocation, matrix))
-    return np.array(profiles)
-
-
 def per_feature(allocation: CapacityAllocation) -> np.ndarray:
     """(n_inputs, d) the capacity κ_i^j of feature j of input i (paper 1, Eqs 26–28); rows sum to ``per_input``."""
     return allocation.space.per_input().reshape(-1, allocation.input_dim)
@@ -216,35 +194,9 @@ def sum_gap(allocation: CapacityAllocation) -> float:
     return float(np.abs(np.array(spans) - per_feature(allocation).sum(axis=1)).max())
 
 
-def basis_change(arch: Hierarchical, found: survey.Case, new: Features) -> float:
-    """Largest change of κ_i when the features of a trained model are written in another basis."""
-    return float(np.abs(rewrite(arch, found, new).allocation.per_input - found.allocation.per_input).max())
-
-
 def offset(found: survey.Case) -> float:
     """Cosine of the angle between the residual and the tangent space; 0 where the target is attained (no residual)."""
     return 0.0 if found.attained else found.fit.relative_offset
-
-
-def across_families(arch: Hierarchical, features: Features, target: str, seed: int = 0) -> dict[str, survey.Case]:
-    """Family name → the trained model for that family at its default parameters."""
-    return {name: survey.case(arch, pose(family(), features, target), rng=seed) for name, family in FAMILIES.items()}
-
-
-def family_row(arch: Hierarchical, found: survey.Case, new: Features) -> dict[str, str]:
-    """What a trained model explains, and how its capacities change in another basis: the texts of a table.
-
-    At a singular optimum the constraint space depends on the weights, and no capacity is given.
-    """
-    numbers = [basis_change(arch, found, features) for features in (new, new.orthonormalised())]
-    changes = [_shown(number) if found.regular else "singular" for number in numbers]
-    explained = f"{share_explained_by_model(found):.3f}"
-    keys = ("variance explained by the model", "change in powers", "the same, orthonormalised")
-    return dict(zip(keys, (explained, *changes), strict=True))
-
-
-def _shown(number: float) -> str:
-    return "below 1e-6" if number < 1e-6 else f"{number:.3f}"
 
 
 def square_shares(n: int) -> dict[str, dict[str, float]]:
@@ -259,14 +211,4 @@ def square_shares(n: int) -> dict[str, dict[str, float]]:
         "linear in the inputs": {k: share_explained(pose(p, Hermite(1), "square"), n) for k, p in processes.items()},
         "sum over inputs": {k: share_explained(pose(p, Hermite(2), "square"), n) for k, p in processes.items()},
         "exact": {k: share_explained_exactly(p, n, "square") for k, p in processes.items()},
-    }
-
-
-def shares_by_count(
-    process: Process, bases: Mapping[str, Sequence[Features]], n: int, target: str
-) -> dict[str, np.ndarray]:
-    """Basis → (m,) share of the target's variance that n inputs explain with each of its m sets of features."""
-    return {
-        name: np.array([share_explained(pose(process, features, target), n) for features in sets])
-        for name, sets in bases.items()
     }

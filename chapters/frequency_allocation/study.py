@@ -55,18 +55,6 @@ def along_modes(found: CapacityAllocation) -> np.ndarray:
     return per_mode(found.per_frequency)
 
 
-def spectral_density(covariance: np.ndarray) -> np.ndarray:
-    """(n // 2 + 1,) expected power of the inputs at each frequency, the mean over its modes; 1 for white noise.
-
-    >>> spectral_density(np.eye(4)).round(12).tolist()
-    [1.0, 1.0, 1.0]
-    """
-    n = len(covariance)
-    power = _expected_power(covariance, fourier_modes(n))
-    index = mode_frequencies(n)
-    return np.bincount(index, power) / np.bincount(index)
-
-
 def halves(profile: np.ndarray) -> np.ndarray:
     """(n // 2,) means of neighbouring pairs of a profile: as many values as there are frequencies, but for one.
 
@@ -78,13 +66,11 @@ def halves(profile: np.ndarray) -> np.ndarray:
 
 
 def roughnesses(found: CapacityAllocation) -> dict[str, float]:
-    """Roughness of the profiles along frequencies, inputs and eigenvectors, and of the latter two in pairs."""
+    """Roughness of the profiles along frequencies and inputs, and of the latter averaged in pairs."""
     return {
         "frequencies": roughness(along_modes(found)),
         "inputs": roughness(found.per_input),
         "pairs of inputs": roughness(halves(found.per_input)),
-        "eigenvectors": roughness(found.per_eigenvector),
-        "pairs of eigenvectors": roughness(halves(found.per_eigenvector)),
     }
 
 

@@ -1,6 +1,6 @@
 """Optima and other critical points (paper 1, section 4.2).
 
-Critical points of the loss: how stationary a point is, and how the loss curves around it (paper 1, Eq. 16).
+Critical points of the loss: how stationary a point is (paper 1, Eq. 16).
 
 K̃ᵀX = 0 holds wherever the gradient vanishes: at the optimum, at a local optimum and at a saddle.
 
@@ -17,15 +17,11 @@ from functools import cached_property
 
 import numpy as np
 from numpy.polynomial import Polynomial
-from scipy.linalg import eigvalsh
 
 from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
 from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem
 from capcore.validation import finite_array, finite_number, positive_integer
-
-FLAT = 1e-7  # curvatures below this share of the largest are differencing error
 
 
 def gradient(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
@@ -55,70 +51,6 @@ def stationarity(arch: Architecture, params: np.ndarray, problem: Problem) -> fl
     force = problem.covariance @ (arch.coefficients(params) - problem.target)
     tangent = ConstraintSpace.from_columns(np.hstack(list(arch.tangents(params).values())), equilibrated=True)
     return float(np.linalg.norm(tangent.basis.T @ force) / (np.linalg.norm(force) or 1.0))
-
-
-def hessian(arch: Architecture, params: np.ndarray, problem: Problem, step: float = 1e-4) -> np.ndarray:
-    """(n_params, n_params) second derivatives of the loss, by central differences of the exact gradient."""
-    step = finite_number(step, "step", "a positive number")
-    columns = [
-        (gradient(arch, params + move, problem) - gradient(arch, params - move, problem)) / (2 * step)
-        for move in step * np.eye(params.size)
-    ]
-    return (np.array(columns) + np.array(columns).T) / 2
-
-
-@dataclass(frozen=True)
-class CriticalPoint:
-    """What a critical point is like.
-
-    Attributes
-    ----------
-    loss : excess variance there. stationarity : see :func:`stationarity`.
-    capacity : dimension of the constraint space there.
-    n_descents : number of directions in which the loss falls to second order (0 at a local optimum).
-    """
-
-    loss: float
-    stationarity: float
-    capacity: int
-    n_descents: int
-
-    @property
-    def kind(self) -> str:
-        """Whether it is a "saddle" (the loss falls in some direction) or a "local optimum"."""
-        return "saddle" if self.n_descents else "local optimum"
-
-
-def describe(arch: Architecture, params: np.ndarray, problem: Problem) -> CriticalPoint:
-    """The :class:`CriticalPoint` at ``params``: loss, stationarity, capacity, directions of descent."""
-    curvatures = eigvalsh(hessian(arch, params, problem))
-    tangents = np.hstack(list(arch.tangents(params).values()))
-    return CriticalPoint(
-        loss=problem.loss(arch.coefficients(params)),
-        stationarity=stationarity(arch, params, problem),
-        capacity=ConstraintSpace.from_columns(problem.covariance @ tangents, equilibrated=True).dimension,
-        n_descents=int(np.count_nonzero(curvatures < -FLAT * curvatures[-1])),
-    )
-
-
-def add_channel(arch: Hierarchical, params: np.ndarray) -> tuple[Hierarchical, np.ndarray]:
-    """The model with one more channel in every hidden layer, and the parameters with zeros in the new ones.
-
-    The coefficients are the same. At a critical point of the smaller model this is one of the larger model too:
-    a path through a new channel has two zero weights, so no single weight changes the coefficients to first order.
-
-    >>> larger, padded = add_channel(Hierarchical(channels=[2, 3], n_layers=3), np.ones(22))
-    >>> larger.channels, padded.size, int(padded.sum())
-    ([3, 4], 38, 22)
-    """
-    larger = Hierarchical(
-        [c + 1 for c in arch.channels], arch.n_layers, arch.kernel_sizes, arch.dilations, arch.input_dim
-    )
-    kernels = []
-    for kernel, (rows, taps, columns) in zip(arch.kernels(params), larger.kernel_shapes, strict=True):
-        wide = ((0, rows - kernel.shape[0]), (0, 0), (0, columns - kernel.shape[2]))
-        kernels.append(np.pad(kernel, wide).reshape(rows * taps * columns))
-    return larger, np.concatenate(kernels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,12 +101,6 @@ class Curve:
         """All real w with K̃(at)ᵀX(w) = 0, ascending: where the errors meet the 𝒦^⊥ taken at ``at``."""
         terms = (k * error for k, error in zip(self._constraint(at), self._errors, strict=True))
         return _real_roots(sum(terms, Polynomial([0.0])))
-
-    def off_constraint(self, w: np.ndarray, at: float | None = None) -> np.ndarray:
-        """(len(w),) K̃ᵀX(w), with K̃ taken at each w itself, or at the one point ``at``."""
-        errors = np.stack([error(w) for error in self._errors])
-        taken = np.stack([error.deriv()(w if at is None else np.full_like(w, at)) for error in self._errors])
-        return np.sum(errors * taken, axis=0)
 
 
 def _real_roots(polynomial: Polynomial) -> np.ndarray:

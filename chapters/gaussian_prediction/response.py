@@ -1,9 +1,4 @@
-"""How an optimum responds to its target and its units (paper 1, section 4).
-
-What a change of units does to the capacity of an input.
-
-Multiply input i by s and its coefficient by 1/s: the predictions are the same, Σ becomes DΣD, the Jacobian D⁻¹J, and
-𝒦 becomes D𝒦. The capacity of the input changes although nothing about the model did.
+"""How an optimum responds to its target (paper 1, section 4).
 
 How the trained model responds to its target: the derivative of the optimum Â by A* (paper 1, section 4).
 
@@ -32,39 +27,7 @@ from capcore.optimum import Problem, fit
 from capcore.processes import AutoRegressive, Process
 from capcore.toeplitz import reflection_coefficients
 from capcore.validation import finite_array, finite_number
-
-
-def rescaled_capacity(space: ConstraintSpace, position: int, factors: object) -> np.ndarray:
-    """(len(factors),) capacity of one input after it has been multiplied by each factor, computed anew from D𝒦.
-
-    Parameters
-    ----------
-    position : index of the input, 0 … n − 1. factors : (m,) positive factors s.
-
-    >>> space = ConstraintSpace.from_columns([1.0, 1.0])
-    >>> rescaled_capacity(space, 0, [1.0, 3.0]).round(12).tolist()
-    [0.5, 0.9]
-    """
-    scales = np.ones(space.n_inputs)
-    result = []
-    for factor in finite_array(factors, "factors", 1):
-        scales[position] = factor
-        result.append(ConstraintSpace.from_columns(scales[:, None] * space.basis).per_input()[position])
-    return np.array(result)
-
-
-def rescaled_odds(capacity: object, factors: object) -> np.ndarray:
-    """The same in closed form: multiplying an input by s multiplies the odds κᵢ / (1 − κᵢ) of its capacity by s².
-
-    Parameters
-    ----------
-    capacity : κᵢ in [0, 1] before. factors : (m,) positive factors s.
-
-    >>> rescaled_odds(0.5, [1.0, 3.0]).tolist()
-    [0.5, 0.9]
-    """
-    kappa, square = np.asarray(capacity, dtype=float), np.square(finite_array(factors, "factors", 1))
-    return square * kappa / (1 + (square - 1) * kappa)
+from chapters.shared.survey import Case
 
 
 def response_matrix(arch: Architecture, params: np.ndarray, problem: Problem, step: float = 1e-4) -> np.ndarray:
@@ -189,6 +152,28 @@ def response_bounds(matrix: np.ndarray, capacity: int) -> tuple[float, float]:
     """
     values = svdvals(matrix)
     return float(values[capacity - 1] ** 2), float(values[0] ** 2)
+
+
+class Answer(NamedTuple):
+    """What a trained model does when one coefficient of its target moves.
+
+    Attributes
+    ----------
+    matrix : (n, n) from :func:`response_matrix`. capacities, squares : (n,) κᵢ, and squared length of its columns.
+    bounds : from :func:`response_bounds`.
+    """
+
+    matrix: np.ndarray
+    capacities: np.ndarray
+    squares: np.ndarray
+    bounds: tuple[float, float]
+
+
+def answers(arch: Architecture, trained: Case) -> Answer:
+    """The :class:`Answer` of a model at its optimum."""
+    matrix, found = response_matrix(arch, trained.fit.params, trained.problem), trained.allocation
+    squares = np.square(matrix).sum(axis=0)
+    return Answer(matrix, found.per_input, squares, response_bounds(matrix, found.total))
 
 
 class AutocorrelationError(NamedTuple):

@@ -27,8 +27,7 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.constraints import ConstraintSpace, gram_eigenvalues
 from capcore.optimum import Problem
 from capcore.processes import AutoRegressive, Process
-from capcore.validation import finite_array, finite_number, positive_integer
-from chapters.linear_systems.systems import random_basis
+from capcore.validation import finite_array, positive_integer
 
 
 def models_by_channels(channels: Any, n_layers: int, kernel_size: Any = 2) -> dict[str, Hierarchical]:
@@ -179,34 +178,3 @@ def count_directions(matrix: object) -> Counts:
 def constraint_matrix(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
     """(n, n_params) K̃ = ΣJ itself, neither scaled nor compressed (paper 1, Eq. 16)."""
     return problem.covariance @ arch.jacobian(params)
-
-
-def counts_under_mixing(
-    arch: Hierarchical, params: np.ndarray, problem: Problem, conditions: Sequence[float] | np.ndarray, seed: int = 0
-) -> list[Counts]:
-    """Both counts after :func:`regauge` with each condition number, the same random rotations for all of them."""
-    mixed = [regauge(arch, params, condition, np.random.default_rng(seed)) for condition in conditions]
-    return [count_directions(constraint_matrix(arch, other, problem)) for other in mixed]
-
-
-def regauge(arch: Hierarchical, params: np.ndarray, condition: float, rng: np.random.Generator) -> np.ndarray:
-    """(n_params,) other parameters of the same model: the channels of every hidden layer mixed and mixed back.
-
-    Kernel l is multiplied by a random matrix G_l of the given condition number, kernel l + 1 by its inverse. The
-    coefficients and the constraint space do not change; the lengths and angles of the columns of K̃ do.
-
-    >>> arch = Hierarchical(channels=2, n_layers=3)
-    >>> params = arch.init(np.random.default_rng(0))
-    >>> other = regauge(arch, params, 10.0, np.random.default_rng(1))
-    >>> bool(np.allclose(arch.coefficients(other), arch.coefficients(params)))
-    True
-    """
-    if not finite_number(condition, "condition", "a number of at least 1") >= 1:
-        raise ValueError(f"condition: found {condition!r}, expected a number of at least 1.")
-    kernels = arch.kernels(params)
-    for l, width in enumerate(arch.channels):
-        left, right = random_basis(width, width, rng), random_basis(width, width, rng)
-        scales = np.geomspace(1.0, 1.0 / condition, width) if width > 1 else np.array([1.0 / condition])
-        kernels[l] = kernels[l] @ (left * scales) @ right.T
-        kernels[l + 1] = np.tensordot(right @ (left / scales).T, kernels[l + 1], 1)
-    return np.concatenate([kernel.reshape(-1) for kernel in kernels])

@@ -19,8 +19,9 @@ from capcore.architectures.base import Architecture
 from capcore.constraints import gram_eigenvalues
 from capcore.optimum import Problem, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
-from capcore.validation import finite_array, positive_integer
+from capcore.validation import finite_array
 from chapters.gaussian_prediction.study import models_by_channels
+from chapters.hierarchical.lbfgs_sweep import describes
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
 QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 4}
@@ -43,19 +44,6 @@ def count_above_noise(eigenvalues: object, factor: float = 1.0) -> int:
     """
     values = finite_array(eigenvalues, "eigenvalues", 1)
     return int(np.count_nonzero(values > factor * noise_scale(values)))
-
-
-def counts_over_orders(matrix: object, n_orders: int, rng: np.random.Generator, factor: float = 1.0) -> np.ndarray:
-    """(n_orders,) that count for the same K̃ (n, p) with its rows and columns in random orders.
-
-    Order changes no eigenvalue of K̃K̃ᵀ, only how its rounding falls: a sound rule gives one number.
-    """
-    columns = finite_array(matrix, "matrix", 2)
-    counts = []
-    for _ in range(positive_integer(n_orders, "n_orders")):
-        shuffled = columns[rng.permutation(columns.shape[0])][:, rng.permutation(columns.shape[1])]
-        counts.append(count_above_noise(gram_eigenvalues(shuffled), factor))
-    return np.array(counts)
 
 
 def model_eigenvalues(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
@@ -100,3 +88,19 @@ def _spectrum(arch: Hierarchical, process: Process, seed: int) -> np.ndarray:
 
 def _is_right(arch: Hierarchical, eigenvalues: np.ndarray) -> bool:
     return count_above_noise(eigenvalues) == arch.generic_capacity()
+
+
+def registered_counts(
+    content: dict[str, Any], models: Mapping[str, Hierarchical], process: Process, seed: int = 0
+) -> dict[str, Any]:
+    """The stored counts where they are of these models, process and seed, otherwise those counted now.
+
+    ``content`` is ``stored("eigenvalue_counts")``.
+    """
+    settings = content["settings"]
+    same = (
+        list(models) == list(content["values"]["right"])
+        and all(describes(settings, arch, process) for arch in models.values())
+        and seed == settings["seed"]
+    )
+    return content["values"] if same else count_models(models, process, seed)

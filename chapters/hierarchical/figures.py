@@ -1,4 +1,4 @@
-"""Figures of the hierarchical chapter: layers and taps, what more channels buy, eigenvalues, and capacity over lags.
+"""Figures of the chapter on dilated stacks: the address of a lag, capacity over lags, and what more channels buy.
 
 Paper 1, Figures 3 to 5.
 """
@@ -12,85 +12,76 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import MaxNLocator
 
 from capcore.architectures import Hierarchical
-from capcore.plotting import CYCLE, LAG_LABEL, MARKERS
+from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours
+from chapters.hierarchical.study import digits
 
-FAINT = "0.82"
+PAST_TO_NOW = "← past · lag · now →"
 STYLES = ("-", "--", "-.", ":")
 
 
-def plot_architecture(
-    arch: Hierarchical, ax: Axes, highlight: int = 0, n_positions: int | None = None, labels: bool = True
-) -> Axes:
-    """The network unrolled over time, with every input that one output sees.
-
-    Parameters
-    ----------
-    arch : any hierarchical model: channels, kernel sizes and dilations are read off it.
-    highlight : lag of the output whose receptive field is drawn in colour; 0 is the most recent.
-    n_positions : columns drawn, by default the receptive field (and ``highlight`` more).
-    labels : name the layers at the right.
+def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
+    """The paths of taps from the output down to every input, the one that leads to ``lag`` in bold with its taps named.
 
     Time runs to the right. A node is a position in a layer (with all of its channels), an edge a tap.
     """
-    width = arch.n_inputs + highlight if n_positions is None else n_positions
-    reached = _reached(arch, highlight)
-    size = float(np.clip(250 / width, 1.5, 9))
-    faint: list[list[tuple[int, int]]] = []
-    strong: list[list[tuple[int, int]]] = []
-    for l, (taps, dilation) in enumerate(zip(arch.kernel_sizes, arch.dilations, strict=True), 1):
-        for lag in range(width):
-            sources = [source for source in (lag + tap * dilation for tap in range(taps)) if source < width]
-            edges = [[(-source, l - 1), (-lag, l)] for source in sources]
-            (strong if lag in reached[l] else faint).extend(edges)
-    ax.add_collection(LineCollection(faint, colors=FAINT, linewidths=min(0.8, size / 8), zorder=1))
-    ax.add_collection(LineCollection(strong, colors=CYCLE[0], linewidths=max(0.8, size / 5), zorder=2))
-    for l in range(arch.n_layers + 1):
-        for lags, colour in ((set(range(width)) - reached[l], FAINT), (reached[l], _node_colour(l, arch.n_layers))):
-            positions = [-lag for lag in sorted(lags)]
-            ax.plot(positions, [l] * len(positions), "o", ms=size, mfc=colour, mec="0.35", mew=size / 14, zorder=3)
-        if labels:
-            ax.text(0.8 + 0.3 * width / 16, l, _label(arch, l), va="center", fontsize=8)
-    ax.set(xlim=(-width + 0.3 - width / 60, 0.6), ylim=(-0.4, arch.n_layers + 0.4), xticks=[], yticks=[])
-    ax.set_xlabel("time (most recent at the right)")
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
+    colours = channel_colours(range(1, arch.n_layers + 1))
+    path = np.concatenate([[0], np.cumsum(np.array(arch.dilations) * digits(arch.kernel_sizes)[lag])])
+    path = lag - path  # where the path stands above so many layers
+    reached = {0}
+    for l in range(arch.n_layers, 0, -1):
+        steps = [tap * arch.dilations[l - 1] for tap in range(arch.kernel_sizes[l - 1])]
+        edges = [[(at + step, l - 1), (at, l)] for at in sorted(reached) for step in steps]
+        ax.add_collection(LineCollection(edges, colors=[colours[l]], linewidths=0.8, zorder=2))
+        ax.plot([path[l - 1], path[l]], [l - 1, l], color=colours[l], linewidth=3.5, solid_capstyle="round", zorder=3)
+        tap = (path[l - 1] - path[l]) // arch.dilations[l - 1]
+        ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", color=colours[l], va="center")
+        reached = {at + step for at in reached for step in steps}
+    ax.plot(sorted(reached), [0] * len(reached), "|", color="0.3", markersize=5, zorder=1)
+    ax.plot(0, arch.n_layers, "o", color="black", markersize=5, zorder=4)
+    ax.annotate("output", (0, arch.n_layers), (-8, 0), textcoords="offset points", ha="right", va="center")
+    ax.set(ylim=(-0.3, arch.n_layers + 0.3), yticks=[], ylabel="inputs below, output above")
+    ax.grid(visible=False)
+    ax.spines[["left", "bottom"]].set_visible(False)
+    ax.tick_params(bottom=False, labelbottom=False)
     return ax
 
 
-def _reached(arch: Hierarchical, highlight: int) -> list[set[int]]:
-    """For each layer, input first, the lags that the highlighted output depends on."""
-    reached = [{highlight}]
-    for taps, dilation in zip(arch.kernel_sizes[::-1], arch.dilations[::-1], strict=True):
-        reached.insert(0, {lag + tap * dilation for lag in reached[0] for tap in range(taps)})
-    return reached
+def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -> Axes:
+    """A profile over the lags; those with at most one digit other than 0 in colour, with all of their digits."""
+    colours = channel_colours(range(1, len(kernel_sizes) + 1))
+    edges = np.arange(len(profile) + 1) - 0.5
+    ax.stairs(profile, edges, fill=True, color="0.85")
+    for lag, taps in enumerate(digits(kernel_sizes)):
+        if np.count_nonzero(taps) <= 1:
+            colour = colours[int(np.argmax(taps)) + 1] if taps.any() else "black"
+            ax.stairs(profile[[lag]], edges[lag : lag + 2], fill=True, color=colour)
+            address = "".join(map(str, taps[::-1]))
+            ax.text(lag, profile[lag] + 0.03, address, color=colour, rotation=90, ha="center", va="bottom", fontsize=7)
+    ax.set(xlabel=PAST_TO_NOW, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
+    return ax
 
 
-def _node_colour(layer: int, n_layers: int) -> str:
-    return {0: CYCLE[0], n_layers: CYCLE[1]}.get(layer, "white")
-
-
-def _label(arch: Hierarchical, layer: int) -> str:
-    if layer == 0:
-        return "input" if arch.input_dim == 1 else f"input, {arch.input_dim} components"
-    name = "output" if layer == arch.n_layers else f"hidden, {_count(arch.channels[layer - 1], 'channel')}"
-    return f"{name}\n{arch.kernel_sizes[layer - 1]} taps, dilation {arch.dilations[layer - 1]}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("s" if number > 1 else "")
+def plot_lines(profiles: Mapping[str, np.ndarray], ax: Axes, colours: Mapping[str, object], xlabel: str = "") -> Axes:
+    """One line per profile; without ``xlabel`` over the lags, the most recent at the right."""
+    for label, values in profiles.items():
+        ax.plot(np.arange(len(values)), values, color=colours[label], label=label)
+    ax.set(xlabel=xlabel or PAST_TO_NOW, ylabel="capacity", ylim=(0, 1.05))
+    if not xlabel:
+        ax.set_xlim(len(values) - 0.5, -0.5)
+    ax.legend()
+    return ax
 
 
 def plot_parametrisation(
     width: np.ndarray, n_params: np.ndarray, capacity: np.ndarray, n_inputs: int, ax: Axes
 ) -> Axes:
     """Number of parameters and exact capacity against the number of channels, with the number of inputs."""
-    ax.plot(width, n_params, color=CYCLE[0], marker="o", label="# parameters")
-    ax.plot(width, capacity, color=CYCLE[1], marker="s", label="κ")
-    ax.axhline(n_inputs, color="0.3", linestyle="--", linewidth=1, label="# inputs")
-    ax.set(xscale="log", yscale="log", xlabel="channels", title="parametrisation")
+    ax.plot(width, n_params, color=CYCLE[0], label="# parameters")
+    ax.plot(width, capacity, color=CYCLE[1], linestyle="--", label="capacity κ")
+    ax.axhline(n_inputs, color="0.3", linestyle=":", linewidth=1.2, label="# inputs")
+    ax.set(xscale="log", yscale="log", xlabel="channels")
     ax.legend()
     return ax
 
@@ -141,24 +132,6 @@ def plot_histories(curves: Mapping[str, np.ndarray], ax: Axes, styles: Mapping[s
     return ax
 
 
-def plot_spread(groups: Mapping[str, Mapping[int, Sequence[float]]], ax: Axes, ylabel: str) -> Axes:
-    """Points by number of channels, evenly spaced; each label has its marker and a place beside the others'.
-
-    Parameters
-    ----------
-    groups : label → channels → values, drawn on a logarithmic axis.
-    """
-    channels = sorted({c for group in groups.values() for c in group})
-    for i, (label, group) in enumerate(groups.items()):
-        place = {c: k + 0.24 * (i - (len(groups) - 1) / 2) for k, c in enumerate(channels)}
-        points = [(place[c], value) for c, values in group.items() for value in values]
-        ax.plot(*zip(*points, strict=True), MARKERS[i], mfc="none", ms=5, color=CYCLE[i], label=label)
-    ax.set(yscale="log", xlabel="channels", ylabel=ylabel, xticks=range(len(channels)), xticklabels=channels)
-    if len(groups) > 1:
-        ax.legend()
-    return ax
-
-
 def legend_below(ax: Axes, *others: Axes, side: str = "center", ncols: int = 2) -> Axes:
     """The legend of ``ax`` moved below the figure, to one ``side`` of it; those of ``others`` removed.
 
@@ -200,28 +173,6 @@ def plot_eigenvalues(
     return ax
 
 
-def plot_counts(excess: Mapping[str, np.ndarray], ax: Axes, colours: Mapping[str, object] | None = None) -> Axes:
-    """How often each whole number occurs, as groups of bars; one bar per label.
-
-    Parameters
-    ----------
-    excess : label → (m,) whole numbers.
-    """
-    for i, (label, numbers) in enumerate(excess.items()):
-        values, times = np.unique(numbers, return_counts=True)
-        width = 0.8 / len(excess)
-        offset = (i - (len(excess) - 1) / 2) * width
-        colour = colours[label] if colours else f"C{i}"
-        ax.bar(
-            values + offset, times / numbers.size, width, color=colour, label=label, hatch=("", "//", "..", "xx")[i % 4]
-        )
-    ax.set(ylabel="share of orders")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    if excess:
-        ax.legend()
-    return ax
-
-
 def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
     """Profiles one before the other, like mountain ranges: the first in front, what each later one adds above it.
 
@@ -251,39 +202,23 @@ def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
     return ax
 
 
-def plot_by_digits(
-    profile: np.ndarray, counts: np.ndarray, ax: Axes, reference: tuple[str, np.ndarray] | None = None
-) -> Axes:
-    """Capacity of each lag as a stem, marked by the number of digits of the lag that are not zero.
-
-    Parameters
-    ----------
-    profile : (n,) capacities. counts : (n,) whole numbers. reference : label and (n,) values of a thin curve.
-    """
-    lags = np.arange(len(profile))
-    if reference is not None:
-        ax.plot(lags, reference[1], color="0.55", linewidth=0.9, label=reference[0], zorder=1)
-    for group, label in ((0, "no digit"), (1, "one digit"), (2, "two digits"), (3, "three or more")):
-        chosen = counts == group if group < 3 else counts >= 3
-        if chosen.any():
-            ax.vlines(lags[chosen], 0, profile[chosen], color=CYCLE[group], linewidth=1, zorder=2)
-            ax.plot(lags[chosen], profile[chosen], MARKERS[group], ms=4.5, color=CYCLE[group], label=label, zorder=3)
-    ax.set(xlabel=LAG_LABEL, ylabel="capacity", ylim=(0, 1.05))
-    ax.invert_xaxis()
-    ax.legend(title="digits that are not 0")
+def plot_digit_grid(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes, named: Sequence[int] = ()) -> Axes:
+    """The profile as a grid: recent digits of the lag across, older ones down; ``named`` lags stand in their cells."""
+    across = int(np.prod(kernel_sizes[: len(kernel_sizes) // 2], dtype=int))
+    ax.imshow(np.reshape(profile, (-1, across)), vmin=0, vmax=1, aspect="equal")
+    for lag in named:
+        colour = "white" if profile[lag] < 0.6 else "black"
+        ax.text(lag % across, lag // across, str(lag), color=colour, ha="center", va="center", fontsize=8)
+    ax.set(xlabel=f"recent digits: lag modulo {across}", ylabel=f"older digits: ⌊lag / {across}⌋")
+    ax.grid(visible=False)
     return ax
 
 
-def plot_digit_grid(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes, split: int | None = None) -> Axes:
-    """The profile as a grid: recent digits of the lag (layers up to ``split``) across, older digits down.
-
-    Parameters
-    ----------
-    profile : (n,) capacities, lag 0 first. kernel_sizes : n_1 … n_L. split : 1 … L − 1, by default the middle.
-    """
-    layer = len(kernel_sizes) // 2 if split is None else split
-    across = int(np.prod(kernel_sizes[:layer], dtype=int))
-    ax.imshow(np.reshape(profile, (-1, across)), vmin=0, vmax=1, aspect="equal")
-    ax.set(xlabel=f"lag modulo {across}", ylabel=f"⌊lag / {across}⌋")
-    ax.grid(False)
+def add_shares(older: np.ndarray, recent: np.ndarray, ax: Axes) -> Axes:
+    """Shares of the rows and of the columns of a grid, as bars along its right and its upper edge."""
+    right, above = ax.inset_axes((1.02, 0, 0.12, 1), sharey=ax), ax.inset_axes((0, 1.02, 1, 0.12), sharex=ax)
+    right.barh(np.arange(older.size), older, color="0.5")
+    above.bar(np.arange(recent.size), recent, color="0.5")
+    for each in (right, above):
+        each.axis("off")
     return ax

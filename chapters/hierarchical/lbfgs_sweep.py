@@ -10,6 +10,8 @@ wide the distribution is, and fits the model with millions of parameters.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from tqdm import tqdm
 from capcore.architectures import Hierarchical, Linear
 from capcore.optimum import FitResult, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
+from chapters.hierarchical.study import Sweep, sweep
 
 SETTINGS: dict[str, Any] = {
     "n_layers": 6,
@@ -137,3 +140,83 @@ def _model(channels: int, settings: dict[str, Any]) -> Hierarchical:
 
 def _fit(arch: Hierarchical | Linear, process: Process, seed: int, **options: Any) -> FitResult:
     return fit(arch, process, rng=seed, method="l-bfgs-b", **options)
+
+
+def describes(settings: dict[str, Any], arch: Hierarchical, process: Process, channels: int | None = None) -> bool:
+    """Whether stored results with these settings are of this process and of models with these layers.
+
+    With ``channels``, the model must also have that many in every hidden layer.
+
+    >>> describes({"n_layers": 6, "kernel_size": 2}, Hierarchical(4, 6), PowerLaw(0.5))
+    True
+    """
+    same = arch.kernel_sizes == settings["n_layers"] * [settings["kernel_size"]] and arch.has_disjoint_supports
+    return same and process == PowerLaw() and (channels is None or set(arch.channels) == {channels})
+
+
+@dataclass(frozen=True)
+class RegisteredStops:
+    """Where L-BFGS-B stops, as the claims judge it.
+
+    Attributes
+    ----------
+    loss : (m,) final loss of each model. benchmark : that of the fully connected model.
+    speedup : see ``speedup``.
+    tenfold : for each family, whether 64 channels end at a loss
+        at least ten times lower than 8. is_stored : whether these are the stored runs.
+    """
+
+    loss: np.ndarray
+    benchmark: float
+    speedup: float
+    tenfold: list[bool]
+    is_stored: bool
+
+
+def registered_stops(
+    content: dict[str, Any],
+    live: Sweep,
+    benchmark: float,
+    pair: Mapping[str, Hierarchical],
+    process: Process,
+    seed: int = 0,
+    **options: Any,
+) -> RegisteredStops:
+    """The stored stopping points where they are of these models, process and seed, otherwise those made now.
+
+    Parameters
+    ----------
+    content : ``stored("lbfgs_sweep")``. live, benchmark : the stopping points made now.
+    pair : the two models, narrow and wide, that are compared. options : of L-BFGS-B.
+    """
+    settings, values = content["settings"], content["values"]
+    models = list(live.models.values())
+    same = (
+        len(models) == len(settings["channels"])
+        and all(describes(settings, arch, process, c) for arch, c in zip(models, settings["channels"], strict=True))
+        and seed in settings["seeds"]
+        and options["max_iterations"] == settings["max_iterations"]
+    )
+    if same:
+        k = settings["seeds"].index(seed)
+        races = [[losses[str(c)][k] for c in settings["family_channels"]] for losses in values["families"].values()]
+        loss = np.array([losses[k] for losses in values["losses"].values()])
+        benchmark, ratio = values["benchmark"][k], values["speedup"][k]
+    else:
+        brief = {**options, "max_iterations": min(settings["family_max_iterations"], options["max_iterations"])}
+        races = [sweep(pair, family(), seed=seed, **brief).loss.tolist() for family in FAMILIES.values()]
+        loss, ratio = live.loss, speedup(*sweep(pair, process, seed=seed, **options).fits.values())
+    return RegisteredStops(loss, benchmark, ratio, [narrow >= 10 * wide for narrow, wide in races], same)
+
+
+def registered_large_runs(
+    content: dict[str, Any], arch: Hierarchical, process: Process, seed: int = 0
+) -> dict[str, Any]:
+    """The large model by both methods: stored runs where they are of this model, process and seed, else new ones.
+
+    ``content`` is ``stored("lbfgs_sweep")``; returns what :func:`large_runs` does.
+    """
+    settings = content["settings"]
+    if describes(settings, arch, process, settings["large_channels"]) and seed == settings["seeds"][0]:
+        return content["values"]["large"]
+    return large_runs(arch, process, seed, settings)

@@ -147,3 +147,18 @@ def iterations_from_random_starts(
         runs = [fit(arch, problem, start="random", rng=seed, **options) for seed in seeds]
         found[label] = np.array([iterations_to(run.history, level) for run in runs])
     return found
+
+
+def agreement(values: dict[str, Any], fewest_channels: int = 2) -> tuple[int, float]:
+    """How many models were tried, and the largest relative gap in a coefficient between any two ways to an optimum.
+
+    ``values`` are those of ``stored("random_starts")``: rebalanced runs against the default fit, over all families and
+    widths from ``fewest_channels`` on; AR(1) is left out, since one channel attains its target.
+    """
+    gaps = [
+        max(case["rebalanced_gap"])
+        for family, cases in values.items()
+        for c, case in cases.items()
+        if family != "AR1" and int(c) >= fewest_channels
+    ]
+    return len(gaps), max(gaps)

@@ -1,8 +1,8 @@
-"""One process, several models: what a larger model buys (paper 1, Figure 4), and how well conditioned its fit is.
+"""Dilated stacks in closed form, and the same process fitted by several of them (paper 1, sections 5.1.1 and 5.1.2).
 
-To first order, gradient descent on ‖R(A(W) − A*)‖² shrinks the residual R(A − A*) by the matrix M = R JJᵀ Rᵀ, Σ = RᵀR:
-fast along its large eigenvalues, slowly along its small ones. Damped Gauss–Newton inverts M, so that the
-condition number costs it digits and not iterations.
+A lag τ is written in mixed radix, τ = Σ t_l d_l with digits 0 ≤ t_l < n_l. With one channel the coefficient is
+A_τ = Π W_l[t_l] (Eq. 20): a rank-one tensor, so that all about it has a closed form. Cut after layer l, the model is a
+matrix of older by recent digits, and c_l channels give it rank at most c_l.
 """
 
 from __future__ import annotations
@@ -12,19 +12,100 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigvalsh
+from scipy.linalg import svd
 
 from capcore.allocation import CapacityAllocation
-from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.generic import exact_rank
 from capcore.optimum import FitResult, Problem, fit
 from capcore.processes import Process
-from capcore.validation import finite_number
+from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.shared.survey import allocate_quietly, attains
 
 FACTOR = 10.0
 """Losses within this factor of each other count as the same."""
+
+
+def disjoint_dilations(kernel_sizes: Sequence[int]) -> np.ndarray:
+    """(L,) dilations d_1 = 1, d_{l+1} = n_l d_l.
+
+    >>> disjoint_dilations([3, 2, 4]).tolist()
+    [1, 3, 6]
+    """
+    sizes = [positive_integer(size, "kernel_sizes") for size in kernel_sizes]
+    return np.cumprod([1, *sizes[:-1]])
+
+
+def digits(kernel_sizes: Sequence[int]) -> np.ndarray:
+    """(n, L) digits of the lags 0 … n − 1: which tap of each layer reaches that lag; layer 1 first.
+
+    This is the index of paper 1, Eq. 20, taken modulo n_l, with the lag for n − i.
+
+    >>> digits([2, 2])[3].tolist(), digits([2, 2])[2].tolist()
+    ([1, 1], [0, 1])
+    """
+    lags = np.arange(np.prod(kernel_sizes))
+    return lags[:, None] // disjoint_dilations(kernel_sizes) % np.array(kernel_sizes)
+
+
+def printed_indices(kernel_sizes: Sequence[int]) -> np.ndarray:
+    """(n, L) indices as Eq. 20 prints them, modulo n_l·d_l; most lie outside a kernel of n_l taps.
+
+    >>> int(printed_indices([2, 2, 2]).max())
+    3
+    """
+    lags = np.arange(np.prod(kernel_sizes))
+    dilations = disjoint_dilations(kernel_sizes)
+    return lags[:, None] // dilations % (np.array(kernel_sizes) * dilations)
+
+
+def products(weights: Sequence[np.ndarray]) -> np.ndarray:
+    """(n,) coefficients Π W_l[t_l] over the digits of each lag. ``weights`` : L arrays (n_l,), layer 1 first.
+
+    >>> products([np.array([1.0, 2.0]), np.array([1.0, 3.0])]).tolist()
+    [1.0, 2.0, 3.0, 6.0]
+    """
+    chosen = digits([w.size for w in weights])
+    return np.prod([w[chosen[:, l]] for l, w in enumerate(weights)], axis=0)
+
+
+def impulse_response(weights: Sequence[np.ndarray], dilations: Sequence[int]) -> np.ndarray:
+    """(n,) response to a unit impulse of one-channel convolutions applied one after another.
+
+    Each kernel is spread out by its dilation, with zeros between the taps, and convolved with what came before.
+
+    >>> impulse_response([np.array([1.0, 2.0]), np.array([1.0, 3.0])], [1, 2]).tolist()
+    [1.0, 2.0, 3.0, 6.0]
+    """
+    response = np.ones(1)
+    for w, dilation in zip(weights, dilations, strict=True):
+        spread = np.zeros((w.size - 1) * dilation + 1)
+        spread[::dilation] = w
+        response = np.convolve(response, spread)
+    return response
+
+
+def cut_shares(
+    coefficients: object, kernel_sizes: Sequence[int], rank: int, layer: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Leverages u_i of the older and v_j of the recent digits in the leading ``rank`` singular vectors of the matrix.
+
+    Parameters
+    ----------
+    coefficients : (Π n_l,) lag 0 first. kernel_sizes : n_1, …, n_L. layer : the cut lies above it; by default the
+        middle one.
+
+    In the tangent space of all matrices of this rank, lag (i, j) has the leverage 1 − (1 − u_i)(1 − v_j): what cannot
+    be moved is (older null space) × (recent null space). It is the leverage of ∂A/∂W where no other cut restricts the
+    model.
+
+    >>> [share.tolist() for share in cut_shares([1.0, 0.0, 0.0, 0.0], [2, 2], rank=1)]
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+    target = finite_array(coefficients, "coefficients", 1)
+    split = len(kernel_sizes) // 2 if layer is None else layer
+    older, _, recent = svd(target.reshape(-1, int(np.prod(kernel_sizes[:split], dtype=int))), full_matrices=False)
+    return np.square(older[:, :rank]).sum(axis=1), np.square(recent[:rank]).sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,39 +200,3 @@ def exact_capacities(models: Mapping[str, Hierarchical]) -> tuple[np.ndarray, np
     """
     closed = np.array([arch.generic_capacity() for arch in models.values()])
     return closed, np.array([exact_rank(arch) for arch in models.values()])
-
-
-def residual_condition(arch: Architecture, params: np.ndarray, process: Process | Problem) -> float:
-    """Largest eigenvalue of M = R JJᵀ Rᵀ divided by its κ-th, κ being the exact generic capacity.
-
-    The other eigenvalues are zero: directions of the residual that no parameter can change. What is too small
-    for double precision counts as machine epsilon, so that the number is at most 1/ε.
-
-    >>> from capcore.architectures import Linear
-    >>> from capcore.processes import FractionalGaussianNoise
-    >>> round(residual_condition(Linear(np.diag([1.0, 2.0])), np.ones(2), FractionalGaussianNoise(0.5)), 9)
-    4.0
-    """
-    problem = Problem.of(arch, process)
-    values = eigvalsh(problem.root @ arch.tangent_kernel(params) @ problem.root.T)[::-1]
-    smallest = max(values[arch.generic_capacity() - 1], np.finfo(float).eps * values[0])
-    return float(values[0] / smallest)
-
-
-def conditions_of_sweep(found: Sweep, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) condition numbers of the models of a sweep: at random parameters, and where their fits stopped."""
-    begins = [
-        residual_condition(arch, arch.init(np.random.default_rng(seed)), found.problem)
-        for arch in found.models.values()
-    ]
-    ends = [residual_condition(arch, found.fits[label].params, found.problem) for label, arch in found.models.items()]
-    return np.array(begins), np.array(ends)
-
-
-def conditions_in_balance(
-    arch: Hierarchical, fits: Sequence[FitResult], process: Process | Problem, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) condition numbers where fits ended: with their parameters, and for the same models in balance."""
-    ends = [residual_condition(arch, found.params, process) for found in fits]
-    balanced = [residual_condition(arch, arch.rebalance(found.params, rng), process) for found in fits]
-    return np.array(ends), np.array(balanced)

@@ -55,12 +55,6 @@ class StoppingExperiment:
         same = repr(arch) == repr(architecture(self.settings)) and process == PowerLaw()
         return self.by_stop.get(stop) if same else None
 
-    def overlap(self, arch: Hierarchical, process: Process, stop: int) -> Runs | None:
-        """The stored short runs of this model and family that stopped after ``stop`` iterations, or None."""
-        if repr(arch) != repr(architecture(self.settings)) or stop != self.settings["family_stop"]:
-            return None
-        return next((self.families[name] for name, family in FAMILIES.items() if process == family()), None)
-
 
 def beyond_limit(runs: Runs) -> np.ndarray:
     """Indices of the inputs whose mean share of the squared error exceeds the mean of its limit.
@@ -70,21 +64,6 @@ def beyond_limit(runs: Runs) -> np.ndarray:
     """
     free = runs.inputs.bounds.mean.size - runs.totals.min()
     return np.flatnonzero(runs.inputs.errors.mean > 1.01 * free * runs.inputs.bounds.mean)
-
-
-def agrees(live: Runs, stored: Runs, n_errors: float = 4.0) -> bool:
-    """Whether two sets of runs agree within sampling error: distances and spread ratios within ``n_errors`` of it.
-
-    On the same kind of processor the same runs are equal to the last digit stored; elsewhere each set is a sample.
-    """
-    pairs = [(live.inputs, stored.inputs), (live.eigenvectors, stored.eigenvectors)]
-    gaps = [
-        abs(getattr(a, name) - getattr(b, name))
-        - n_errors * (a.uncertainty[name] ** 2 + b.uncertainty[name] ** 2) ** 0.5
-        for a, b in pairs
-        for name in ("distance", "spread_ratio")
-    ]
-    return max(gaps) <= 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,12 +171,3 @@ def passes(claim_id: str, /, **values: float) -> bool:
     """
     claim = load()[claim_id]
     return all(claim.check(name).test.holds(value) for name, value in values.items())
-
-
-def limit(claim_id: str, name: str) -> float:
-    """The bound of a check, such as 0.25 for "at least 0.25".
-
-    >>> limit("P1.48", "recent_share")
-    0.25
-    """
-    return float(load()[claim_id].check(name).test.bound)

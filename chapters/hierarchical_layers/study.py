@@ -1,7 +1,5 @@
 """Optima that share their coefficients, and how their capacity is spread over layers.
 
-Layer profiles over many parameter vectors: the same model written differently, other runs, no training at all.
-
 Parameters that give the same model: what a layer's capacity owes to the parameters rather than to the model.
 
 The coefficients A do not determine the parameters W. A change of basis between two layers, W⁽ˡ⁾M and M⁻¹W⁽ˡ⁺¹⁾,
@@ -13,13 +11,12 @@ of single layers depend on W. The space of all layers together, the tangent spac
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.generic import attainable_ranks
-from capcore.optimum import Problem, fit
+from capcore.optimum import Problem
 from capcore.validation import positive_integer
 from chapters.shared.layers import LayerProfiles
 from chapters.shared.survey import allocate_quietly
@@ -35,20 +32,6 @@ def same_model(
 ) -> list[LayerProfiles]:
     """The same coefficients from other parameters (``same_coefficients``)."""
     return profiles_at(arch, same_coefficients(arch, params, n_draws, np.random.default_rng(seed)), problem)
-
-
-def random_starts(
-    arch: Hierarchical, problem: Problem, n_runs: int, seed: int = 0, **options: Any
-) -> list[LayerProfiles]:
-    """Trained from random parameters; ``options`` go to :func:`capcore.optimum.fit`. Run i is seeded by (seed, i)."""
-    rngs = [np.random.default_rng([seed, i]) for i in range(positive_integer(n_runs, "n_runs"))]
-    return profiles_at(arch, (fit(arch, problem, rng=rng, start="random", **options).params for rng in rngs), problem)
-
-
-def untrained(arch: Hierarchical, problem: Problem, n_draws: int, seed: int = 0) -> list[LayerProfiles]:
-    """Random parameters, not trained at all."""
-    rngs = [np.random.default_rng([seed, i]) for i in range(positive_integer(n_draws, "n_draws"))]
-    return profiles_at(arch, (arch.init(rng) for rng in rngs), problem)
 
 
 def stack(ensemble: list[LayerProfiles], view: str) -> np.ndarray:

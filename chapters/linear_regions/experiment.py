@@ -180,11 +180,3 @@ def slice_of(network: Network, plane: np.ndarray, places: np.ndarray, margin: fl
     half = margin * float(np.abs(places).max())
     square = half * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     return partition_slice(network, plane[0], plane[1], plane[2], square)
-
-
-def mean_angle_share() -> float:
-    """Mean over the segments of θ/π, θ the angle between the images at their ends as seen from the origin."""
-    lines = setting().lines
-    first, last = lines.coefficients[:, 0], lines.coefficients.sum(axis=1)
-    cosine = np.sum(first * last, axis=1) / np.linalg.norm(first, axis=1) / np.linalg.norm(last, axis=1)
-    return float(np.arccos(cosine).mean() / np.pi)

@@ -116,16 +116,6 @@ class SimulatedErrors:
         """(m,) standard error of the mean, as a part of what Eq. 6 predicts."""
         return self.standard_error / self.predicted
 
-    @property
-    def exceedance(self) -> np.ndarray:
-        """(m,) share of the draws in which e_S² is larger than Eq. 6 says of its mean."""
-        return np.mean(self.squares > self.predicted[:, None], axis=1)
-
-    def survival(self, levels: np.ndarray, n_first: int) -> np.ndarray:
-        """Share of the draws with e_S² above each multiple of Eq. 6's value, pooled over the first subspaces."""
-        ratios = np.sort((self.squares[:n_first] / self.predicted[:n_first, None]).ravel())
-        return 1 - np.searchsorted(ratios, levels, side="right") / ratios.size
-
 
 def simulate(
     space: ConstraintSpace, subspaces: Sequence[np.ndarray], law: str, n_samples: int, rng: np.random.Generator

@@ -1,8 +1,8 @@
 """What a deviation costs, and what capacity says of it, in trained models (paper 1, section 3).
 
 The error curve of simple exponential smoothing, a model of one parameter, on two inputs, where its model space is the
-parabola (α, α − α²), and where the curve meets 𝒦^⊥ (Figure 2); models side by side, several of one process (Figure 1),
-or one of several; and the error of a trained model, input by input, beside its capacity (section 3.3, Eq. 7): at an
+parabola (α, α − α²), and where the curve meets 𝒦^⊥ (Figure 2); models side by side for one
+process (Figure 1); and the error of a trained model, input by input, beside its capacity (section 3.3, Eq. 7): at an
 optimum it lies in 𝒦^⊥, so that x_i² ≤ ‖X‖²(1 − κ_i) at every input, with equality when κ = n − 1.
 """
 
@@ -129,11 +129,6 @@ class ErrorCurve:
         """(m,) k·X(α), with k the unit vector of 𝒦: zero where the curve meets 𝒦^⊥."""
         return self.errors(alphas) @ self.space.basis[:, 0]
 
-    def slopes(self, alphas: ArrayLike) -> np.ndarray:
-        """(m,) derivative dL/dα: zero at a critical point."""
-        jacobians = np.array([self.arch.jacobian([alpha])[:, 0] for alpha in np.atleast_1d(alphas)])
-        return 2 * np.sum(jacobians * (self.errors(alphas) @ self.problem.covariance), axis=1)
-
     @property
     def crossings_in_use(self) -> np.ndarray:
         """Those of the ``crossings`` with a smoothing factor between 0 and 1."""
@@ -171,11 +166,6 @@ def allocate_all(models: Mapping[str, Architecture], process: Process | Problem)
     [6, 6]
     """
     return {label: allocate(arch, fit(arch, process).params, process) for label, arch in models.items()}
-
-
-def allocate_by_process(arch: Architecture, tasks: Mapping[str, Process]) -> dict[str, CapacityAllocation]:
-    """Label → capacity allocation of one model at its optimum for each process."""
-    return {label: allocate(arch, fit(arch, process).params, process) for label, process in tasks.items()}
 
 
 def relative_squares(error: object) -> np.ndarray:

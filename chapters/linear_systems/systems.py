@@ -3,10 +3,6 @@
 Each function draws spaces and returns how far the two sides of one law lie apart, one entry per draw; a law holds when
 all of them are round-off. By default 𝒦 has dimension 12 and S dimension 5 in R^30. The columns are drawn from the
 rotation-invariant distribution: no direction of R^n is special.
-
-Three leverages of the inputs share one total: of the model space, of the fit, and of the constraints. All three are
-leverage scores (squared row norms of an orthonormal basis of the columns), of the Jacobian J, of Σ^½J and of ΣJ. Each
-sums to the same κ, since Σ is invertible, and each answers another question.
 """
 
 from __future__ import annotations
@@ -14,13 +10,10 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
-from scipy.linalg import eigh, null_space, subspace_angles
+from scipy.linalg import null_space, subspace_angles
 
 from capcore.allocation import CapacityAllocation
-from capcore.architectures.base import Architecture
 from capcore.constraints import ConstraintSpace, chain, join
-from capcore.optimum import Problem
-from capcore.processes import Process
 from capcore.validation import finite_number, positive_integer
 
 N, KAPPA, N_S = 30, 12, 5
@@ -186,37 +179,6 @@ def layer_chain_gap(alloc: CapacityAllocation) -> float:
     layers = alloc.layers.values()
     sums = [np.sum([getattr(layer, view) for layer in layers], axis=0) for view in ("forward", "backward")]
     return float(np.abs(np.array(sums) - alloc.per_input).max())
-
-
-WEIGHTINGS = {"model space": 0.0, "fit": 0.5, "constraints": 1.0}
-"""Name of the leverage → power of Σ in front of the Jacobian."""
-
-
-def leverages(arch: Architecture, params: np.ndarray, process: Process | Problem) -> dict[str, np.ndarray]:
-    """Three leverages of each input, each (n_inputs,), at the given parameters:
-
-    - "model space", of J: how freely the model can move each coefficient;
-    - "fit", of Σ^½J with the symmetric root: the diagonal of the hat matrix of the linearised fit, its degrees of
-      freedom;
-    - "constraints", of ΣJ: how tightly the optimality conditions hold the error of each coefficient, the capacity of
-      paper 1.
-
-    >>> from capcore.architectures import Linear
-    >>> from capcore.processes import PowerLaw
-    >>> three = leverages(Linear(np.eye(4)[:, :2]), np.zeros(2), PowerLaw())
-    >>> [round(float(values.sum()), 9) for values in three.values()]
-    [2.0, 2.0, 2.0]
-    """
-    values, vectors = eigh(Problem.of(arch, process).covariance)
-    result = {}
-    for label, power in WEIGHTINGS.items():
-        weight = (vectors * values**power) @ vectors.T
-        spaces = [
-            ConstraintSpace.from_columns(weight @ columns, equilibrated=True)
-            for columns in arch.tangents(params).values()
-        ]
-        result[label] = join(spaces).per_input(arch.input_dim)
-    return result
 
 
 def random_basis(n: int, dimension: int, rng: np.random.Generator) -> np.ndarray:

@@ -21,8 +21,8 @@ from tqdm import tqdm
 from capcore.complexity.curves import segments
 from capcore.complexity.network import Network, as_network
 from capcore.complexity.regions import curve_regions
-from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 from chapters.mimicry.students import answers, scaled_logits
+from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 SETTINGS: dict[str, Any] = {
     "n_labelled": 400,
@@ -163,16 +163,6 @@ def end_points(images: Images, n: int, seed: int) -> tuple[np.ndarray, np.ndarra
     pairs = rng.integers(0, len(images.y), (50 * n, 2))
     first, second = pairs[images.y[pairs[:, 0]] != images.y[pairs[:, 1]]][:n].T
     return images.labelled[first], images.labelled[second]
-
-
-def regions_on_grid(network: Network, start: np.ndarray, stop: np.ndarray, n_points: int) -> int:
-    """1 + changes of the pattern of active units along a grid on the segment: at most the number of patterns there is.
-
-    What opens and closes between two points is missed.
-    """
-    t = np.linspace(0, 1, n_points)[:, None]
-    active = np.concatenate([z > 0 for z in network.pre_activations(start + t * (stop - start))[:-1]], axis=1)
-    return 1 + int((active[1:] != active[:-1]).any(axis=1).sum())
 
 
 def train_student(

@@ -7,7 +7,8 @@ parameters and of steps (slides, "High capacity, low reality").
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,123 @@ from tqdm import tqdm
 
 from capcore.complexity.gradients import check_targets, loss_gradients
 from capcore.complexity.network import Network, as_network, random_network
-from capcore.validation import finite_array, positive_integer
-from chapters.mimicry.study import ALONE, FEW, HARD, LOGITS, Arm, Mimicry
+from capcore.validation import finite_array, one_of, positive_integer
 from chapters.shared.adam import Adam, check_rates, check_runs, stacked, unstacked
+from chapters.shared.intervals import Interval
+
+LOGITS, HARD, ALONE, FEW = "logits, pool", "hard labels, pool", "labels, labelled alone", "logits, labelled alone"
+"""Arms: what a student of one hidden layer is told, and of which points."""
+PAIRS = {
+    "student − teacher": (LOGITS, None),
+    "logits − hard labels": (LOGITS, HARD),
+    "pool − labelled alone": (LOGITS, FEW),
+    "student − untaught": (LOGITS, ALONE),
+    "teacher − untaught": (None, ALONE),
+}
+"""What is compared → two arms, with None for the teacher. The untaught student has the labels of the labelled alone."""
+MEASURES = ("accuracy", "agreement")
+"""Shares of the test points: those answered rightly, and those on which a network gives the teacher's answer."""
+
+
+class Difference(Interval):
+    """Mean of a paired difference of shares, and the half-width of Student's interval; written in percentage points.
+
+    >>> print(Difference.of([0.01, 0.02, 0.03]))
+    +2.0 (−0.5 to +4.5)
+    """
+
+    def text(self, decimals: int = 1) -> str:
+        """In percentage points; with two decimals an end near zero is told from zero.
+
+        >>> Difference(0.0034, 0.0032).text(2)
+        '+0.34 (+0.02 to +0.66)'
+        """
+        ends = (f"{100 * value:+.{decimals}f}" for value in (self.mean, self.low, self.high))
+        mean, low, high = (end.replace("-", "−") for end in ends)
+        return f"{mean} ({low} to {high})"
+
+    def __str__(self) -> str:
+        """In percentage points, "+0.2 (−0.4 to +0.8)"."""
+        return self.text()
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """Students of one kind, one for each trial.
+
+    Attributes
+    ----------
+    networks : (n_trials,) as trained. n_examples : points they were trained on.
+    agreement : (n_trials,) share of the test points with the teacher's answer.
+    accuracy : (n_trials,) share of the test points with the right answer; empty where those are not known.
+    """
+
+    networks: tuple[Network, ...] = field(repr=False)
+    n_examples: int
+    agreement: np.ndarray
+    accuracy: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Mimicry:
+    """Students of one teacher, ``mimic``.
+
+    Attributes
+    ----------
+    teacher : as a network. teacher_accuracy : on the test points; None where the right answers are not known.
+    hidden : units of the students' hidden layer.
+    arms : name → ``Arm``: what the students were told, and of which points.
+    """
+
+    teacher: Network
+    teacher_accuracy: float | None
+    hidden: int
+    arms: Mapping[str, Arm]
+
+    @property
+    def n_trials(self) -> int:
+        """Students of every kind."""
+        return len(self.arms[LOGITS].networks)
+
+    def differences(self, measure: str = "accuracy", level: float = 0.95) -> dict[str, Difference]:
+        """What is compared → difference, paired by trial, with Student's interval; see ``PAIRS``.
+
+        Only what was measured is there. The teacher is one network, so that a difference from it has the spread of the
+        students alone. Intervals are over trials, that is over starts and batches: not over teachers, pools or test
+        points.
+
+        Raises ``ValueError`` for a single trial, and for accuracies without labels of the test points.
+        """
+        accuracy = one_of(measure, "measure", MEASURES) == "accuracy"
+        if accuracy and self.teacher_accuracy is None:
+            raise ValueError("measure: found 'accuracy' without labels of the test points. Ask for 'agreement'.")
+        if self.n_trials < 2:
+            raise ValueError("n_trials: found 1, expected at least 2 for an interval over trials.")
+        values: dict[str | None, np.ndarray] = {name: getattr(arm, measure) for name, arm in self.arms.items()}
+        values[None] = np.full(self.n_trials, self.teacher_accuracy if accuracy else 1.0)
+        return {
+            name: Difference.of(values[one] - values[other], level)
+            for name, (one, other) in PAIRS.items()
+            if one in values and other in values and (accuracy or None not in (one, other))
+        }
+
+    def table(self, decimals: int = 1) -> dict[str, dict[str, str]]:
+        """Network → column → text, for a table: the teacher, then the arms; means over the trials, in per cent."""
+        decimals = positive_integer(decimals, "decimals", 0)
+
+        def row(net: Network, n_examples: int | None, accuracy: float | None, agreement: float) -> dict[str, str]:
+            return {
+                "parameters": f"{net.n_params:,}",
+                "examples": "–" if n_examples is None else f"{n_examples:,}",
+                "test accuracy": "–" if accuracy is None else f"{100 * accuracy:.{decimals}f} %",
+                "teacher's answer": f"{100 * agreement:.{decimals}f} %",
+            }
+
+        rows = {"teacher": row(self.teacher, None, self.teacher_accuracy, 1.0)}
+        for name, arm in self.arms.items():
+            accuracy = None if self.teacher_accuracy is None else float(arm.accuracy.mean())
+            rows[name] = row(arm.networks[0], arm.n_examples, accuracy, float(arm.agreement.mean()))
+        return rows
 
 
 def matched_width(n_inputs: int, n_outputs: int, n_params: int) -> int:

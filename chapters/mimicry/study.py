@@ -1,134 +1,20 @@
-"""What experiments on mimicry found, stored and on the spot: students, their teacher, and what helped them."""
+"""What the stored experiment on mimicry found: differences between arms, ratios of regions, and their figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
-from capcore.complexity.network import Network
-from capcore.validation import one_of, positive_integer
-from chapters.shared.intervals import Interval
+from capcore.plotting import CYCLE
+from chapters.mimicry.students import Difference
 
-LOGITS, HARD, ALONE, FEW = "logits, pool", "hard labels, pool", "labels, labelled alone", "logits, labelled alone"
-"""Arms: what a student of one hidden layer is told, and of which points."""
-PAIRS = {
-    "student − teacher": (LOGITS, None),
-    "logits − hard labels": (LOGITS, HARD),
-    "pool − labelled alone": (LOGITS, FEW),
-    "student − untaught": (LOGITS, ALONE),
-    "teacher − untaught": (None, ALONE),
-}
-"""What is compared → two arms, with None for the teacher. The untaught student has the labels of the labelled alone."""
-MEASURES = ("accuracy", "agreement")
-"""Shares of the test points: those answered rightly, and those on which a network gives the teacher's answer."""
 TEACHER = "deep, 400 labels (teacher)"
 STUDENT = "shallow, logits on the pool"
 SAWTOOTH = 24**4
 """Regions on a line that four layers of 48 ReLUs reach at least: each composes a sawtooth of 24 teeth."""
-
-
-class Difference(Interval):
-    """Mean of a paired difference of shares, and the half-width of Student's interval; written in percentage points.
-
-    >>> print(Difference.of([0.01, 0.02, 0.03]))
-    +2.0 (−0.5 to +4.5)
-    """
-
-    def text(self, decimals: int = 1) -> str:
-        """In percentage points; with two decimals an end near zero is told from zero.
-
-        >>> Difference(0.0034, 0.0032).text(2)
-        '+0.34 (+0.02 to +0.66)'
-        """
-        ends = (f"{100 * value:+.{decimals}f}" for value in (self.mean, self.low, self.high))
-        mean, low, high = (end.replace("-", "−") for end in ends)
-        return f"{mean} ({low} to {high})"
-
-    def __str__(self) -> str:
-        """In percentage points, "+0.2 (−0.4 to +0.8)"."""
-        return self.text()
-
-
-@dataclass(frozen=True, eq=False)
-class Arm:
-    """Students of one kind, one for each trial.
-
-    Attributes
-    ----------
-    networks : (n_trials,) as trained. n_examples : points they were trained on.
-    agreement : (n_trials,) share of the test points with the teacher's answer.
-    accuracy : (n_trials,) share of the test points with the right answer; empty where those are not known.
-    """
-
-    networks: tuple[Network, ...] = field(repr=False)
-    n_examples: int
-    agreement: np.ndarray
-    accuracy: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Mimicry:
-    """Students of one teacher, ``mimic``.
-
-    Attributes
-    ----------
-    teacher : as a network. teacher_accuracy : on the test points; None where the right answers are not known.
-    hidden : units of the students' hidden layer.
-    arms : name → ``Arm``: what the students were told, and of which points.
-    """
-
-    teacher: Network
-    teacher_accuracy: float | None
-    hidden: int
-    arms: Mapping[str, Arm]
-
-    @property
-    def n_trials(self) -> int:
-        """Students of every kind."""
-        return len(self.arms[LOGITS].networks)
-
-    def differences(self, measure: str = "accuracy", level: float = 0.95) -> dict[str, Difference]:
-        """What is compared → difference, paired by trial, with Student's interval; see ``PAIRS``.
-
-        Only what was measured is there. The teacher is one network, so that a difference from it has the spread of the
-        students alone. Intervals are over trials, that is over starts and batches: not over teachers, pools or test
-        points.
-
-        Raises ``ValueError`` for a single trial, and for accuracies without labels of the test points.
-        """
-        accuracy = one_of(measure, "measure", MEASURES) == "accuracy"
-        if accuracy and self.teacher_accuracy is None:
-            raise ValueError("measure: found 'accuracy' without labels of the test points. Ask for 'agreement'.")
-        if self.n_trials < 2:
-            raise ValueError("n_trials: found 1, expected at least 2 for an interval over trials.")
-        values: dict[str | None, np.ndarray] = {name: getattr(arm, measure) for name, arm in self.arms.items()}
-        values[None] = np.full(self.n_trials, self.teacher_accuracy if accuracy else 1.0)
-        return {
-            name: Difference.of(values[one] - values[other], level)
-            for name, (one, other) in PAIRS.items()
-            if one in values and other in values and (accuracy or None not in (one, other))
-        }
-
-    def table(self, decimals: int = 1) -> dict[str, dict[str, str]]:
-        """Network → column → text, for a table: the teacher, then the arms; means over the trials, in per cent."""
-        decimals = positive_integer(decimals, "decimals", 0)
-
-        def row(net: Network, n_examples: int | None, accuracy: float | None, agreement: float) -> dict[str, str]:
-            return {
-                "parameters": f"{net.n_params:,}",
-                "examples": "–" if n_examples is None else f"{n_examples:,}",
-                "test accuracy": "–" if accuracy is None else f"{100 * accuracy:.{decimals}f} %",
-                "teacher's answer": f"{100 * agreement:.{decimals}f} %",
-            }
-
-        rows = {"teacher": row(self.teacher, None, self.teacher_accuracy, 1.0)}
-        for name, arm in self.arms.items():
-            accuracy = None if self.teacher_accuracy is None else float(arm.accuracy.mean())
-            rows[name] = row(arm.networks[0], arm.n_examples, accuracy, float(arm.agreement.mean()))
-        return rows
 
 
 def measured(content: Mapping[str, Any], measure: str) -> dict[str, np.ndarray]:
@@ -170,44 +56,28 @@ def random_teacher_loss(content: Mapping[str, Any]) -> Difference:
     )
 
 
-@dataclass(frozen=True)
-class LiveRun:
-    """What was trained on the spot.
+def plot_arms(values: Mapping[str, np.ndarray], ax: Axes, xlabel: str, names: bool = True) -> Axes:
+    """A row per arm: every seed as a dot, their mean as a bar across the row.
 
-    Attributes
+    Parameters
     ----------
-    comparison : with the stored accuracies, in words. regions : (segments,) exact counts of linear regions of the
-        teacher. patterns : exact counts of patterns. on_grid : patterns counted on a fine grid, at most as many.
+    values : arm → (seeds,). names : whether rows are named.
     """
+    for row, (_, shares) in enumerate(values.items()):
+        ax.plot(shares, np.full(len(shares), row), "o", color=CYCLE[0], markersize=4, alpha=0.6)
+        ax.plot(2 * [shares.mean()], [row - 0.3, row + 0.3], color=CYCLE[1], linewidth=2.5)
+    ax.set_yticks(range(len(values)), list(values) if names else [])
+    ax.set(xlabel=xlabel, ylim=(len(values) - 0.5, -0.5))
+    ax.grid(axis="y", visible=False)
+    return ax
 
-    comparison: str
-    regions: np.ndarray
-    patterns: np.ndarray
-    on_grid: np.ndarray
 
-
-def live_run(content: Mapping[str, Any], arm: str, n_seeds: int, n_segments: int, tolerance: float = 0.03) -> LiveRun:
-    """Train teachers and one arm of students again, at the stored settings for the first ``n_seeds`` seeds.
-
-    The regions are the first teacher's; they are empty where no network is trained.
-    """
-    if not n_seeds:
-        return LiveRun("no network was trained here", *3 * [np.empty(0)])
-    from capcore.complexity import curve_regions, segments
-    from chapters.mimicry import experiment
-
-    settings = {**content["settings"], "seeds": content["settings"]["seeds"][:n_seeds]}
-    images = [experiment.draw_images(seed, settings) for seed in settings["seeds"]]
-    inputs, labels = [each.labelled for each in images], [each.y for each in images]
-    teachers = experiment.fit_networks("deep", experiment.cross_entropy, inputs, labels, settings)
-    students = experiment.train_student(arm, teachers, images, settings)
-    gaps = [
-        abs(experiment.against(net, teacher, each)["accuracy"] - then)
-        for name, nets in ((TEACHER, teachers), (arm, students))
-        for net, teacher, each, then in zip(nets, teachers, images, measured(content, "accuracy")[name], strict=False)
-    ]
-    starts, stops = experiment.end_points(images[0], n_segments, settings["seeds"][0])
-    exact = curve_regions(teachers[0], segments(starts, stops))
-    grid = [experiment.regions_on_grid(teachers[0], *ends, 4001) for ends in zip(starts, stops, strict=True)]
-    said = f"the stored accuracies are {'met' if max(gaps) <= tolerance else 'missed'} within {tolerance:.2f}"
-    return LiveRun(said, exact.linear, exact.patterns, np.array(grid))
+def plot_regions(values: Mapping[str, Sequence[float]], ax: Axes) -> Axes:
+    """Linear regions on a segment for networks of several kinds: a thin line per seed, the means thick."""
+    table = np.array(list(values.values()))
+    for k in range(table.shape[1]):
+        ax.plot(range(len(table)), table[:, k], color="0.6", linewidth=0.8)
+    ax.plot(range(len(table)), table.mean(axis=1), color=CYCLE[1], linewidth=2.5, label="mean")
+    ax.set_xticks(range(len(table)), list(values))
+    ax.set(ylabel="linear regions on a segment", ylim=(0, None), xlim=(-0.3, len(table) - 0.7))
+    return ax

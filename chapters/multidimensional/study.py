@@ -216,12 +216,6 @@ def mean_difference(group: Sequence[Run]) -> float:
     return max((float(np.abs(a.normalised - b.normalised).mean()) for a, b in pairs), default=0.0)
 
 
-def least_difference(group: Sequence[Run]) -> float:
-    """What :func:`mean_difference` is at least, whatever the profiles: the difference of the exact totals κ/(nd)."""
-    density = [run.generic_total / (run.arch.n_inputs * run.arch.input_dim) for run in group]
-    return max(density) - min(density)
-
-
 def fixed_over_scaled(runs: Runs, base: int, few: int, many: int) -> float:
     """The :func:`mean_difference` between ``few`` and ``many`` components at the same channels, over that with c₀√d.
 
@@ -246,9 +240,3 @@ def exact_densities(base: int, dims: Iterable[int], n_layers: int, kernel_size: 
     """
     models = [Hierarchical(scaled_channels(base, d), n_layers, kernel_size, input_dim=d) for d in dims]
     return np.array([arch.generic_capacity() / (arch.n_inputs * arch.input_dim) for arch in models])
-
-
-def parameters_per_component(base: int, dims: Iterable[int], n_layers: int, kernel_size: int) -> np.ndarray:
-    """(len(dims),) number of parameters divided by d, with c = c₀√d channels."""
-    models = [Hierarchical(scaled_channels(base, d), n_layers, kernel_size, input_dim=d) for d in dims]
-    return np.array([arch.n_params / arch.input_dim for arch in models])

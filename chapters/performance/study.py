@@ -6,7 +6,6 @@ work: "…, n = 4,096, κ = 144".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +13,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter
-
-from capcore.plotting import CYCLE, MARKERS
 
 TITLES = {
     "fitting": "Fits of the paper's size",
@@ -55,33 +52,31 @@ def rows_of(suites: Mapping[str, Any]) -> pd.DataFrame:
     return rows.assign(ratio=rows["peer_seconds"] / rows["seconds"])
 
 
-def settings(suites: Mapping[str, Any]) -> pd.DataFrame:
-    """Processor, cores, load and versions that each suite was taken with."""
-    environments = {TITLES[name]: suite["environment"] for name, suite in suites.items()}
-    return pd.DataFrame(
-        {
-            title: {
-                "processor": f"{found['processor']}, {found['cores']} cores",
-                "load average at its start": f"{found['load']:.1f}",
-                "versions": ", ".join(f"{package} {version}" for package, version in found["versions"].items()),
-            }
-            for title, found in environments.items()
+def summary(rows: pd.DataFrame, suites: Mapping[str, Any]) -> pd.DataFrame:
+    """A line for each suite: rows with a peer, in how many the peer takes longer, the middle ratio, and the load."""
+    lines = {}
+    for name, suite in suites.items():
+        ratios = rows.loc[rows["suite"] == name, "ratio"].dropna()
+        lines[TITLES[name]] = {
+            "rows with a peer": ratios.size,
+            "peer takes longer": int((ratios > 1).sum()),
+            "median ratio": multiple(ratios.median()),
+            "load of the machine": f"{suite['environment']['load']:.1f}",
         }
-    ).T
+    return pd.DataFrame(lines).T
 
 
-def table(rows: pd.DataFrame, suite: str) -> pd.DataFrame:
-    """One suite, in words."""
-    part = rows[rows["suite"] == suite]
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """All rows in words."""
     return pd.DataFrame(
         {
-            "work": part["work"],
-            "peer": part["peer"],
-            "ours": part["seconds"].map(duration),
-            "peer's": part["peer_seconds"].map(duration),
-            "ratio": part["ratio"].map(multiple),
-            "memory": part["memory_gb"].map("{:.2f} GB".format),
-            "compared": part["agreement"].where(part["holds"], "FAILED: " + part["agreement"]),
+            "work": rows["work"],
+            "peer": rows["peer"],
+            "ours": rows["seconds"].map(duration),
+            "peer's": rows["peer_seconds"].map(duration),
+            "ratio": rows["ratio"].map(multiple),
+            "memory": rows["memory_gb"].map("{:.2f} GB".format),
+            "compared": rows["agreement"].where(rows["holds"], "FAILED: " + rows["agreement"]),
         }
     )
 
@@ -142,8 +137,8 @@ def multiple(value: float) -> str:
 
 def plot_times(lines: Mapping[str, pd.Series], ax: Axes) -> Axes:
     """Seconds against the number of inputs, both axes logarithmic."""
-    for i, (label, seconds) in enumerate(lines.items()):
-        ax.plot(seconds.dropna().index, seconds.dropna(), marker=MARKERS[i % len(MARKERS)], label=label)
+    for label, seconds in lines.items():
+        ax.plot(seconds.dropna().index, seconds.dropna(), marker="o", markersize=3, label=label)
     largest = max(seconds.dropna().index.max() for seconds in lines.values())
     powers = np.arange(5, int(np.log2(largest)) + 1, 5)
     ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="seconds")
@@ -151,21 +146,4 @@ def plot_times(lines: Mapping[str, pd.Series], ax: Axes) -> Axes:
     ax.set_xticklabels([f"$2^{{{power}}}$" for power in powers])
     ax.xaxis.set_minor_locator(FixedLocator([]))
     ax.yaxis.set_major_formatter(TENS)
-    return ax
-
-
-def plot_ratios(rows: pd.DataFrame, ax: Axes) -> Axes:
-    """How many times longer the peer takes, a marker for each row with a peer; left of 1 the peer is faster."""
-    known = rows.dropna(subset=["ratio"])
-    known = known.assign(place=range(len(known)))
-    for i, (suite, part) in enumerate(known.groupby("suite", sort=False)):
-        colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
-        ax.plot(part["ratio"], part["place"], marker, color=colour, label=TITLES[str(suite)], linestyle="none")
-        ax.hlines(part["place"], 1, part["ratio"], color=colour, linewidth=0.8)
-    ax.axvline(1, color="0.3", linewidth=0.8)
-    ax.set(xscale="log", xlabel="time of the peer / our time", ylim=(len(known) - 0.4, -0.6))
-    names = [f"{name}  {re.split(r', | [(]|: ', peer)[0]}" for name, peer in known["peer"].items()]
-    ax.set_yticks(known["place"], names, fontsize=7)
-    ax.xaxis.set_major_formatter(TENS)
-    ax.grid(visible=False, axis="y")
     return ax

@@ -62,13 +62,25 @@ def plot_mean_on_law(mean: np.ndarray, error: np.ndarray, law: np.ndarray, ax: A
     return ax
 
 
-def plot_distance_histograms(groups: Mapping[str, np.ndarray], ax: Axes) -> Axes:
-    """Histograms of distances from the law, one outline per group, with its median as a vertical line."""
-    edges = np.linspace(0, 1, 41)
-    for i, (label, values) in enumerate(groups.items()):
-        style = ("-", "--", ":")[i % 3]
-        counts = np.histogram(values, edges)[0] / len(values)
-        ax.stairs(counts, edges, color=CYCLE[i], linestyle=style, linewidth=1.5, label=label)
-        ax.axvline(float(np.median(values)), color=CYCLE[i], linestyle=style, linewidth=0.8)
-    ax.set(xlabel="total variation from the law", ylabel="share of networks", xlim=(0, 1), ylim=(0, None))
+def plot_small_network(weights: Sequence[np.ndarray], ax: Axes) -> Axes:
+    """Inputs, hidden units and one output from below; lines are as wide as weights are large, orange for negative ones.
+
+    Below each input stand its squared gradient, for linear units, and the product of squared weights.
+    """
+    sizes = [len(weights[0]), *(w.shape[1] for w in weights)]
+    gradient = np.linalg.multi_dot(weights)[:, 0].round(12) ** 2
+    law = np.linalg.multi_dot([w**2 for w in weights])[:, 0]
+    for level, w in enumerate(weights):
+        for (i, j), weight in np.ndenumerate(w):
+            if weight:
+                ends = [i - (sizes[level] - 1) / 2, j - (sizes[level + 1] - 1) / 2]
+                colour = CYCLE[0] if weight > 0 else CYCLE[1]
+                ax.plot(ends, [level, level + 1], color=colour, linewidth=4 * abs(weight), zorder=1)
+    for level, size in enumerate(sizes):
+        ax.scatter(np.arange(size) - (size - 1) / 2, np.full(size, level), 160, "white", edgecolors="0.2", zorder=2)
+    for i, (squared, carried) in enumerate(zip(gradient, law, strict=True)):
+        label = f"input {i + 1}\ngradient² {squared:.2g}\nsquared weights {carried:.2g}"
+        ax.text(i - (sizes[0] - 1) / 2, -0.25, label, ha="center", va="top", fontsize=9)
+    ax.set(xlim=(-1.2, 1.2), ylim=(-1.3, len(weights) + 0.25))
+    ax.set_axis_off()
     return ax

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.propagation import MatrixTransport, mean_chi_square, propagate, signed_operator, squared_gradients
+from capcore.propagation import MatrixTransport, propagate, signed_operator, squared_gradients
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 from chapters.shared.profiles import total_variation
 
@@ -74,27 +74,6 @@ def summed_outputs(
         for count in counts:
             found[count].append(float(total_variation(sums[:, count - 1], laws[:count].sum(axis=0))))
     return {count: float(np.median(values)) for count, values in found.items()}
-
-
-def false_alarms(
-    width: int, depths: Sequence[int], n_samples: int, n_tests: int, rng: np.random.Generator
-) -> dict[int, tuple[float, float]]:
-    """Number of layers → relative standard deviation of squared gradients, and share of true laws rejected at 5 %.
-
-    With many layers few draws carry the mean, and a test of means no longer keeps its level: it says how deep a network
-    may be for ``n_samples`` draws to be enough.
-    """
-    found = {}
-    for depth in depths:
-        weights = dense_layers(width, depth, rng)
-        expected = law(weights)
-        spread, alarms = 0.0, 0
-        for _ in range(positive_integer(n_tests, "n_tests")):
-            samples = squared_gradients(weights, 0, n_samples, rng)
-            alarms += mean_chi_square(samples, expected).p_value < 0.05
-            spread += float(np.mean(samples.std(axis=0) / expected)) / n_tests
-        found[depth] = (spread, alarms / n_tests)
-    return found
 
 
 def by_depth(

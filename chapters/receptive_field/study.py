@@ -11,7 +11,6 @@ What squared weights expect of random residual networks: how far each layer move
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -87,24 +86,6 @@ def deviation(profile: np.ndarray) -> float:
     share = profile / profile.sum()
     x = np.arange(profile.size) - share @ np.arange(profile.size)
     return float(np.sqrt(share @ x**2))
-
-
-class Straying(NamedTuple):
-    """Of several networks' fields, in positions: their mean ``width``, and the ``stray`` of their centres."""
-
-    width: float
-    stray: float
-
-
-def straying(profiles: np.ndarray) -> Straying:
-    """Mean standard deviation within each of the profiles (draws, positions), and that of their means.
-
-    >>> straying(np.array([[0.5, 0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.0, 0.5]]))
-    Straying(width=1.0, stray=1.0)
-    """
-    share = profiles / profiles.sum(axis=1, keepdims=True)
-    centres = share @ np.arange(profiles.shape[1])
-    return Straying(float(np.mean([deviation(profile) for profile in profiles])), float(centres.std()))
 
 
 def deviations(

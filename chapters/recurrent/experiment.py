@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.recurrent import Recurrent
@@ -58,13 +57,3 @@ def stops(process: Process, settings: Mapping[str, Any] = SETTINGS) -> dict[str,
         if c <= 8:
             found["params"][str(c)] = [each.params.tolist() for each in fits]
     return found
-
-
-def rises(losses: Mapping[str, list[float]], factor: float = 1.05) -> np.ndarray:
-    """(seeds,) how often each seed's loss rises by more than ``factor`` from one number of channels to the next.
-
-    >>> rises({"1": [4.0, 4.0], "2": [2.0, 5.0], "4": [3.0, 1.0]}).tolist()
-    [1, 1]
-    """
-    table = np.array(list(losses.values()))
-    return np.count_nonzero(table[1:] > factor * table[:-1], axis=0)

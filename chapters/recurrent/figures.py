@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from capcore.architectures import Recurrent
-from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours
-from chapters.hierarchical.figures import legend_below
+from capcore.plotting import CYCLE, MARKERS, channel_colours, share_legend
+from chapters.shared.lag_figures import LAG_AXIS
 
 FAINT = "0.82"
 
@@ -52,7 +50,7 @@ def plot_recurrent(arch: Recurrent, ax: Axes, n_positions: int = 8) -> Axes:
         -n_positions + 0.7, (c + 1) / 2, "recurrent\nweights", va="center", ha="right", fontsize=8.5, color=CYCLE[2]
     )
     ax.set(xlim=(-n_positions - 0.6, 2.6), ylim=(-0.4, top + 0.4), xticks=[], yticks=[])
-    ax.set_xlabel("time (most recent at the right)")
+    ax.set_xlabel("← past · now →")
     ax.grid(False)
     ax.spines[:].set_visible(False)
     return ax
@@ -77,14 +75,35 @@ def plot_capacities(
 
 
 def tidy_scaling(axes: Sequence[Axes]) -> Sequence[Axes]:
-    """Titles of the three panels of Figure 10, and their legends below the figure, one column for each kind."""
+    """Titles of the three panels of Figure 10, and one legend below the figure."""
     for ax, title in zip(axes, ("parametrisation", "loss vs channels", "loss vs κ"), strict=True):
         ax.set_title(title)
-        ax.legend().remove()
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
     _powers_of_two(axes[2])
-    legend_below(axes[0], side="left", ncols=1)
-    legend_below(axes[1], side="right", ncols=1)
+    share_legend(axes[0].figure, axes, ncols=3)
     return axes
+
+
+def plot_capacity(profiles: Mapping[int, np.ndarray], ax: Axes, xlabel: str = "", logarithmic: bool = False) -> Axes:
+    """Capacity over lags, most recent at the right, or along what ``xlabel`` names; one line per number of channels.
+
+    Parameters
+    ----------
+    profiles : channels → (n,) capacities. logarithmic : both axes, lag τ at τ + 1.
+    """
+    colours = channel_colours(list(profiles))
+    for c, values in profiles.items():
+        places = np.arange(len(values)) + (1 if logarithmic or xlabel else 0)
+        ax.plot(places, values, color=colours[c], label=_channels(c))
+    ax.set(xlabel=xlabel or LAG_AXIS.replace("lag", "lag + 1" if logarithmic else "lag"), ylabel="capacity")
+    if logarithmic:
+        ax.set(xscale="log", yscale="log")
+    else:
+        ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
+    if not xlabel:
+        ax.invert_xaxis()
+    return ax
 
 
 def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, logarithmic: bool) -> Axes:
@@ -100,25 +119,6 @@ def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, loga
     ax.set(yscale="log", xlabel="exact κ", ylabel="loss  $L = \\hat v - v^*$")
     if logarithmic:
         _powers_of_two(ax)
-    return ax
-
-
-def plot_runs(losses: Mapping[str, Sequence[float]], optimum: tuple[np.ndarray, np.ndarray], ax: Axes) -> Axes:
-    """One line per seed of the losses where an optimiser stops, and the best optimum, which may leave the picture.
-
-    Parameters
-    ----------
-    losses : channels → one loss per seed. optimum : channels and losses.
-    """
-    channels, runs = [int(c) for c in losses], np.array(list(losses.values())).T
-    for k, run in enumerate(runs):
-        label = "L-BFGS-B, one line per start" if k == 0 else None
-        ax.plot(channels, run, color=CYCLE[1], linewidth=0.9, alpha=0.8, marker=MARKERS[k % 8], ms=3.5, label=label)
-    ax.plot(*optimum, color=CYCLE[0], linewidth=2, label="best optimum found")
-    ax.set(xscale="log", yscale="log", xlabel="channels", ylabel="loss  $L = \\hat v - v^*$")
-    if runs.min() > 0:
-        ax.set_ylim(runs.min() / 3, runs.max() * 2)
-    ax.legend()
     return ax
 
 
@@ -159,39 +159,6 @@ def plot_singular_values(curves: Mapping[str, np.ndarray], ax: Axes, threshold: 
         ax.axhline(threshold, color="0.3", linestyle="--", linewidth=0.8, label="threshold in double precision")
     ax.set(yscale="log", xlabel="index", ylabel="singular value / largest")
     ax.legend()
-    return ax
-
-
-def plot_families(
-    profiles: Mapping[str, Mapping[int, np.ndarray]], attained: Mapping[str, set[int]], axes: Sequence[Axes]
-) -> Sequence[Axes]:
-    """One panel per family, one line per number of channels, most recent input at the right.
-
-    Parameters
-    ----------
-    profiles : family → channels → (n,). attained : family → channels whose target is attained, drawn dotted.
-    """
-    for ax, (name, each) in zip(axes, profiles.items(), strict=True):
-        colours = channel_colours(list(each))
-        for i, (c, values) in enumerate(each.items()):
-            style = ":" if c in attained[name] else "-"
-            marks: dict[str, Any] = {"marker": MARKERS[i % 8], "markevery": max(1, len(values) // 4), "ms": 3.5}
-            ax.plot(values, style, color=colours[c], linewidth=1.1, label=f"c = {c}", **marks)
-        ax.set(title=re.sub("(?<=[a-z])(?=[A-Z])", "\n", name), xlabel="lag")
-        ax.invert_xaxis()
-    axes[0].set_ylabel("capacity")
-    return axes
-
-
-def plot_tails(profiles: Mapping[int, np.ndarray], ax: Axes) -> Axes:
-    """Capacity per input against lag + 1, both logarithmic, most recent input at the right; one line per channels."""
-    colours = channel_colours(list(profiles))
-    for i, (c, values) in enumerate(profiles.items()):
-        lags = np.arange(1, len(values) + 1)
-        marks = [2**k - 1 for k in range(len(values).bit_length())]  # lags 0, 1, 3, 7, …
-        ax.plot(lags, values, color=colours[c], marker=MARKERS[i % 8], markevery=marks, label=f"c = {c}")
-    ax.set(xscale="log", yscale="log", xlabel=f"{LAG_LABEL.split(' (')[0]} + 1", ylabel="capacity")
-    ax.invert_xaxis()
     return ax
 
 

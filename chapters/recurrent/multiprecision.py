@@ -69,28 +69,6 @@ def singular_values(poles: object, n_inputs: int, digits: int = 200) -> np.ndarr
     return np.array(sorted((v if v > floor else 0.0 for v in values), reverse=True))
 
 
-def capacity_per_input(poles: object, covariance: np.ndarray, digits: int = 200) -> np.ndarray:
-    """(n,) capacity of each input, K̃_i (K̃ᵀK̃)⁻¹ K̃_iᵀ with K̃ = ΣJ, computed with ``digits`` digits.
-
-    Parameters
-    ----------
-    poles : (c,) distinct poles with non-zero weights, at most n/2. covariance : (n, n) Σ in double precision.
-
-    Raises ``ZeroDivisionError`` where the digits do not suffice to invert K̃ᵀK̃.
-
-    >>> round(float(capacity_per_input([0.3, 0.9], np.eye(4)).sum()), 12)
-    4.0
-    """
-    r, sigma = finite_array(poles, "poles", 1), finite_array(covariance, "covariance", 2)
-    if 2 * r.size > len(sigma):
-        raise ValueError(f"poles: found {r.size}, expected at most {len(sigma) // 2}, half the number of inputs.")
-    with _digits(digits) as arb_mat:
-        columns = arb_mat(sigma.tolist()) * _unit_columns(r, len(sigma), arb_mat)
-        solved = (columns.transpose() * columns).solve(columns.transpose())
-        product = columns * solved
-        return np.array([float(product[i, i].mid()) for i in range(len(sigma))])
-
-
 @contextmanager
 def _digits(digits: int) -> Iterator[Any]:
     """FLINT's matrices of balls with this many decimal digits; its precision is a global setting, put back after."""

@@ -18,6 +18,7 @@ from capcore.optimum import Problem
 from capcore.processes import FAMILIES, Process
 from capcore.validation import finite_array, positive_integer
 from capcore.variable_projection import projection_path
+from chapters.recurrent.experiment import stops
 from chapters.shared.profiles import SATURATED
 from chapters.shared.scaling import PowerLawFit, fit_power
 from chapters.shared.survey import allocate_quietly, attains
@@ -82,12 +83,6 @@ class RecurrentSweep:
         """(m,) κ in double precision at the parameters found."""
         return np.array([found.total for found in self.allocations().values()])
 
-    def numerical_capacity_at_random(self, seed: int = 0) -> np.ndarray:
-        """(m,) κ in double precision at random parameters."""
-        starts = {c: arch.init(np.random.default_rng(seed)) for c, arch in self.models.items()}
-        found = (allocate_quietly(self.models[c], params, self.problem) for c, params in starts.items())
-        return np.array([each.total for each in found])
-
 
 def models_by_channels(n_inputs: int, channels: Sequence[int], name: str = "channels") -> dict[int, Recurrent]:
     """Channels → model, in ascending order.
@@ -128,6 +123,22 @@ def sweep_families(n_inputs: int, channels: Sequence[int], seed: int = 0) -> dic
     return {name: recurrent_sweep(n_inputs, channels, family(), seed) for name, family in FAMILIES.items()}
 
 
+def closest_poles(arch: Recurrent, params: np.ndarray) -> tuple[float, np.ndarray]:
+    """How far the two closest poles of a model are apart, and their weights (2,); infinite for one channel.
+
+    >>> arch = Recurrent(8, 3)
+    >>> gap, weights = closest_poles(arch, arch.assemble([0.5, 1.5, 0.501], [9.0, 1.0, -8.0]))
+    >>> round(gap, 9), weights.tolist()
+    (0.001, [9.0, -8.0])
+    """
+    order = np.argsort(arch.poles(params), kind="stable")
+    poles, weights = arch.poles(params)[order], arch.weights(params)[order]
+    if poles.size == 1:
+        return float("inf"), weights
+    least = int(np.argmin(np.diff(poles)))
+    return float(poles[least + 1] - poles[least]), weights[least : least + 2]
+
+
 class Stops(NamedTuple):
     """Where L-BFGS-B stops: channels (m,), losses (m, seeds), and whether they are the stored runs."""
 
@@ -136,29 +147,28 @@ class Stops(NamedTuple):
     is_stored: bool
 
     @property
-    def by_channels(self) -> dict[str, list[float]]:
-        """Channels → losses, one per seed."""
-        return {str(c): losses for c, losses in zip(self.channels, self.losses.tolist(), strict=True)}
-
-    @property
     def median(self) -> np.ndarray:
         """(m,) median loss over the seeds."""
         return np.median(self.losses, axis=1)
 
 
 def registered_stops(
-    content: Mapping[str, Any], process: Process, n_inputs: int, live: Mapping[str, Sequence[float]]
+    content: Mapping[str, Any], process: Process, n_inputs: int, channels: Sequence[int], seeds: Sequence[int]
 ) -> Stops:
-    """The stored stopping points where they are of this process and window, otherwise those made now.
+    """The stored stopping points where they are of this process and window; otherwise L-BFGS-B runs now.
 
     Parameters
     ----------
-    content : ``stored("recurrent_lbfgs")``. live : channels → losses made now.
+    content : ``stored("recurrent_lbfgs")``. channels, seeds : of the runs made now.
     """
     settings = content["settings"]
     names = [name for name in settings["families"] if FAMILIES[name]() == process]
     is_stored = bool(names) and n_inputs == settings["n_inputs"]
-    losses = content["values"][names[0]]["losses"] if is_stored else live
+    if is_stored:
+        losses = content["values"][names[0]]["losses"]
+    else:
+        now = {"n_inputs": n_inputs, "channels": sorted(channels), "seeds": list(seeds)}
+        losses = stops(process, now)["losses"]
     return Stops(np.array([int(c) for c in losses]), np.array(list(losses.values()), float), is_stored)
 
 

@@ -128,6 +128,22 @@ def plot_laws(
     return ax
 
 
+def plot_walks(diffusion: float, n_walks: int, ax: Axes) -> Axes:
+    """Units of capacity on their way from the output, t = 0 and above, to the input: jumps to either neighbour.
+
+    Jumps come at random times, at rate D to either side, drawn from a fixed seed. Walks are set apart a little.
+    """
+    rng = np.random.default_rng(0)
+    for i, n_jumps in enumerate(rng.poisson(2 * diffusion, n_walks)):
+        times = np.concatenate([[0], np.sort(rng.random(n_jumps)), [1]])
+        places = np.concatenate([[0], np.cumsum(rng.choice([-1, 1], n_jumps))])
+        apart = 0.6 * ((i + 0.5) / n_walks - 0.5)
+        ax.plot(np.repeat(places, 2) + apart, np.repeat(times, 2)[1:-1], color=CYCLE[i % len(CYCLE)], linewidth=1.2)
+    ax.set(xlabel=POSITION_LABEL, ylabel="t, from output to input", ylim=(1.02, -0.02))
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    return ax
+
+
 def plot_orders(
     lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax: Axes, slopes: Sequence[float] = (-1.0,)
 ) -> Axes:
@@ -161,7 +177,7 @@ def plot_ceiling(
     lines : label → (sizes, totals).
     """
     for i, (name, (sizes, totals)) in enumerate(lines.items()):
-        ax.plot(sizes, totals, marker=MARKERS[i % len(MARKERS)], label=name)
+        ax.plot(sizes, totals, STYLES[i % len(STYLES)], label=name)
     ax.axhline(ceiling, color="0.25", linestyle="--", linewidth=1.2, label=label)
     for scale in (ax.set_xscale, ax.set_yscale):
         scale("log", base=2)

@@ -1,122 +1,15 @@
-"""Figures of receptive fields: how they grow with depth, what shape they have, and how gaps to a limit shrink."""
+"""Figures of capacity along octaves of distance, and on a plane."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import MaxNLocator
 
-from capcore.plotting import MARKERS
-
-_DASHES = ("-", "--", "-.", ":")
-
-
-def plot_powers(
-    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
-    ax: Axes,
-    guides: Sequence[tuple[str, float, float]] = (),
-    xlabel: str = "layers",
-    ylabel: str = "",
-    plain: bool = False,
-) -> Axes:
-    """Quantities against the number of layers, both axes logarithmic.
-
-    Parameters
-    ----------
-    lines : label → (numbers of layers, values). guides : (label, exponent, value at the first number of layers) of grey
-        lines for comparison. plain: decimal numbers instead of powers of ten, for values over few decades.
-    """
-    for i, (label, (depths, values)) in enumerate(lines.items()):
-        ax.plot(depths, values, marker=MARKERS[i % len(MARKERS)], linestyle=_DASHES[i % len(_DASHES)], label=label)
-    all_depths = np.array(sorted({n for numbers, _ in lines.values() for n in numbers}), dtype=float)
-    for label, exponent, start in guides:
-        ax.plot(
-            all_depths,
-            start * (all_depths / all_depths[0]) ** exponent,
-            color="0.55",
-            linewidth=1,
-            linestyle=(0, (1, 1)),
-        )
-        ax.annotate(
-            label,
-            (all_depths[-1], start * (all_depths[-1] / all_depths[0]) ** exponent),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            color="0.35",
-            fontsize=8,
-        )
-    ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
-    _powers_of_two(ax, all_depths)
-    if plain:
-        _plain_numbers(ax)
-    return ax
-
-
-def _plain_numbers(ax: Axes) -> None:
-    """Ticks at 1, 2 and 5 times powers of ten, as decimal numbers."""
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
-
-
-def _powers_of_two(ax: Axes, depths: np.ndarray) -> None:
-    """Ticks at every second doubling, as plain numbers."""
-    every = max(1, len(depths) // 5)
-    ax.xaxis.set_major_locator(FixedLocator(depths[::every].tolist()))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
-
-
-def plot_intervals(
-    points: Mapping[str, tuple[Sequence[float], np.ndarray, np.ndarray]],
-    expected: Mapping[str, Sequence[float]],
-    ax: Axes,
-) -> Axes:
-    """Measured sizes with intervals (markers with bars) against layers, and what is expected (lines), logarithmic.
-
-    Parameters
-    ----------
-    points : label → (numbers of layers, means, half-widths). expected : the same labels → values.
-    """
-    for i, (label, (depths, means, widths)) in enumerate(points.items()):
-        marker = MARKERS[i % len(MARKERS)]
-        bar = ax.errorbar(depths, means, widths, marker=marker, linestyle="none", label=label)
-        style = _DASHES[i % len(_DASHES)]
-        ax.plot(depths, expected[label], linestyle=style, color=bar.lines[0].get_color(), linewidth=1)
-    all_depths = np.array(sorted({n for numbers, _, _ in points.values() for n in numbers}), dtype=float)
-    ax.set(xscale="log", yscale="log", xlabel="layers", ylabel="standard deviation (positions)")
-    _powers_of_two(ax, all_depths)
-    _plain_numbers(ax)
-    return ax
-
-
-def plot_shapes(shapes: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, furthest: float = 6.0) -> Axes:
-    """Densities in standard deviations on a logarithmic axis, with the standard Gaussian (grey).
-
-    Parameters
-    ----------
-    shapes : label → (distances in standard deviations, densities). furthest : end of the horizontal axis.
-    """
-    x = np.linspace(-furthest, furthest, 241)
-    ax.plot(x, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), color="0.6", linewidth=4, alpha=0.6, label="Gaussian")
-    for i, (label, (where, density)) in enumerate(shapes.items()):
-        inside = np.abs(where) <= furthest
-        every = max(1, int(inside.sum()) // 14)
-        ax.plot(
-            where[inside],
-            density[inside],
-            marker=MARKERS[i % len(MARKERS)],
-            markevery=every,
-            linestyle=_DASHES[i % len(_DASHES)],
-            label=label,
-        )
-    ax.set(yscale="log", xlim=(-furthest, furthest), ylim=(1e-8, 2))
-    ax.set(xlabel="distance from the mean (standard deviations)", ylabel="density")
-    return ax
+DASHES = ("-", "--", "-.", ":")
 
 
 def plot_octaves_of_distance(
@@ -134,30 +27,9 @@ def plot_octaves_of_distance(
     for i, (label, values) in enumerate(capacities.items()):
         shown = np.cumsum(values) if cumulative else values
         share = np.arange(len(values)) / (len(values) - 1)
-        ax.plot(
-            share,
-            shown,
-            marker=MARKERS[i % len(MARKERS)],
-            markevery=max(1, len(values) // 12),
-            linestyle=_DASHES[i % len(_DASHES)],
-            label=label,
-        )
+        ax.plot(share, shown, linestyle=DASHES[i % len(DASHES)], label=label)
     ylabel = "capacity within the distance" if cumulative else "capacity of the octave"
     ax.set(xlabel="octave of the distance ÷ number of octaves", ylabel=ylabel)
-    return ax
-
-
-def plot_step_factors(measured: Mapping[int, float], law: tuple[np.ndarray, np.ndarray], ax: Axes) -> Axes:
-    """Field over that of steps in every layer, against layers per step: measured (markers) and derived (line).
-
-    Parameters
-    ----------
-    law : (numbers of layers per step, factors).
-    """
-    ax.plot(*law, color="0.5", label="derived")
-    ax.plot(list(measured), list(measured.values()), linestyle="none", marker="o", label="summed over the layers")
-    ax.axhline(1, color="0.6", linestyle=":", linewidth=1)
-    ax.set(xlabel="layers per step, m", ylabel="field ÷ largest dilation, m = 1: 1", ylim=(0, None))
     return ax
 
 

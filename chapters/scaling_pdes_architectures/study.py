@@ -1,42 +1,30 @@
-"""Channels and stages: what spreads capacity, and how fast (paper 2).
+"""Channels and dimensions (paper 2, §3.7–3.8).
 
-Channels: when the equations collapse to one, and what scale of weights Eq. 27 of paper 2 asks for.
+Channels: when the equations collapse to one, and what scale of weights Eq. 27 of paper 2 asks for. Rates are those of
+three taps, −1, 0 and 1, from each channel above to each channel below.
 
-Rates are those of three taps, −1, 0 and 1, from each channel above to each channel below.
-
-A fixed number of dilation stages with more and more layers in each: the way of dilating that has a limit.
-
-Each stage keeps its dilation while layers are added, so that N layers tend to the product of the stages' exponentials,
-and that to a Gaussian once capacity jumps often in every stage.
+Several axes: layers against the lattice law, that against Eq. 28, and kernel sizes under Eq. 29.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from functools import cache
 
 import numpy as np
 
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.evolution import Segment, evolve
 from capcore.propagation.fourier import propagate_equal
-from capcore.propagation.generator import LimitCoefficients, lumped, residual
+from capcore.propagation.generator import LimitCoefficients, displacement, jumps, lumped, normalised_rates, residual
 from capcore.propagation.laws import heat_kernel
+from capcore.propagation.scaling import unit_layer
 from capcore.validation import finite_number, one_of, positive_integer
-from chapters.scaling_pdes.study import total_variation
 
 TAP_TOTALS = (1.0, 0.5, 1.0)
 """Total rates at the offsets −1, 0, 1 of mixing that can be lumped, over the whole network."""
 KINDS = ("uniform", "lumpable", "free")
-
-
-def powers(exponents: Mapping[str, int]) -> str:
-    """``L^-1 r^-2`` for {"L": −1, "r": −2}; a zero is left out.
-
-    >>> powers({"L": -1, "C": 0})
-    'L^-1'
-    """
-    return " ".join(f"{name}^{exponent}" for name, exponent in exponents.items() if exponent) or "1"
+EIGHT_NEIGHBOURS = np.full((1, 3, 3, 1), 0.5)
+"""Rates ½ to each of eight neighbours (what stands in the middle is left to the layer)."""
+DIAGONAL = np.array([[[1.0, 0.3, 0.1], [0.4, 0.0, 0.4], [0.1, 0.3, 1.0]]])[..., None] / 4
+"""Rates that spread more along one diagonal, without drift."""
 
 
 def mixing_rates(kind: str, channels: int, rng: np.random.Generator) -> ConvolutionTransport:
@@ -121,72 +109,101 @@ def squared_sum(channels: int, taps: int, variance: float, rng: np.random.Genera
     return float((kernel**2).sum(axis=(1, 2)).mean())
 
 
-def stage_rates(n_stages: int, rate: float) -> list[ConvolutionTransport]:
-    """Jump rates a at ± each of the dilations 1, 2, 4, …, as if a stage were the whole network.
+def random_rates(ndim: int, rng: np.random.Generator, total: float = 4.0) -> ConvolutionTransport:
+    """Random rates on the 3^d neighbours with the given sum, drift included.
 
-    >>> [int(rates.offsets.max()) for rates in stage_rates(3, 1.0)]
-    [1, 2, 4]
+    >>> random_rates(2, np.random.default_rng(0)).sums.round(12)
+    array([4.])
     """
-    rates = ConvolutionTransport.of_offsets({-1: finite_number(rate, "rate"), 1: rate})
-    return [rates.dilated(2**stage) for stage in range(positive_integer(n_stages, "n_stages"))]
+    pattern = ConvolutionTransport(rng.exponential(size=(1, *(3,) * positive_integer(ndim, "ndim"), 1)))
+    return normalised_rates(pattern, total)
 
 
-def law_of_stages(n_layers: int, n_stages: int, rate: float, width: int) -> np.ndarray:
-    """(width,) capacity below N layers with jumps a/N to either side, a fixed number of layers to a stage.
+def point(ndim: int, width: int) -> np.ndarray:
+    """(*width) one unit of capacity in the middle of ``width`` positions along each of d axes.
 
-    >>> law_of_stages(2, 1, 0.5, 5).round(12).tolist()
-    [0.0625, 0.25, 0.375, 0.25, 0.0625]
+    >>> point(1, 3).tolist()
+    [0.0, 1.0, 0.0]
     """
-    if positive_integer(n_layers, "n_layers") % n_stages:
-        raise ValueError(f"n_stages: found {n_stages} for {n_layers} layers, expected a divisor of their number.")
-    capacity = _one(width)
-    for rates in stage_rates(n_stages, rate):
-        capacity = propagate_equal(capacity, residual(rates, n_layers), n_layers // n_stages)[:, 0].clip(min=0)
-    return capacity
+    values = np.zeros((width,) * ndim)
+    values[(width // 2,) * ndim] = 1
+    return values
 
 
-@cache
-def _one(width: int) -> np.ndarray:
-    start = np.zeros(positive_integer(width, "width"))
-    start[width // 2] = 1
-    start.setflags(write=False)
-    return start
+def covariance(capacity: np.ndarray) -> np.ndarray:
+    """(d, d) covariance of capacity (*positions), in pixels squared, by summing over all positions.
 
-
-def lattice_law(n_stages: int, rate: float, width: int) -> np.ndarray:
-    """(width,) what they tend to as layers are added: jumps at rate a/B in each of B stages.
-
-    >>> lattice_law(1, 1.0, 41)[20].round(10).item()
-    0.3085083226
+    >>> covariance(np.array([0.25, 0.5, 0.25]))
+    array([[0.5]])
     """
-    segments = [Segment(1 / n_stages, rates) for rates in stage_rates(n_stages, rate)]
-    return evolve(_one(width), segments).final[:, 0]
+    x = np.indices(capacity.shape).reshape(capacity.ndim, -1).astype(float)
+    weights = capacity.reshape(-1) / capacity.sum()
+    away = x - (x @ weights)[:, None]
+    return (away * weights) @ away.T
 
 
-def diffusion(n_stages: int, rate: float) -> float:
-    """V(1) = (a/B) Σ 4^b over the stages b = 0 … B − 1.
+def covariance_gap(rates: ConvolutionTransport, n_layers: int, width: int = 65) -> float:
+    """Largest difference between the covariance of what arrives and 2D − vvᵀ/N, over the largest variance.
 
-    >>> diffusion(3, 1.0)
-    7.0
-    """
-    return (
-        finite_number(rate, "rate") / n_stages * float(np.sum(4.0 ** np.arange(positive_integer(n_stages, "n_stages"))))
-    )
-
-
-def lattice_gap(n_layers: int, n_stages: int, rate: float, width: int = 1024) -> float:
-    """Total variation between the layers and their lattice law, on a periodic range."""
-    return total_variation(law_of_stages(n_layers, n_stages, rate, width), lattice_law(n_stages, rate, width))
-
-
-def heat_gap(n_stages: int, rate: float) -> float:
-    """Total variation between the lattice law and the Gaussian of Eq. 22 with V(1) summed over the stages.
-
-    >>> heat_gap(3, 8.0) > 1.5 * heat_gap(3, 16.0)
+    >>> covariance_gap(random_rates(1, np.random.default_rng(0)), 16) < 1e-12
     True
     """
-    spread = diffusion(n_stages, rate)
-    width = 2 ** int(np.ceil(np.log2(24 * np.sqrt(2 * spread) + 8 * 2**n_stages)))
-    x = np.arange(width) - width // 2
-    gaussian = heat_kernel(x, 1.0, LimitCoefficients(np.array([[spread]]), np.zeros(1)))
-    return total_variation(lattice_law(n_stages, rate, width), gaussian)
+    arrived = propagate_equal(point(rates.ndim, width), residual(rates, n_layers), n_layers)[..., 0]
+    limit = LimitCoefficients.of_rates(rates)
+    expected = 2 * limit.diffusion - np.outer(limit.drift, limit.drift) / n_layers
+    return float(np.abs(covariance(arrived) - expected).max() / np.diag(expected).max())
+
+
+def lattice_distance(rates: ConvolutionTransport, n_layers: int, width: int = 65) -> float:
+    """Total variation distance between what arrives below N layers and exp(Δ), its limit of many layers.
+
+    >>> rates = random_rates(1, np.random.default_rng(0))
+    >>> 1.9 < lattice_distance(rates, 512) / lattice_distance(rates, 1024) < 2.1
+    True
+    """
+    start = point(rates.ndim, width)
+    arrived = propagate_equal(start, residual(rates, n_layers), n_layers)
+    return float(np.abs(arrived - evolve(start, [Segment(1.0, rates)]).final).sum() / 2)
+
+
+def heat_gap(rates: ConvolutionTransport, width: int = 161) -> float:
+    """Relative gap between the lattice law and the Gaussian of Eq. 28 at the origin.
+
+    >>> round(heat_gap(ConvolutionTransport.of_offsets({-1: 8.0, 1: 8.0}), 81) * 16 * 8, 2)
+    1.04
+    """
+    lattice = origin_by_transform(rates, width)
+    origin = np.zeros(rates.ndim) if rates.ndim > 1 else 0.0
+    return float(lattice / heat_kernel(origin, 1.0, LimitCoefficients.of_rates(rates)) - 1)
+
+
+def origin_by_transform(rates: ConvolutionTransport, width: int) -> float:
+    """Capacity that exp(Δ) leaves at the origin, on a periodic range of ``width`` positions along every axis."""
+    final = evolve(point(rates.ndim, width), [Segment(1.0, rates)]).final[..., 0]
+    return float(final[(width // 2,) * rates.ndim])
+
+
+def origin_by_quadrature(rates: ConvolutionTransport, nodes: int = 60) -> float:
+    """The same on unbounded positions: the mean of exp(Σ_j a_j (cos k·j − 1 − i sin k·j)) over all wave numbers k.
+
+    >>> round(origin_by_quadrature(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})), 10)
+    0.3085083226
+    """
+    points, weights = np.polynomial.legendre.leggauss(positive_integer(nodes, "nodes"))
+    k = np.stack(np.meshgrid(*[np.pi * points] * rates.ndim, indexing="ij"), axis=-1)
+    share = np.ones(k.shape[:-1])
+    for axis in range(rates.ndim):
+        share = share * np.moveaxis((weights / 2).reshape(-1, *(1,) * (rates.ndim - 1)), 0, axis)
+    phases = k @ rates.offsets.T
+    symbol = (np.exp(-1j * phases) - 1) @ jumps(rates).weights.reshape(-1)
+    return float(np.sum(share * np.exp(symbol)).real)
+
+
+def variance_per_axis(size: int, ndim: int, n_layers: int) -> float:
+    """Variance along an axis of N layers of r^d taps, all with squared weights 1/(r^d N), as Eq. 29 asks: (r² − 1)/12.
+
+    >>> round(variance_per_axis(5, 2, 64), 12)
+    2.0
+    """
+    rates = unit_layer(1, positive_integer(size, "size"), positive_integer(ndim, "ndim")).scaled(1 / size**ndim)
+    return float(displacement([residual(rates, n_layers)] * n_layers).covariance[0, 0])

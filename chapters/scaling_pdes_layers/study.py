@@ -20,7 +20,6 @@ from capcore.propagation import residual as residual_layer
 from capcore.propagation.fourier import Grid, scalar_power
 from capcore.propagation.matrix import nonnegative
 from capcore.validation import positive_integer
-from chapters.scaling_pdes.paths import smooth_source
 from chapters.scaling_pdes.study import axis, neighbours, one_output, total_variation
 from chapters.shared.layers import LayerProfiles
 
@@ -131,16 +130,6 @@ def superposition_gap(rates: ConvolutionTransport, depth: int) -> float:
     source = one_output(axis(rates))
     once = cumulated(rates, depth, source)
     return float(np.abs(once - cumulated_one_by_one(rates, depth, source)).max() / once.max())
-
-
-def varied(rates: ConvolutionTransport, depth: int, x: np.ndarray, strengths: Sequence[float]) -> np.ndarray:
-    """(n,) κ({1, …, L} → 1, x)/L, with ``smooth_source`` times a strength for each equal part of the layers."""
-    n_layers = depth - 1
-    part = [min(len(strengths) * (n_layers - level) // n_layers, len(strengths) - 1) for level in range(depth)]
-    kinds = [strength * smooth_source(x) for strength in strengths]
-    sources = {level: kinds[part[level]] for level in range(n_layers)}
-    layers = [residual_layer(rates, n_layers)] * n_layers
-    return propagate(kinds[part[n_layers]], layers, sources=sources).per_position / depth
 
 
 def checked_strengths(strengths: object) -> list[float]:

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE, LAG_LABEL, MARKERS
-from capcore.plotting import share_legend as share_legend
-
-LAYER_LABEL = "layer (1 = nearest the input)"
+from capcore.plotting import CYCLE
+from chapters.shared.lag_figures import LAG_AXIS
 
 
 def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: bool = False) -> Axes:
@@ -39,7 +37,7 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
             ax.text(at, (bottom[at] + top[at]) / 2, str(l + 1), ha="center", va="center", fontsize=8, bbox=box)
         bottom = top
     ax.stairs(bottom, edges, baseline=None, color="0.15", linewidth=1.0)
-    ax.set(xlabel=LAG_LABEL, ylabel="capacity", ylim=(0, 1.02), xlim=(edges[-1], edges[0]))
+    ax.set(xlabel=LAG_AXIS, ylabel="capacity", ylim=(0, 1.02), xlim=(edges[-1], edges[0]))
     ax.grid(visible=False)
     return ax
 
@@ -48,25 +46,15 @@ def _layer_colours(n_layers: int) -> list[tuple]:
     """Colours from light (nearest the input) to dark, farther apart than those of ``channel_colours``."""
     import seaborn as sns  # see channel_colours
 
-    return sns.color_palette("YlGnBu", n_layers + 2)[1:-1]
+    return sns.color_palette("viridis_r", n_layers)
 
 
 def plot_layer_lines(profiles: np.ndarray, names: Sequence[str], ax: Axes, ylabel: str = "capacity") -> Axes:
-    """One line per layer over the lags, each with its own colour and marker."""
-    n = profiles.shape[1]
-    for l, (name, profile) in enumerate(zip(names, profiles, strict=True)):
-        every = (l * max(1, n // 32), max(1, n // 8))
-        ax.plot(
-            np.arange(n),
-            profile,
-            color=CYCLE[l % len(CYCLE)],
-            marker=MARKERS[l % len(MARKERS)],
-            markevery=every,
-            linewidth=1.1,
-            markersize=4,
-            label=name,
-        )
-    ax.set(xlabel=LAG_LABEL, ylabel=ylabel, ylim=(-0.02, 1.05), xlim=(n - 0.5, -0.5))
+    """One step per lag for each layer, from light (nearest the input) to dark."""
+    n, colours = profiles.shape[1], _layer_colours(len(names))
+    for name, profile, colour in zip(names, profiles, colours, strict=True):
+        ax.step(np.arange(n), profile, where="mid", color=colour, linewidth=1.3, label=name)
+    ax.set(xlabel=LAG_AXIS, ylabel=ylabel, ylim=(-0.02, 1.05), xlim=(n - 0.5, -0.5))
     return ax
 
 
@@ -89,78 +77,12 @@ def plot_layer_bands(
         ax.plot(lags, draws[:, l].mean(axis=0), color=CYCLE[0], linewidth=1.4, label="mean")
         if reference is not None:
             ax.plot(lags, reference[l], color="0.1", linewidth=0.9, linestyle="--", label="default optimum")
-        ax.set(xlim=(lags[-1] + 0.5, -0.5), ylim=(-0.02, 1.05))
+        ax.set(xlabel=LAG_AXIS, xlim=(lags[-1] + 0.5, -0.5), ylim=(-0.02, 1.05))
         ax.set_title(names[l])
     axes.flat[0].figure.legend(
         *axes.flat[0].get_legend_handles_labels(), ncols=3, loc="outside upper right", frameon=False
     )
     return axes
-
-
-def plot_totals(totals: Mapping[str, np.ndarray], names: Sequence[str], ax: Axes) -> Axes:
-    """A table of layer totals: one row per view, one column per layer, darker where more."""
-    table = np.array([totals[view] for view in totals], dtype=float)
-    ax.imshow(table, cmap="Blues", vmin=0, vmax=max(table.max(), 1) * 1.25, aspect="auto")
-    for i, j in np.ndindex(*table.shape):
-        dark = table[i, j] > 0.75 * table.max()
-        ax.text(j, i, f"{table[i, j]:.0f}", ha="center", va="center", color="white" if dark else "0.1")
-    ax.set_xticks(range(len(names)), names)
-    ax.set_yticks(range(len(totals)), list(totals))
-    ax.tick_params(length=0)
-    ax.grid(visible=False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    return ax
-
-
-def plot_layer_numbers(
-    series: Mapping[str, np.ndarray], ax: Axes, ylabel: str, reference: tuple[float, str] | None = None
-) -> Axes:
-    """A number per layer against the layer, one line per series; NaN leaves a gap.
-
-    Parameters
-    ----------
-    series : label → (L,). reference : height and name of a horizontal dashed line.
-    """
-    for i, (label, values) in enumerate(series.items()):
-        x = np.arange(1, len(values) + 1)
-        seen = ~np.isnan(values)
-        ax.plot(x[seen], values[seen], marker=MARKERS[i % len(MARKERS)], color=CYCLE[i % len(CYCLE)], label=label)
-        ax.set_xticks(x)
-    _reference(ax, reference)
-    ax.set(xlabel=LAYER_LABEL, ylabel=ylabel)
-    return ax
-
-
-def plot_layer_ranges(
-    groups: Mapping[str, np.ndarray], ax: Axes, ylabel: str, reference: tuple[float, str] | None = None
-) -> Axes:
-    """Mean and range of a number per layer over the members of several groups, side by side at each layer.
-
-    Parameters
-    ----------
-    groups : label → (n_members, L). reference : height and name of a horizontal dashed line.
-    """
-    for i, (label, values) in enumerate(groups.items()):
-        x = np.arange(1, values.shape[1] + 1) + 0.16 * (i - (len(groups) - 1) / 2)
-        mean = values.mean(axis=0)
-        bars = np.abs(np.array([values.min(axis=0), values.max(axis=0)]) - mean)
-        ax.errorbar(x, mean, bars, fmt=MARKERS[i % len(MARKERS)], color=CYCLE[i % len(CYCLE)], linewidth=1, label=label)
-        ax.set_xticks(range(1, values.shape[1] + 1))
-    _reference(ax, reference)
-    ax.grid(axis="x", visible=False)
-    ax.set(xlabel=LAYER_LABEL, ylabel=ylabel, ylim=(0, None))
-    ax.legend()
-    return ax
-
-
-def _reference(ax: Axes, reference: tuple[float, str] | None) -> None:
-    if reference is not None:
-        ax.axhline(reference[0], color="0.3", linestyle="--", linewidth=0.9)
-        ax.annotate(
-            reference[1], (0.01, reference[0]), xycoords=("axes fraction", "data"), xytext=(0, 3),
-            textcoords="offset points", fontsize=8, color="0.25",
-        )  # fmt: skip
 
 
 def plot_lines_in_plane(angles: Mapping[str, float], ax: Axes) -> Axes:
@@ -197,14 +119,4 @@ def plot_direction_capacities(
     ax.set(xlabel="angle of the direction s [degrees]", ylabel="capacity", ylim=(0, 1.05), xlim=(angles[0], angles[-1]))
     ax.set_xticks(np.arange(angles[0], angles[-1] + 1, 45))
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=3, frameon=False)
-    return ax
-
-
-def plot_direction(direction: np.ndarray, ax: Axes, label: str) -> Axes:
-    """The components of a direction over the lags, as stems."""
-    lags = np.arange(direction.size)
-    ax.vlines(lags, 0, direction, color=CYCLE[1], linewidth=1.2)
-    ax.plot(lags, direction, "o", color=CYCLE[1], markersize=2.8)
-    ax.axhline(0, color="0.3", linewidth=0.7)
-    ax.set(xlabel=LAG_LABEL, ylabel=label, xlim=(lags[-1] + 0.5, -0.5))
     return ax

@@ -9,19 +9,15 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-import pandas as pd
 
 from capcore.spectra.checkpoints import read_checkpoint
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import operator_spectra
 from capcore.spectra.layers import Layer, find_layers
-from capcore.spectra.metrics import spectrum_norms
 from capcore.spectra.options import DensityOptions
-from capcore.spectra.power_law import fit_power_law
 from capcore.validation import finite_array, positive_integer
 
 SLACK = 1e-12
-NAMES = {"slices": "one slice", "pooled": "all slices", "unfolded": "unfolded", "operator": "the map itself"}
 
 
 def circular_matrix(kernel: np.ndarray, grid: int) -> np.ndarray:
@@ -107,28 +103,6 @@ def bounds_hold(n_kernels: int, rng: np.random.Generator, grid: int = 8) -> bool
         low, middle, high = norm_bounds(kernel, grid)
         good.append(low <= middle * (1 + SLACK) and middle <= high * (1 + SLACK))
     return all(good)
-
-
-def arrangement_table(kernels: dict[str, np.ndarray], grid: int = 8) -> pd.DataFrame:
-    """What four ways to make matrices of a kernel give, as text: one row per kernel and arrangement.
-
-    Of slices the first is shown. Nothing is divided by N. Eigenvalues are taken to ten digits: rounding would split the
-    equal ones of kernels with equal slices, and the choice of x_min would hang on it.
-    """
-    rows = {}
-    for label, kernel in kernels.items():
-        for arrangement, name in NAMES.items():
-            values = np.array([float(f"{value:.10g}") for value in eigenvalues(kernel, arrangement, grid)[0]])
-            found = spectrum_norms(values)
-            rows[label, name] = {
-                "eigenvalues": f"{len(values):,}",
-                "λ_max": f"{found.lambda_max:.0f}",
-                "stable rank": f"{found.stable_rank:.1f}",
-                "α": f"{fit_power_law(values).alpha:.2f}",
-            }
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    table.index = pd.MultiIndex.from_tuples(rows, names=["kernel", "matrices"])
-    return table
 
 
 def _layer(kernel: np.ndarray) -> Layer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +11,14 @@ import pandas as pd
 
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.exponents import usable
-from capcore.spectra.metrics import SpectrumMetrics
-from capcore.spectra.models import RANGE
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.report import SpectraReport
 from capcore.validation import positive_integer
-from chapters.spectra.experiment import Snapshot, Training, analysed, outcomes, stored_outcomes, trained_outcomes
-from chapters.stored import stored
+from chapters.spectra.experiment import Snapshot, Training, analysed, stored_outcomes, trained_outcomes
 
 Shape = tuple[int, int]
-SAME = 0.05
-"""Two exponents that differ by no more are called the same: one decimal is shown."""
+SHOWN = {"right labels": "true labels"}
+"""Name of a network in ``experiment`` → name in the chapter."""
 
 
 def epochs_shown(epochs: int) -> list[int]:
@@ -87,38 +84,6 @@ def chance_exponents(shape: tuple[int, int], n_draws: int, rng: np.random.Genera
     return np.array([fit.alpha for fit in fit_power_laws(list(gram_spectra(draws).eigenvalues))])
 
 
-def chance_table(chance: Mapping[tuple[int, int], np.ndarray]) -> pd.DataFrame:
-    """Shape → median, 2.5 and 97.5 per cent of the exponents of chance, and the share within [2, 5]; as text."""
-    rows = {
-        f"{rows} × {columns}": {
-            "median α": f"{np.median(alphas):.1f}",
-            "95 % of draws": "{:.1f} to {:.1f}".format(*np.percentile(alphas, [2.5, 97.5])),
-            "within 2 to 5": f"{100 * np.mean((alphas >= RANGE[0]) & (alphas <= RANGE[1])):.0f} %",
-        }
-        for (rows, columns), alphas in chance.items()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("Gaussian matrix")
-
-
-def trust_table(reports: Mapping[str, SpectraReport]) -> pd.DataFrame:
-    """How far each exponent can be trusted, as text: its interval, the test of the fit, the other laws, the null."""
-    rows = {
-        (label, row.name): {
-            "α": f"{row.alpha:.1f}",
-            "interval": f"{row.alpha_low:.1f} to {row.alpha_high:.1f}",
-            "tail": row.n_tail,
-            "p of the fit": f"{row.p_value:.2f}",
-            "likelier law": _law(row),
-            "shuffled": f"{row.null_low:.1f} to {row.null_high:.1f}",
-        }
-        for label, report in reports.items()
-        for row in report.spectra
-    }
-    table = pd.DataFrame.from_dict(rows, orient="index")
-    table.index = pd.MultiIndex.from_tuples(rows, names=["network", "layer"])
-    return table
-
-
 def path_exponents(snapshots: Iterable[Snapshot]) -> pd.DataFrame:
     """A network on its way: one row per snapshot and layer, with α, λ_max, spikes, and the network's accuracies."""
     rows = []
@@ -130,49 +95,17 @@ def path_exponents(snapshots: Iterable[Snapshot]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _law(row: SpectrumMetrics) -> str:
-    return row.favoured if row.favoured in ("power law", "neither") else row.best_alternative
+def all_outcomes(networks: Mapping[int, Mapping[str, Training]], content: Mapping[str, Any]) -> pd.DataFrame:
+    """``outcomes`` of networks from several seeds, read where they are stored and trained now otherwise.
 
-
-def stored_seeds() -> dict[str, Any]:
-    """Settings and values of ``results/layer_seeds.json``, for the functions below.
-
-    Raises ``StaleResultsError`` if the code that made them has changed since.
+    networks : seed → name → training. content : settings and values of ``stored("layer_seeds")``. In the table the
+    network with right labels is called by ``SHOWN``.
     """
-    return stored("layer_seeds")
-
-
-def all_outcomes(
-    paths: Mapping[str, Sequence[Snapshot]],
-    seed: int,
-    others: Mapping[int, Mapping[str, Training]],
-    content: Mapping[str, Any] | None = None,
-) -> pd.DataFrame:
-    """``outcomes`` of networks that are there, and of the same from other seeds.
-
-    paths, seed : as there. others : seed → name → training. content : of :func:`stored_seeds`, from which the
-    others are read if it has them; they are trained now otherwise.
-    """
-    found = [outcomes(paths, seed)]
-    for other, trainings in others.items():
-        then = None if content is None else stored_outcomes(content, trainings, other)
-        found.append(trained_outcomes(trainings, other) if then is None else then)
-    return pd.concat(found, ignore_index=True)
-
-
-def agreement(table: pd.DataFrame, content: Mapping[str, Any], trainings: Mapping[str, Training], seed: int) -> str:
-    """On how many layers of a seed the run of now and the stored one agree, as text: exponents, moves and spikes.
-
-    Exponents are to agree within ``SAME``, moves and accuracies within 0.01, spikes exactly. ``table`` : of
-    :func:`all_outcomes`.
-    """
-    then = stored_outcomes(content, trainings, seed)
-    if then is None:
-        return "none, as this network is not stored"
-    live = table[table["seed"] == seed].reset_index(drop=True)
-    tolerances = {"start": SAME, "alpha": SAME, "moved": 0.01, "test": 0.01, "spikes": 0}
-    same = np.all([(live[name] - then[name]).abs() <= within for name, within in tolerances.items()], axis=0)
-    return f"{same.sum()} of {len(same)}"
+    found = []
+    for seed, trainings in networks.items():
+        then = stored_outcomes(content, trainings, seed)
+        found.append(trained_outcomes(trainings, seed) if then is None else then)
+    return pd.concat(found, ignore_index=True).replace({"network": SHOWN})
 
 
 def layers_of(table: pd.DataFrame) -> dict[str, list[tuple[Shape, float]]]:
@@ -192,40 +125,6 @@ def below_chance(table: pd.DataFrame, chance: Mapping[Shape, np.ndarray]) -> pd.
     return table["alpha"] < table["shape"].map(ends)
 
 
-def seeds_table(table: pd.DataFrame, below: pd.Series) -> pd.DataFrame:
-    """(network, layer) → least and largest value over the seeds, and how often it is below chance; as text."""
-    rows = {
-        key: {
-            "α": between(part["alpha"]),
-            "below chance": f"{below[part.index].sum()} of {len(part)}",
-            "moved by": between(part["moved"], 2),
-            "spikes": between(part["spikes"], 0),
-        }
-        for key, part in table.groupby(["network", "layer"], sort=False)
-    }
-    found = pd.DataFrame.from_dict(rows, orient="index")
-    found.index = pd.MultiIndex.from_tuples(rows, names=["network", "layer"])
-    return found
-
-
-def compared(table: pd.DataFrame, network: str, other: str) -> dict[str, dict[str, int]]:
-    """On how many seeds a network's α is smaller than another's, larger, or the same within ``SAME``.
-
-    Returns layer → ``{"smaller", "larger", "same"}``, and the same for ``"mean"``, the mean over the layers.
-    """
-    alphas = table.pivot(index="seed", columns=["network", "layer"], values="alpha")
-    gaps = alphas[network] - alphas[other]
-    gaps["mean"] = gaps.mean(axis=1)
-    return {
-        str(name): {
-            "smaller": int((gap < -SAME).sum()),
-            "larger": int((gap > SAME).sum()),
-            "same": int((gap.abs() <= SAME).sum()),
-        }
-        for name, gap in gaps.items()
-    }
-
-
 def counted(below: pd.Series, some: pd.Series) -> str:
     """How many of the rows ``some`` (booleans) are below chance, as text.
 
@@ -233,13 +132,3 @@ def counted(below: pd.Series, some: pd.Series) -> str:
     '1 of 2'
     """
     return f"{(below & some).sum()} of {some.sum()}"
-
-
-def between(values: Sequence[float] | np.ndarray | pd.Series, decimals: int = 1) -> str:
-    """Least and largest value, as text; one number if they look the same.
-
-    >>> between([3.07, 3.19]), between([3.07, 3.11])
-    ('3.1 to 3.2', '3.1')
-    """
-    low, high = (f"{value:.{decimals}f}" for value in (np.min(values), np.max(values)))
-    return low if low == high else f"{low} to {high}"

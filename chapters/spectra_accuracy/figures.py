@@ -1,14 +1,14 @@
-"""Figures of rank correlations: forests of intervals, what few points can show, and every analysis choice at once."""
+"""Figures of rank correlations: forests of intervals, simulated tables, and exponents of groups of networks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE, MARKERS
+from capcore.plotting import CYCLE
 
 if TYPE_CHECKING:
     from chapters.spectra_accuracy.study import Estimate
@@ -54,55 +54,10 @@ def plot_forest(
     return ax
 
 
-def plot_lines(
-    x: Sequence[float], lines: Mapping[str, np.ndarray], ax: Axes, *, level: float, xlabel: str, ylabel: str
-) -> Axes:
-    """Shares in percent over a number of points, one marked line per key, with a dashed line at ``level``."""
-    for i, (name, values) in enumerate(lines.items()):
-        style = ("-", "--", "-.", ":")[i % 4]
-        ax.plot(x, 100 * np.asarray(values), style, marker=MARKERS[i], color=CYCLE[i], label=name, markersize=4.5)
-    ax.axhline(100 * level, color="0.35", linewidth=0.9, linestyle=(0, (1, 1)))
-    ax.set(xlabel=xlabel, ylabel=ylabel, ylim=(0, 103))
-    return ax
-
-
-def plot_universes(
-    rows: Sequence[Mapping[str, Any]], choices: Sequence[str], axes: Sequence[Axes], titles: Mapping[str, str]
-) -> Sequence[Axes]:
-    """A specification curve: correlations with intervals in ascending order above, the choices behind each below.
-
-    Parameters
-    ----------
-    rows : a universe each, with rho, low, high and a level for every one of ``choices``.
-    axes : the upper and the lower axis, which share their x.
-    titles : choice → its name in the figure.
-    """
-    ordered = sorted(rows, key=lambda row: row["rho"])
-    place = np.arange(len(ordered))
-    rho = np.array([row["rho"] for row in ordered])
-    ends = np.array([[row["rho"] - row["low"], row["high"] - row["rho"]] for row in ordered]).T
-    levels = [(choice, level) for choice in choices for level in dict.fromkeys(row[choice] for row in rows)]
-    first = list(dict.fromkeys(row[choices[0]] for row in rows))
-    for i, level in enumerate(first):
-        own = np.array([row[choices[0]] == level for row in ordered])
-        axes[0].errorbar(place[own], rho[own], yerr=ends[:, own], fmt=MARKERS[i], color=CYCLE[i], markersize=4,
-                         elinewidth=1, label=str(level))  # fmt: skip
-    axes[0].axhline(0, color="0.35", linewidth=0.9)
-    axes[0].set(ylabel="average ρ with error", ylim=(-0.6, 1.05))
-    axes[0].legend(loc="lower right", ncols=len(first))
-    for j, (choice, level) in enumerate(levels):
-        used = np.array([row[choice] == level for row in ordered])
-        axes[1].plot(place[used], np.full(used.sum(), j), "s", color="0.2", markersize=3)
-    axes[1].set_yticks(range(len(levels)), [f"{titles[choice]}: {level}" for choice, level in levels])
-    axes[1].set(ylim=(len(levels) - 0.4, -0.6), xlabel="combination of choices, ordered by its correlation")
-    axes[1].grid(axis="x", visible=False)
-    return axes
-
-
 def plot_histograms(groups: Mapping[str, np.ndarray], line: tuple[float, str], ax: Axes, xlabel: str) -> Axes:
     """Outlines of histograms, one per group, with a vertical line at a value found."""
     every = np.concatenate(list(groups.values()))
-    edges = np.linspace(min(every.min(), line[0]) - 0.02, max(every.max(), line[0]) + 0.02, 31)
+    edges = np.linspace(min(every.min(), line[0]) - 0.02, max(every.max(), line[0]) + 0.02, 21)
     for i, (name, values) in enumerate(groups.items()):
         counts = np.histogram(values, edges)[0] / len(values)
         ax.stairs(100 * counts, edges, color=CYCLE[i], linestyle=("-", "--", ":")[i % 3], linewidth=1.6, label=name)

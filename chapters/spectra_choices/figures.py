@@ -1,4 +1,4 @@
-"""Metrics of networks against their errors, and a correlation under every combination of choices."""
+"""Metrics of networks against their errors, and correlations under all combinations of choices."""
 
 from __future__ import annotations
 
@@ -27,30 +27,17 @@ def plot_errors(table: pd.DataFrame, column: str, ax: Axes, xlabel: str) -> Axes
     return ax
 
 
-def plot_sorted_correlations(
-    groups: Mapping[str, Mapping[tuple[str, ...], float]], order: Sequence[tuple[str, ...]], ax: Axes
-) -> Axes:
-    """Rank correlations of several groups of networks, one column for each combination of choices, in a given order."""
-    ax.axhline(0, color="0.3", linewidth=0.9)
-    for i, (label, found) in enumerate(groups.items()):
-        ax.plot([found[key] for key in order], MARKERS[i], color=CYCLE[i], ms=3.2, label=label)
-    ax.set(ylabel="rank correlation ρ", ylim=(-1.1, 1.1), xlim=(-1, len(order)))
-    return ax
+def plot_correlations(groups: Mapping[str, np.ndarray], axes: Sequence[Axes]) -> None:
+    """How many combinations of choices give each rank correlation: a histogram below another, negative ones paler.
 
-
-def plot_choice_matrix(order: Sequence[tuple[str, ...]], choices: Sequence[str], ax: Axes) -> Axes:
-    """Which levels each combination has: a stroke in the row of every level, in the columns of the figure above."""
-    row, ticks, labels = 0.0, [], []
-    for place, choice in enumerate(choices):
-        levels = list(dict.fromkeys(key[place] for key in sorted(order)))
-        for level in [level for level in levels if level != "–"]:
-            columns = [k for k, key in enumerate(order) if key[place] == level]
-            ax.plot(columns, np.full(len(columns), row), "|", color=CYCLE[place % 3], ms=6, mew=1.0)
-            ticks.append(row)
-            labels.append(f"{choice}: {level}")
-            row += 1
-        row += 0.6
-    ax.set_yticks(ticks, labels, fontsize="small")
-    ax.set(ylim=(row - 0.6, -1), xlim=(-1, len(order)), xlabel="combination of choices")
-    ax.grid(visible=False)
-    return ax
+    groups : label → correlations (m,). axes : one for each group.
+    """
+    centres = np.arange(-10, 11) / 10
+    for i, (ax, (label, found)) in enumerate(zip(axes, groups.items(), strict=True)):
+        heights = np.histogram(found, np.arange(-1.05, 1.1, 0.1))[0]
+        ax.bar(centres, heights, 0.09, color=[(CYCLE[i], 0.5 if centre < 0 else 1.0) for centre in centres])
+        ax.axvline(0, color="0.3", linewidth=0.9)
+        ax.set(ylabel="combinations", xlim=(-1.1, 1.1))
+        ax.grid(visible=False)
+        ax.set_title(label, loc="left", fontsize="medium")
+    axes[-1].set_xlabel("rank correlation with the test error; positive is what the paper expects")

@@ -1,4 +1,4 @@
-"""Networks compared layer by layer: curves along the layers, differences with intervals, means under choices."""
+"""Networks compared: curves along the layers, and means under choices."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
-from chapters.spectra_metrics.study import NORMS, Pair
-
-AXES = {NORMS[0]: r"$\log\,\Vert W\Vert_F^2$", NORMS[1]: r"$\log\,\lambda_\max$", "α": "α"}
-"""Quantity of a layer → how the label of an axis writes it."""
 
 
 def plot_layer_values(
@@ -29,25 +25,6 @@ def plot_layer_values(
         ax.plot(missing, [height] * len(missing), "x", color=CYCLE[i], ms=5, transform=ax.get_xaxis_transform())
     ax.set_xticks(range(len(layers)), list(layers.values()), rotation=90)
     ax.set(ylabel=ylabel, xlim=(-0.6, len(layers) - 0.4))
-    return ax
-
-
-def plot_pairs(pairs: Mapping[str, Pair], ax: Axes, xlabel: str, bands: Mapping[str, np.ndarray] | None = None) -> Axes:
-    """Mean differences with their intervals, one row per pair from the top; filled where the interval excludes zero.
-
-    bands : pair → draws of a null, whose range is a grey bar behind the row.
-    """
-    rows = np.arange(len(pairs))[::-1]
-    ax.axvline(0, color="0.4", linewidth=0.9)
-    for row, (label, pair) in zip(rows, pairs.items(), strict=True):
-        if bands is not None:
-            ax.plot([bands[label].min(), bands[label].max()], [row, row], color="0.8", linewidth=7, zorder=0)
-        clear = pair.low > 0 or pair.high < 0
-        ax.plot([pair.low, pair.high], [row, row], color=CYCLE[0], linewidth=1.5)
-        ax.plot(pair.mean, row, "o", color=CYCLE[0], ms=5, markerfacecolor=CYCLE[0] if clear else "white")
-    ax.set_yticks(rows, list(pairs))
-    ax.set(xlabel=xlabel, ylim=(-0.7, len(pairs) - 0.3))
-    ax.grid(axis="y", visible=False)
     return ax
 
 

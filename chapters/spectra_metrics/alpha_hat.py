@@ -1,8 +1,6 @@
-"""The forms of α̂, and the units it is in (paper 3, Eqs. 6–8).
+"""The metric α̂ (paper 3, Eq. 3): by a plain calculation, in its several forms, beside the α-norm, and in several units.
 
-The metric α̂ (paper 3, Eq. 3) by a plain calculation, in its several forms, and beside the α-norm.
-
-α̂ of networks in several units of the weights, as a sum and as a mean: what is left of their order.
+Also the ratio of Eq. 6 in the slices of trained networks.
 """
 
 from __future__ import annotations
@@ -110,12 +108,12 @@ def by_unit(networks: Mapping[str, StoredNetwork]) -> dict[str, dict[str, np.nda
 
 
 def slice_ratios(networks: Mapping[str, StoredNetwork], largest: float) -> dict[str, np.ndarray]:
-    """Of all spectra with α up to ``largest``: ``alpha``, ``n_tail``, and paper 3, Eq. 6, in four units, each (n,).
+    """Of all spectra with α up to ``largest``: ``alpha``, ``n_tail``, and paper 3, Eq. 6, in two units, each (n,).
 
-    ``printed``: ‖W‖²_F without and λ_max with 1/N; ``W``: both without; ``W/√N``: both with; ``x_min``: as printed,
-    with the unit of the weights such that the fitted law begins at λ = 1.
+    ``printed``: ‖W‖²_F without and λ_max with 1/N; ``x_min``: the same, with the unit of the weights such that the
+    fitted law begins at λ = 1.
     """
-    columns: dict[str, list[float]] = {name: [] for name in ("alpha", "n_tail", "printed", "W", "W/√N", "x_min")}
+    columns: dict[str, list[float]] = {name: [] for name in ("alpha", "n_tail", "printed", "x_min")}
     for network in networks.values():
         report = network.report(SpectraOptions(density=UNITS["no 1/N"], alternatives=()))
         for row, density in zip(report.spectra, report.densities, strict=True):
@@ -125,19 +123,8 @@ def slice_ratios(networks: Mapping[str, StoredNetwork], largest: float) -> dict[
             columns["alpha"].append(row.alpha)
             columns["n_tail"].append(row.n_tail)
             columns["printed"].append(log_ratio(values, 1.0, n))
-            columns["W"].append(log_ratio(values))
-            columns["W/√N"].append(log_ratio(values, n, n))
             columns["x_min"].append(log_ratio(values, row.x_min / n, row.x_min))
     return {name: np.array(values) for name, values in columns.items()}
-
-
-def with_alpha_up_to(ratios: Mapping[str, np.ndarray], largest: float) -> dict[str, np.ndarray]:
-    """Those of the spectra of ``slice_ratios`` with α up to ``largest``.
-
-    >>> with_alpha_up_to({"alpha": np.array([1.5, 2.5]), "W": np.array([1.2, 0.9])}, 2.0)["W"].tolist()
-    [1.2]
-    """
-    return {name: values[ratios["alpha"] <= largest] for name, values in ratios.items()}
 
 
 def near(ratios: Mapping[str, np.ndarray], unit: str, tolerance: float) -> float:

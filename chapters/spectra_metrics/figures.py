@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import StrMethodFormatter
 
 from capcore.plotting import CYCLE, MARKERS
 
@@ -51,24 +50,4 @@ def plot_ratio(
         ax.plot(alphas, ratios, ("-.", ":")[i % 2], color=CYCLE[4 + i], label=label)
     ax.plot([low, high + 0.1], [low, high + 0.1], color="0.3", linewidth=1, label="ratio = α")
     ax.set(xlabel="exponent α", ylabel=r"$\log\,\Vert W\Vert_F^2\;/\;\log\,\lambda_\max$")
-    return ax
-
-
-def plot_ratio_quantiles(ratios: Mapping[str, np.ndarray], labels: Mapping[str, str], ax: Axes) -> Axes:
-    """Distribution of ratio/α over many spectra, one row per unit: middle half thick, middle 90 % thin, median marked.
-
-    ratios : of ``slice_ratios``. labels : unit → name of its row.
-    """
-    rows = np.arange(len(labels))[::-1]
-    ax.axvspan(0.86, 1.14, color="0.9", zorder=0)
-    ax.axvline(1, color="0.3", linewidth=1)
-    for i, (row, unit) in enumerate(zip(rows, labels, strict=True)):
-        ends = np.quantile(ratios[unit] / ratios["alpha"], [0.05, 0.25, 0.5, 0.75, 0.95])
-        ax.plot(ends[[0, 4]], [row, row], color=CYCLE[i], linewidth=1)
-        ax.plot(ends[[1, 3]], [row, row], color=CYCLE[i], linewidth=5)
-        ax.plot(ends[2], row, MARKERS[i], color="black", ms=5)
-    ax.set_yticks(rows, list(labels.values()))
-    ax.set(xlabel="ratio over α", ylim=(-0.6, len(labels) - 0.4))
-    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    ax.grid(axis="y", visible=False)
     return ax

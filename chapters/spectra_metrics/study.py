@@ -162,25 +162,6 @@ def slice_alphas(network: StoredNetwork, options: SpectraOptions = SLICES) -> np
     return np.array([row.alpha for row in network.report(options).spectra if row.ok])
 
 
-def null_layer_alphas(network: StoredNetwork) -> dict[str, np.ndarray]:
-    """Layer → (n_null,) mean α over its slices with the layer's weights shuffled, as stored."""
-    found: dict[str, list[np.ndarray]] = {}
-    for name, draws in network.null_alphas("slices").items():
-        found.setdefault(name.split("[")[0], []).append(draws)
-    return {name: np.nanmean(draws, axis=0) for name, draws in found.items()}
-
-
-def null_differences(first: StoredNetwork, second: StoredNetwork) -> np.ndarray:
-    """(n_null,) means over common layers of the difference in α between the two networks, both with shuffled weights.
-
-    It is what shapes, sizes of weights and chance leave: the arrangement of the weights has no part in it.
-    """
-    one, other = null_layer_alphas(first), null_layer_alphas(second)
-    names = [name for name in one if name in other]
-    found: np.ndarray = np.mean([one[name] - other[name] for name in names], axis=0)
-    return found
-
-
 def compare(
     first: Mapping[str, float], second: Mapping[str, float], rng: np.random.Generator, n_resamples: int = 9999
 ) -> Pair:

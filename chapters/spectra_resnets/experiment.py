@@ -31,7 +31,7 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
 from chapters import stored as results
-from chapters.spectra_resnets.files import HOST, SOURCES, bare, fetch_file, find_file, read_network
+from chapters.spectra_resnets.networks import HOST, SOURCES, bare, fetch_file, find_file, read_network
 
 SETTINGS: dict[str, Any] = {
     "eigenvalues": "of WᵀW (or W Wᵀ, the smaller), float64, weights as in the file, divided by nothing",

@@ -1,7 +1,7 @@
 """Exponents of the shipped ResNets beside those of shuffled and of Gaussian weights, and how many lie in [2, 5].
 
-Also how far that share hangs on which networks are at hand, what stands out in the last convolutions, and what metrics
-of weights cannot see: a network, and the same with its answers moved on by one.
+Also how far that share hangs on which networks are at hand; what metrics of weights cannot see: a network, and the same
+with its answers moved on by one; and the figures of exponents and of p-values.
 """
 
 from __future__ import annotations
@@ -9,19 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
+from capcore.plotting import CYCLE
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import RANGE, ModelMetrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
+from capcore.spectra.weightwatcher.fits import fits_as_weightwatcher
 from capcore.validation import positive_integer
 from chapters.spectra_resnets.networks import StoredNetwork
+
+TICKS = (1.5, 2, 3, 5, 10, 20)
+STYLES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True)
@@ -109,25 +114,6 @@ def gaussian_exponents(
     return _alphas(_gaussian(rows, columns, n_draws, rng, matrices))
 
 
-def range_table(found: Exponents, fewest: int = 1) -> pd.DataFrame:
-    """By shape of the matrices: number of spectra, and shares of exponents in [2, 5] as text.
-
-    fewest : spectra that a shape must have.
-    """
-    shapes = list(dict.fromkeys(zip(found.table["rows"], found.table["columns"], strict=True)))
-    lines = {}
-    for rows, columns in sorted(shapes, key=lambda shape: (min(shape), max(shape))):
-        part = found.of(((found.table["rows"] == rows) & (found.table["columns"] == columns)).to_numpy())
-        if len(part.table) < fewest:
-            continue
-        lines[f"{rows} × {columns}"] = {
-            "spectra": len(part.table),
-            **{label: f"{100 * in_range(values):.0f} %" for label, values in part.groups().items()},
-        }
-    table = pd.DataFrame(lines).T
-    return table.rename_axis("shape")
-
-
 def network_table(networks: Mapping[str, StoredNetwork]) -> pd.DataFrame:
     """A row for each network: family, origin, licence, test error, layers, weights, slices with a density."""
     lines = {}
@@ -154,14 +140,13 @@ def percent(error: float) -> str:
     return f"{error:.2f} %" if np.isfinite(error) else "–"
 
 
-def layer_rows(network: StoredNetwork, arrangement: str, n_resamples: int, seed: int) -> list[SpectrumMetrics]:
-    """Rows of a report with bootstrap intervals, and the range of the stored shuffles as their null.
+def layer_rows(network: StoredNetwork, arrangement: str = "slices") -> list[SpectrumMetrics]:
+    """Rows of a report, with the range of the stored shuffles as their null.
 
-    A layer without a spectrum has a row without numbers, so that rows of different arrangements stand side by side.
+    A layer without a spectrum has a row without numbers, so that every layer has its place.
     """
-    options = SpectraOptions(DensityOptions(arrangement), n_resamples=n_resamples, seed=seed, alternatives=())
     draws = network.null_alphas(arrangement)
-    found = network.report(options).spectra
+    found = network.report(SpectraOptions(DensityOptions(arrangement), alternatives=())).spectra
     nan, rows = float("nan"), []
     for layer in network.deviations:
         own = [row for row in found if row.layer == layer]
@@ -172,6 +157,13 @@ def layer_rows(network: StoredNetwork, arrangement: str, n_resamples: int, seed:
             empty = replace(found[0], name=layer, layer=layer, tap=None, status="failed", reason="no spectrum")
             rows.append(replace(empty, alpha=nan, alpha_low=nan, alpha_high=nan))
     return rows
+
+
+def tool_alphas(network: StoredNetwork) -> np.ndarray:
+    """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
+    options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")
+    found = network.densities(options=options)
+    return np.array([fit.alpha for fit in fits_as_weightwatcher([density.eigenvalues for density in found])])
 
 
 def _gaussian(rows: int, columns: int, n_draws: int, rng: np.random.Generator, matrices: int) -> np.ndarray:
@@ -218,37 +210,6 @@ def _counted(alphas: np.ndarray) -> tuple[int, int]:
     return int(np.sum((there >= RANGE[0]) & (there <= RANGE[1]))), len(there)
 
 
-def last_convolutions(slices: Exponents, pooled: Exponents, fitted: Mapping[str, Any]) -> pd.DataFrame:
-    """By network, of its last convolution's slices: exponents, and what the stored tests say.
-
-    ``layer`` : which it is. ``mean`` : mean exponent. ``below`` : share below all shuffles. ``slices`` : how many.
-    ``cutoff`` : of them, where a power law with a cut-off is preferred. ``low``, ``high`` : least and largest p-value
-    of the goodness of fit. ``pooled`` : exponent of all slices together.
-
-    slices, pooled : of ``exponents``, of the same networks. fitted : of
-    ``stored_fits``.
-    """
-    lines = {}
-    for key, part in slices.table.groupby("network", sort=False):
-        last = max(layer for layer in part["layer"] if layer.startswith("layer"))
-        own = slices.of(((slices.table["network"] == key) & (slices.table["layer"] == last)).to_numpy())
-        whole = pooled.table[(pooled.table["network"] == key) & (pooled.table["layer"] == last)]
-        columns = fitted[str(key)]["slices"]
-        at = [columns["name"].index(name) for name in own.table["name"]]
-        p_values = np.array(columns["p_value"])[at]
-        lines[key] = {
-            "layer": last,
-            "mean": own.alpha.mean(),
-            "below": own.outside_null()[0],
-            "slices": len(at),
-            "cutoff": int(np.sum(np.array(columns["truncated power law"])[at] < 0)),
-            "low": p_values.min(),
-            "high": p_values.max(),
-            "pooled": float(whole["alpha"].iloc[0]),
-        }
-    return pd.DataFrame(lines).T
-
-
 @dataclass(frozen=True)
 class PermutedNetwork:
     """Test accuracies and metrics of a network, ``intact`` and ``permuted``."""
@@ -285,3 +246,40 @@ def permuted_network(width: int = 64, seed: int = 0) -> PermutedNetwork:
     moved = {f"layer{i}.weight": matrix.T.copy() for i, matrix in enumerate(model.coefs_, 1)}
     found = [analyse_spectra(network).model for network in (weights, moved)]
     return PermutedNetwork(accuracy, float(model.score(parts[1], parts[3])), *found)
+
+
+def plot_exponent_histograms(groups: Mapping[str, np.ndarray], ax: Axes, highest: float = 20.0) -> Axes:
+    """Outlines of histograms of α over a logarithmic axis, as shares; the first group filled, [2, 5] shaded.
+
+    groups : label → exponents, NaN left out. Exponents above ``highest`` count in the last bin.
+    """
+    edges = np.geomspace(1.2, highest, 30)
+    ax.axvspan(*RANGE, color="0.92", zorder=0)
+    for i, (label, alphas) in enumerate(groups.items()):
+        there = np.clip(alphas[np.isfinite(alphas)], edges[0], 0.999 * highest)
+        heights = np.histogram(there, edges)[0] / len(there)
+        if i == 0:
+            ax.stairs(heights, edges, fill=True, color=CYCLE[0], alpha=0.25)
+        ax.stairs(heights, edges, color=CYCLE[i], linestyle=STYLES[i % 4], linewidth=1.6, label=label)
+    ax.set(xscale="log", xlabel="exponent α", ylabel="share of spectra", ylim=(0, None), xlim=(edges[0], highest))
+    ax.set_xticks(TICKS, [*(f"{tick:g}" for tick in TICKS[:-1]), f"{highest:g}+"])
+    ax.xaxis.set_minor_formatter("")
+    return ax
+
+
+def plot_p_values(groups: Mapping[str, np.ndarray], ax: Axes, level: float = 0.1) -> Axes:
+    """Share of spectra with a p-value up to each level; the diagonal is for spectra that follow the law throughout.
+
+    groups : label → p-values. level : drawn as a vertical line.
+    """
+    ax.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (1, 2)), label="law throughout")
+    for i, (label, values) in enumerate(groups.items()):
+        ordered = np.sort(values)
+        share = np.arange(1, len(ordered) + 1) / len(ordered)
+        ax.step(
+            [0, *ordered, 1], [0, *share, 1], where="post", color=CYCLE[i], linestyle=STYLES[i % 4], linewidth=1.6,
+            label=label,
+        )  # fmt: skip
+    ax.axvline(level, color="0.3", linewidth=0.8)
+    ax.set(xlabel="p-value of the fit", ylabel="share of spectra up to it", xlim=(0, 1), ylim=(0, 1))
+    return ax

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
-from capcore.spectra.models import RANGE
-from chapters.spectra.figures import ALPHA_TICKS
 from chapters.spectra_training.study import Estimate
 
 
@@ -46,18 +44,4 @@ def plot_estimates(
     ax.set_yticks(range(len(rows)), list(rows))
     ax.set(xlabel=xlabel, xlim=(-1, 1), ylim=(len(rows) - 0.5, -0.5), xticks=[-1, -0.5, 0, 0.5, 1])
     ax.grid(axis="y", visible=False)
-    return ax
-
-
-def plot_exponent_histograms(groups: Mapping[str, Sequence[float] | np.ndarray], ax: Axes) -> Axes:
-    """Shares of exponents over a logarithmic axis, one outline per group; dotted lines at 2 and 5."""
-    edges = np.geomspace(1, 20, 31)
-    for i, (label, values) in enumerate(groups.items()):
-        shares = 100 * np.histogram(np.clip(values, 1, 20), edges)[0] / len(values)
-        ax.stairs(shares, edges, color=CYCLE[i], linestyle=("-", "--", ":")[i % 3], linewidth=1.7, label=label)
-    for line in RANGE:
-        ax.axvline(line, color="0.35", linewidth=0.8, linestyle=":")
-    ax.set(xscale="log", xlabel="exponent α of a layer", ylabel="layers (%)", xlim=(1, 20), ylim=(0, None))
-    ax.set_xticks(ALPHA_TICKS, [f"{tick:g}" for tick in ALPHA_TICKS])
-    ax.xaxis.set_minor_formatter("")
     return ax

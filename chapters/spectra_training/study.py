@@ -17,18 +17,17 @@ from scipy.stats import rankdata
 
 from capcore.validation import one_of, positive_integer
 from chapters.spectra.experiment import Training
-from chapters.spectra_training.experiment import measure, trainings
+from chapters.spectra_training.experiment import trainings
 
 NORMS = ("log_frobenius", "log_spectral")
 LABELS = {
-    "alpha_hat": "α̂ as printed",
-    "alpha_hat_undivided": "α̂ without 1/N",
+    "alpha_hat_undivided": "α̂",
     "alpha": "α",
     "log_frobenius": r"log $\|W\|_F^2$",
     "log_spectral": r"log $\lambda_\mathrm{max}$",
-    "stable_rank": "stable rank",
-    "shuffled_alpha_hat": "α̂, shuffled weights",
+    "shuffled_alpha_hat_undivided": "α̂, shuffled weights",
     "train": "training accuracy",
+    "alpha_hat": "α̂ with 1/N",
 }
 """Metrics of a network, means over its layers, and training accuracy as a baseline."""
 SHUFFLED = {
@@ -67,7 +66,7 @@ class Estimate:
 
     def __str__(self) -> str:
         """The number with its interval, two decimals."""
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]".replace("-", "−")
 
 
 def lesser(first: Estimate, second: Estimate) -> Estimate:
@@ -137,13 +136,6 @@ def network_table(content: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def trained_again(content: Mapping[str, Any], numbers: Sequence[int]) -> pd.DataFrame:
-    """The rows ``numbers`` of :func:`network_table`, from networks that are trained and measured now."""
-    settings, planned = content["settings"], trainings(content["settings"])
-    found = [_row(planned[i], measure(planned[i], settings, draw_from=i * settings["n_null"])) for i in numbers]
-    return pd.DataFrame(found, index=list(numbers))
-
-
 def _row(training: Training, values: Mapping[str, Any]) -> dict[str, Any]:
     layer = {name: np.array(column) for name, column in values.items() if name not in ("train", "test")}
     longer = np.array([max(64, training.width), *[training.width] * (training.depth - 1)])
@@ -204,29 +196,6 @@ def controlled(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -
     return found | {"shuffled weights": {h: within(part, SHUFFLED[metric], **options) for h, part in parts.items()}}
 
 
-def layer_exponents(content: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """α of every stored layer, without and with weight decay, and the mean of each layer's shuffled weights."""
-    decays = [training.decay for training in trainings(content["settings"])]
-    values = content["values"]
-    found = {
-        label: np.concatenate(
-            [alphas for alphas, decay in zip(values["alpha"], decays, strict=True) if bool(decay) == on]
-        )
-        for label, on in (("without weight decay", False), ("with weight decay", True))
-    }
-    return found | {"shuffled weights": np.concatenate(values["null_alpha"])}
-
-
-def exponents_by_noise(content: Mapping[str, Any], table: pd.DataFrame, family: str, half: str) -> pd.DataFrame:
-    """Share of wrong labels → mean α of each layer, one column per layer, over the networks of a family and half.
-
-    family : as in :func:`network_table`, say ``"2 × 256"``. half : ``"without"`` or ``"with"`` weight decay.
-    """
-    part = table[(table["family"] == family) & (table["half"] == half)]
-    layers = pd.DataFrame([content["values"]["alpha"][i] for i in part.index], index=part["noise"])
-    return layers.groupby("noise").mean().rename(columns=lambda number: f"layer{number + 1}")
-
-
 def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:
     """The numbers that are recorded for claim P3.08, of α̂ as printed or of another metric in its place.
 
@@ -250,9 +219,3 @@ def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options:
         "unregularised": partial["without"].high,
         "norm_instead": float(sum(any(w[n] for n in NORMS) and not w[metric] for w in works.values())),
     }
-
-
-def largest_gap(table: pd.DataFrame, again: pd.DataFrame, columns: Sequence[str] = ("test", *LABELS)) -> float:
-    """Largest relative difference between stored networks and those of :func:`trained_again`, over all columns."""
-    stored, now = (part[list(columns)].to_numpy(float) for part in (table.loc[again.index], again))
-    return float((np.abs(now - stored) / np.abs(stored)).max())

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from capcore.complexity import Curves, Network, ellipse, layer_lengths, layer_transitions, random_network, trace_curves
+from capcore.complexity import ellipse, layer_lengths, layer_transitions, random_network, trace_curves
 from capcore.validation import finite_number, positive_integer
 
 
@@ -99,20 +99,6 @@ def bounds(weight_scale: float, width: int, n_layers: int) -> dict[str, np.ndarr
     layers, m = np.arange(1, n_layers + 1), width
     bases = {"root over m": weight_scale * m**0.5 / (m + 1), "both roots": weight_scale * (m / (m + 1)) ** 0.5}
     return {name: base**layers for name, base in bases.items()}
-
-
-def polyline_difference(network: Network, circle: Curves, n_points: int) -> float:
-    """Relative difference of the exact length of a circle's image in the logits and of a polyline's through it.
-
-    >>> from capcore.complexity import ellipse
-    >>> identity = Network([np.eye(2)], [np.zeros(2)])
-    >>> polyline_difference(identity, ellipse([0.0, 0.0], [1.0, 0.0], [0.0, 1.0]), 1_000) < 1e-5
-    True
-    """
-    t = np.linspace(0, 2 * np.pi, n_points)
-    corners = network(circle.points(np.zeros(n_points, int), t))
-    polyline = np.linalg.norm(np.diff(corners, axis=0), axis=1).sum()
-    return float(abs(polyline / layer_lengths(trace_curves(network, circle))[-1, 0] - 1))
 
 
 def largest_error(found: Sequence[Growth], laws: Sequence[np.ndarray]) -> float:

@@ -1,4 +1,4 @@
-"""Figures of the reader's own model and series: curves with the uncertainty of an estimate, and what decides a rank."""
+"""Figures of the reader's own model and series: curves with the uncertainty of an estimate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE, LAG_LABEL, plot_profiles
+from capcore.plotting import CYCLE
+from chapters.shared.lag_figures import LAG_AXIS
 
 
 def plot_with_uncertainty(
@@ -15,12 +16,10 @@ def plot_with_uncertainty(
     draws: np.ndarray,
     others: Mapping[str, np.ndarray],
     ax: Axes,
-    label: str,
     ylabel: str,
     ceiling: float | None = None,
-    recent_right: bool = True,
 ) -> Axes:
-    """A curve over the lags with the central 80 % of its bootstrap draws, beside other curves.
+    """A curve over the lags with the central 80% of its bootstrap draws, beside other curves; most recent at the right.
 
     Parameters
     ----------
@@ -28,29 +27,11 @@ def plot_with_uncertainty(
     """
     low, high = np.quantile(draws, [0.1, 0.9], axis=0)
     lags = np.arange(len(estimate))
-    ax.fill_between(lags, low, high, color=CYCLE[0], alpha=0.2, linewidth=0, label=f"{label}, 80 % of bootstrap")
-    plot_profiles({label: estimate, **others}, ax, LAG_LABEL, ylabel, ceiling, recent_right=recent_right)
-    return ax
-
-
-def plot_singular_values(values: np.ndarray, tolerance: float, exact: int, ax: Axes) -> Axes:
-    """The singular values that decide a numerical rank, the tolerance, and the exact rank.
-
-    Parameters
-    ----------
-    values : (m,) descending. exact : number of them that are not zero in exact arithmetic.
-    """
-    shown = np.maximum(values, np.finfo(float).tiny ** 0.5)
-    ax.semilogy(np.arange(1, len(shown) + 1), shown, "o", markersize=4, color=CYCLE[0], label="singular value")
-    ax.axhline(tolerance, color=CYCLE[1], linewidth=1.2, label="tolerance (rounding)")
-    ax.axvline(exact + 0.5, color="0.3", linestyle="--", linewidth=1, label="exact rank")
-    ax.set(xlabel="number", ylabel="singular value of ΣJ", ylim=(tolerance / 1e4, None))
-    ax.legend()
-    return ax
-
-
-def plot_series(values: np.ndarray, ax: Axes, ylabel: str) -> Axes:
-    """A series over its own time, oldest first."""
-    ax.plot(np.arange(len(values)), values, linewidth=0.7, color=CYCLE[0])
-    ax.set(xlabel="time (samples)", ylabel=ylabel)
+    ax.fill_between(lags, low, high, color=CYCLE[0], alpha=0.2, linewidth=0, label="80% of simulated series")
+    for i, (label, values) in enumerate({"measured series": estimate, **others}.items()):
+        ax.plot(lags, values, color=CYCLE[i], linestyle=("-", "--")[i % 2], label=label)
+    if ceiling is not None:
+        ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
+    ax.set(xlabel=LAG_AXIS, ylabel=ylabel)
+    ax.invert_xaxis()
     return ax

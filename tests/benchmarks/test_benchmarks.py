@@ -11,8 +11,10 @@ from benchmarks.__main__ import SUITES, main
 from benchmarks.measure import Row, Skipped
 from chapters.performance import study
 
+LONG = {"octaves", "fitting", "fitting_at_scale", "scale"}
 
-@pytest.mark.parametrize("suite", SUITES)
+
+@pytest.mark.parametrize("suite", [pytest.param(s, marks=pytest.mark.slow if s in LONG else ()) for s in SUITES])
 def test_both_sides_agree(suite: str) -> None:
     for row in SUITES[suite](quick=True):
         if isinstance(row, Skipped):
@@ -64,7 +66,7 @@ def test_suites_are_stored_by_threads_and_replaced_one_by_one(monkeypatch, tmp_p
     assert (kept["seconds"], kept["peer_seconds"], kept["holds"]) == (0.1235, None, True)
     rows = study.rows_of(run)
     assert rows.loc["A1", ["n", "kappa"]].tolist() == [4096, 144]
-    assert study.table(rows, "ranks").loc["B1", "ratio"] == "–"
+    assert study.table(rows).loc["B1", "ratio"] == "–"
     assert not {"host", "node", "hostname"} & set(run["fitting"]["environment"])
 
 

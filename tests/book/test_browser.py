@@ -151,3 +151,17 @@ def test_search_finds_a_page(visit):
     page.wait_for_selector("#search-results li")
     assert errors == []
     page.close()
+
+
+def test_claims_can_be_filtered_and_searched(browser, address):
+    page = browser.new_page()
+    page.goto(f"{address}book/claims.html")
+    rows, shown = page.locator(".claims-table tbody tr"), page.locator(".claims-table tbody tr:visible")
+    assert shown.count() == rows.count() == len(load())
+    page.locator(".claims-filter select").first.select_option("P2")
+    assert 0 < shown.count() < rows.count()
+    page.locator(".claims-filter input").fill("no such word anywhere")
+    assert shown.count() == 0
+    page.goto(f"{address}book/claims.html#p1-13")
+    assert page.locator("#p1-13").is_visible(), "a link to a row shows it, whatever was filtered"
+    page.close()

@@ -12,13 +12,12 @@ pytest.importorskip("optax")
 pytest.importorskip("sklearn")
 
 from capcore.complexity import Network, random_network
-from chapters.mimicry.experiment import regions_on_grid
 from chapters.mimicry.students import answers, scaled_logits
 from tests.any_scale import ORDINARY, at_all_scales, equals, right_or_refused
 
 NETWORK = random_network([3, 6, 5, 4], np.random.default_rng(0), bias_scale=0.3)
 POINTS = np.random.default_rng(1).normal(size=(20, 3))
-TESTED = {"answers", "scaled_logits", "regions_on_grid"}
+TESTED = {"answers", "scaled_logits"}
 THROUGH = {
     "against": "answers",
     "mean_regions": "curve_regions, in tests/complexity/test_scales.py",
@@ -63,6 +62,5 @@ def test_it_is_right_at_every_scale_or_refused(k):
     for measure in (
         lambda net: answers(net, POINTS),
         lambda net: scaled_logits(net, POINTS),
-        lambda net: [regions_on_grid(net, POINTS[0], POINTS[1], 99)],
     ):
         right_or_refused(lambda measure=measure: measure(scaled), equals(measure(NETWORK)), abs(k) <= ORDINARY)

@@ -7,6 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from chapters.claims import ClaimsError, collect, record
+from chapters.parameters import note_changes
 
 
 def test_the_exact_values_survive_nbformat(registry_file, executed):
@@ -61,11 +62,27 @@ def test_the_verdict_and_its_sentence_come_before_the_checks(registry_file):
     found = record("P1.01", registry=registry_file, gap=0.0, count=48)
     page = BeautifulSoup(found.html(), "html.parser")
     assert page.strong.get_text() == "✓ holds" and page.find("table").find_parent("details") is not None
-    assert page.find_all("p")[1].get_text() == "The gap is zero."
+    assert page.p.get_text() == "✓ holds · P1.01 (paper 1, Property 1): The gap is zero."
+    assert "nothing else" in page.details.p.get_text()
     assert str(found).splitlines()[:2] == ["✓ holds · P1.01 (paper 1, Property 1)", "  The gap is zero."]
 
 
-def test_a_run_with_other_parameters_does_not_borrow_the_verdict(registry_file):
+def test_a_run_with_other_parameters_has_values_and_no_verdict(registry_file):
+    sources = ["n: int = 4  # inputs\nm: int = 2  # taps", "n = 6"]
+    try:
+        note_changes({"In": sources, "n": 6, "m": 2}, ["n", "m"])
+        found = record("P1.01", registry=registry_file, gap=0.0)
+        page = BeautifulSoup(found.html(), "html.parser")
+        assert page.strong.get_text() == "other n than in the book: this run's values, without a verdict"
+        assert page.details.has_attr("open") and "below 1e-10" in page.table.get_text()
+        for word in ("holds", "passes", "The gap is zero."):
+            assert word not in page.get_text() and word not in str(found)
+    finally:
+        note_changes({"In": sources, "n": 4, "m": 2}, ["n", "m"])
+    assert "✓ holds" in str(record("P1.01", registry=registry_file, gap=0.0))
+
+
+def test_a_check_that_fails_does_not_borrow_the_verdict(registry_file):
     page = BeautifulSoup(record("P1.01", registry=registry_file, gap=0.9).html(), "html.parser")
     assert page.strong.get_text() == "✓ holds at the book's parameters, not with those of this run"
     assert page.details.has_attr("open")

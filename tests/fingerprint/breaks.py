@@ -17,7 +17,7 @@ BREAKS: dict[str, set[str]] = {
         "residual_scale",
         "side_inputs",
     },
-    "chapters.mimicry.side_by_side:train_side_by_side": {
+    "chapters.shared.side_by_side:train_side_by_side": {
         *("capacity_vs_expressivity", "expressivity_ranks", "mimicry"),
     },
 }

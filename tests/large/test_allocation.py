@@ -8,7 +8,7 @@ from itertools import pairwise
 import flint
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import capcore as cc
@@ -88,6 +88,7 @@ def test_fast_streamed_and_dense_agree(
     assert np.abs(streamed(arch, params, process, chunk, threads) - expected).max() < 1e-9
 
 
+@settings(max_examples=15)
 @given(stacks(input_dim=2), st.integers(0, 999), st.booleans(), st.sampled_from([2, 6, 20]))
 def test_several_components(arch: cc.Hierarchical, seed: int, mixed: bool, chunk: int) -> None:
     components = [cc.PowerLaw(0.5), cc.DampedCosine(15.0, 6.0)]
@@ -236,3 +237,14 @@ def test_a_process_without_exponentials_falls_back_to_transforms(monkeypatch: py
     with pytest.raises(ValueError, match="method='fft'"):
         allocate_large(arch, params, Rough(), memory=1e3)
     assert allocate_large(arch, params, cc.PowerLaw(), memory=1e3).method == "streamed"
+
+
+def test_memory_counts_the_components_of_a_position() -> None:
+    arch = cc.Hierarchical(channels=2, n_layers=6, input_dim=4)
+    process = cc.Independent([cc.PowerLaw(0.3 + 0.1 * i) for i in range(4)])
+    params = arch.init(np.random.default_rng(0))
+    columns = arch.generic_capacity() + 16  # and what a thread works on
+    with pytest.raises(ValueError, match="memory"):
+        allocate_large(arch, params, process, method="fft", threads=1, memory=8.0 * arch.n_inputs * columns * 3)
+    found = allocate_large(arch, params, process, method="fft", threads=1, memory=8.0 * arch.n_inputs * columns * 5)
+    assert found.total == arch.generic_capacity()

@@ -24,7 +24,7 @@ PROCESSES = [
 
 
 @pytest.mark.parametrize("process", PROCESSES, ids=repr)
-@pytest.mark.parametrize("n", [1, 2, 63, 1024])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 63, 1024])
 def test_it_is_levinsons_predictor(process: cc.Process, n: int) -> None:
     predictor = optimal_predictor(exponential_sequence(process, n), n)
     np.testing.assert_allclose(predictor.coefficients(np.arange(n)), process.predictor(n)[0], atol=1e-14)

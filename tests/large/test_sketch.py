@@ -190,3 +190,19 @@ def test_a_sketch_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch, 
     operator = ConstraintOperator.balanced(products, lambda x: x, rng)
     with pytest.raises(TooLargeError, match=r"sketch: found 300 inputs of \d+ columns"):
         leverage_by_range(operator, known, rng, tqdm(disable=True))
+
+
+def test_a_column_of_zeros_keeps_a_length_of_one() -> None:
+    matrix = np.array([[3.0, 0.0], [4.0, 0.0], [0.0, 0.0]])
+    operator = ConstraintOperator.balanced(JacobianProducts.dense(matrix), lambda x: x, np.random.default_rng(0))
+    assert operator.scales[1] == 1 and 0.02 < operator.scales[0] < 2
+
+
+def test_the_bound_on_rounding_does_not_depend_on_the_unit_of_the_covariance() -> None:
+    products = JacobianProducts.dense(np.random.default_rng(1).normal(size=(20, 5)))
+    found = []
+    for unit in (1.0, 2.0**20):
+        rng = np.random.default_rng(2)
+        operator = ConstraintOperator.balanced(products, lambda x, unit=unit: unit * x, rng)
+        found.append(leverage_by_range(operator, 5, rng, tqdm(disable=True)).rounding)
+    assert found[1] == pytest.approx(found[0], rel=1e-6, abs=0.0)

@@ -1,12 +1,15 @@
 """The chapter on audio length with other parameters, and with parameters that it must refuse."""
 
+from pathlib import Path
+
+import nbformat
 import pytest
 
 NAME = "audio_scale"
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 FAST = {"n_layers": 8, "widths": [1, 2], "channels": 2, "octaves": 9}
 VARIANTS = {
     "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.6}},
-    "an attained target": {"process": "AR1"},
     "the shortest field": {"n_layers": 7, "octaves": 7},
     "one channel": {"channels": 1, "widths": [1]},
     "a longer field": {"n_layers": 12, "octaves": 40},
@@ -26,6 +29,26 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
         "P1.52.stopped_early",
     }
     assert values["P1.51.recent"] > 1
+
+
+def test_an_attained_target_gives_no_numbers(drawn):
+    said = text(drawn(NAME, **FAST, process="AR1"))
+    assert "Process: AR(1), φ 0.9." in said
+    assert "At this optimum the target needs fewer channels" in said
+    assert "of its even share, against" not in said and "gets about the same capacity" not in said
+
+
+def test_the_text_says_what_was_found():
+    said = text(nbformat.read(NOTEBOOKS / f"{NAME}.ipynb", as_version=4))
+    assert "4 channels hold 13.9 units an octave" in said
+    assert "Of the 16 units that wider upper layers add, 15.9 go to the two last octaves" in said
+    assert "0.50 of its even share, against 0.43 before and 0.40 with" in said
+
+
+def text(notebook):
+    """Everything that the cells say."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return "\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 import pytest
 
 NAME = "dilated_blocks"
-FAST = {"widths": [1, 2], "n_dilations": 3, "channels": 2, "live_dilations": 3, "max_iterations": 8}
+FAST = {"widths": [1, 2], "n_dilations": 3, "channels": 2, "max_iterations": 8}
 VARIANTS = {
     "another process": {"process": "RationalQuadratic", "process_parameters": {"scale": 1.5}},
     "an attained target": {"process": "AR1"},
-    "one channel": {"channels": 1, "live_channels": 1},
+    "one channel": {"channels": 1},
     "one block": {"n_blocks": 1},
     "two blocks of four": {"n_blocks": 2, "n_dilations": 4, "n_starts": 2},
 }

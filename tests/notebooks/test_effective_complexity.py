@@ -3,7 +3,7 @@
 import pytest
 
 NAME = "effective_complexity"
-FAST = {"n_epochs": 3, "n_seeds": 1, "n_images": 100}
+FAST = {"n_epochs": 3, "n_images": 100}
 VARIANTS = {
     "few images": {},
     "tanh, coarse tangents": {"activation": "tanh", "width": 8, "error": 0.3},
@@ -35,7 +35,6 @@ def test_its_figures_are_drawn(drawn):
         ("learning_rate, error: found 0.0, 0.1, expected more than 0", {"learning_rate": 0.0}),
         ("learning_rate, error: found 0.002, -1.0", {"error": -1.0}),
         ("n_epochs: found 0", {"n_epochs": 0}),
-        ("n_seeds: found 0", {"n_seeds": 0}),
         ("seed: found -1", {"seed": -1}),
         ("epochs: not a parameter.*Did you mean 'n_epochs'", {"epochs": 5}),
     ],

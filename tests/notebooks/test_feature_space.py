@@ -3,14 +3,14 @@
 import pytest
 
 NAME = "feature_space"
-FAST = {"n_samples": 5_000, "n_bases": 5, "n_layers": 3}
+FAST = {"n_samples": 5_000, "n_layers": 3}
 VARIANTS = {
     "two features": {"count": 2, "target": "square"},
     "another process": {"process": "RationalQuadratic", "process_parameters": {"scale": 1.2}},
     "an attained target": {"process": "AR1"},
     "a target with a jump": {"target": "sign", "bases": ["Monomials"], "count": 4},
     "one channel, one basis": {"channels": 1, "bases": ["PiecewiseLinear"]},
-    "many channels": {"channels": 8, "seed": 3, "period": 6.0},
+    "many channels": {"channels": 8, "seed": 3, "period": 6.0, "picture_process": "AR1"},
 }
 
 
@@ -46,7 +46,7 @@ def test_one_feature_has_one_basis(run, recorded):
         ("process: found 'PowerLaws'.*Did you mean 'PowerLaw'", {"process": "PowerLaws"}),
         ("channels: found 0", {"channels": 0}),
         ("n_samples: found 1", {"n_samples": 1}),
-        ("n_bases: found 0", {"n_bases": 0}),
+        ("process: found 'Power'", {"picture_process": "Power"}),
         ("seed: found -1", {"seed": -1}),
         ("counts: not a parameter.*Did you mean 'count'", {"counts": 3}),
     ],

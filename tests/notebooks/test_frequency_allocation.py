@@ -3,7 +3,7 @@
 import pytest
 
 NAME = "frequency_allocation"
-FAST = {"channels": [1, 2], "recurrent_channels": [2], "longest": 6, "n_draws": 3}
+FAST = {"channels": [1, 2], "longest": 6, "n_draws": 3}
 VARIANTS = {
     "another process": {"process": "RationalQuadratic", "process_parameters": {"scale": 1.5}},
     "an attained target": {"process": "AR1"},
@@ -31,7 +31,6 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
         ("channels: found 4, expected a non-empty list", {"channels": 4}),
         ("channels: found 0", {"channels": [0]}),
         ("channels: found only models with full capacity", {"channels": [8]}),
-        ("channels: found 0", {"recurrent_channels": [0]}),
         ("hurst: found 2", {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 2}}),
         ("process: found 'PowrLaw'.*Did you mean 'PowerLaw'", {"process": "PowrLaw"}),
         ("longes: not a parameter.*Did you mean 'longest'", {"longes": 7}),

@@ -1,15 +1,17 @@
 """The chapter on errors with other parameters, and with parameters that it must refuse."""
 
+from pathlib import Path
+
+import nbformat
 import pytest
 
 NAME = "hierarchical_errors"
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 FAST = {"n_runs": 2, "max_iterations": 50, "n_converged": 2}
 VARIANTS = {
     "another process": {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.9}},
-    "three layers of kernel size 3": {"n_layers": 3, "kernel_size": 3},
-    "one channel": {"channels": 1},
-    "a list of channels, at full capacity": {"channels": [2, 3], "n_layers": 3},
-    "a sweep with a list": {"n_layers": 3, "channel_sweep": [1, [2, 3]], "channels": 1},
+    "one channel and a sweep with a list": {"channels": 1, "channel_sweep": [1, [2, 3, 3, 2, 2]]},
+    "full capacity": {"channels": 8, "seed": 3},
 }
 
 
@@ -27,15 +29,29 @@ def test_the_stored_runs_are_not_shown_for_another_model(run, recorded):
 
 
 def test_an_attained_target_records_no_error_statistics(drawn, recorded):
-    values = recorded(drawn(NAME, process="AR1", **FAST))
+    notebook = drawn(NAME, process="AR1", **FAST)
+    values = recorded(notebook)
+    assert "the model has the best coefficients, so that no error is left" in text(notebook)
     assert {name.split(".")[1] for name in values} == {"22", "23", "39", "50"}
     assert "P1.39.short_long_ratio" not in values and "P1.50.difficulty_correlation" not in values
+
+
+def text(notebook):
+    """Everything that the cells say."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return "\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)
+
+
+def test_the_text_says_what_was_found():
+    said = text(nbformat.read(NOTEBOOKS / f"{NAME}.ipynb", as_version=4))
+    assert "0.62 along the inputs and 0.38 along the eigenvectors" in said
+    assert "exceeded at 9 of 64 inputs" in said
 
 
 @pytest.mark.parametrize(
     ("message", "parameters"),
     [
-        ("n_layers: found 0", {"n_layers": 0}),
+        ("n_layers: not a parameter", {"n_layers": 5}),
         ("exponent: found -0.5", {"process_parameters": {"exponent": -0.5}}),
         ("process: found 'AR2'", {"process": "AR2"}),
         ("n_run: not a parameter.*Did you mean 'n_runs'", {"n_run": 4}),

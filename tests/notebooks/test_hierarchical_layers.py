@@ -3,7 +3,7 @@
 import pytest
 
 NAME = "hierarchical_layers"
-FAST = {"n_draws": 3, "n_runs": 2}
+FAST = {"n_draws": 3}
 VARIANTS = {
     "another process": {"process": "RationalQuadratic", "process_parameters": {"scale": 1.5}},
     "an attained target": {"process": "AR1"},

@@ -20,6 +20,17 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert (values["P2.01.sine"] < 1e-3) == (parameters.get("frequency") == 0.5)
 
 
+def test_a_slow_sine_is_said_to_be_slow(run):
+    said = [
+        output["data"]["text/markdown"]
+        for cell in run(NAME, **FAST, frequency=1.0).cells
+        for output in cell.get("outputs", [])
+        if "text/markdown" in output.get("data", {})
+    ]
+    assert sum("the sine is too slow" in text for text in said) == 1
+    assert not any("come out as the law says" in text for text in said)
+
+
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST, width=6)
 

@@ -24,6 +24,17 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert values["P1.28.capacity"] == [min(2 * c, n) for c in channels]
 
 
+def test_what_it_says_is_true_of_an_attained_target(run):
+    text = "".join(
+        output.data["text/markdown"]
+        for cell in run(NAME, **{**FAST, **VARIANTS["an attained target"]}).cells
+        for output in cell.get("outputs", [])
+        if "text/markdown" in output.get("data", {})
+    )
+    assert "In this run they are not told apart" in text and "They do." not in text
+    assert "Process: AR(1), φ 0.9; 24 inputs" in text and "power law, exponent" not in text
+
+
 @pytest.mark.parametrize(
     ("message", "parameters"),
     [

@@ -11,7 +11,7 @@ from chapters import start as notebook
 from tests.notebooks.conftest import NOTEBOOKS
 
 NO_SIZE = frozenset(
-    "compared drawn_layers epochs kernel_size law_channels max_iterations more_threads n_again "  # noqa: SIM905
+    "compared drawn_layers epochs kernel_size law_channels max_iterations more_threads "  # noqa: SIM905
     "n_blocks seed spreads target threads".split()
 )
 """Whole numbers, or lists of them, that multiply time at most, or that another parameter bounds."""

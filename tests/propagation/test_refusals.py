@@ -96,6 +96,7 @@ CASES = {
     "no segments": (lambda: evolve(np.ones(5), []), ["segments: found none"]),
     "axes": (lambda: evolve(np.ones((5, 5, 1)), [Segment(1, STEP)]), ["shape (5, 5, 1)", "1 or 2 dimension"]),
     "diffusion": (lambda: LimitCoefficients([[1.0, 2.0], [2.0, 1.0]], [0, 0]), ["negative eigenvalue"]),
+    "small diffusion": (lambda: LimitCoefficients([[0.0, 1e-8], [1e-8, 0.0]], [0, 0]), ["negative eigenvalue"]),
     "asymmetric diffusion": (lambda: LimitCoefficients([[1.0, 0.5], [0.0, 1.0]], [0, 0]), ["symmetric (2, 2)"]),
     "no diffusion": (lambda: heat_kernel(0.0, 1.0, LimitCoefficients(0.0, 1.0)), ["positive definite"]),
     "coordinates": (lambda: heat_kernel(0.0, 1.0, LimitCoefficients(np.eye(2), [0, 0])), ["2 coordinates"]),

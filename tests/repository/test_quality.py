@@ -8,7 +8,7 @@ import pytest
 
 @pytest.mark.parametrize(
     "command",
-    [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)],
+    [("ruff", "check", "."), ("ruff", "format", "--check", "."), pytest.param(("mypy",), marks=pytest.mark.slow)],
     ids=["lint", "format", "types"],
 )
 def test_clean(root, command):

@@ -13,6 +13,7 @@ from capcore.spectra import (
     read_checkpoint,
     weightwatcher_details,
 )
+from capcore.spectra.densities import unfit_reason
 from tests.spectra.whole_networks import spectral_densities
 from tests.strategies import all_of, seeds
 
@@ -198,3 +199,8 @@ def test_the_order_in_memory_does_not_change_a_null(kernel):
 def test_options_that_cannot_be(options, parts):
     with pytest.raises(ValueError, match=all_of(parts)):
         DensityOptions(**options)
+
+
+def test_exactly_as_many_eigenvalues_as_the_minimum_are_enough():
+    assert unfit_reason((10, 16), 1, DensityOptions(minimum=10)) == ""
+    assert unfit_reason((9, 16), 1, DensityOptions(minimum=10)).startswith("9 × 16: 9 eigenvalue(s)")

@@ -27,24 +27,6 @@ def test_against_loss(ax):
     assert ax.get_legend_handles_labels()[1] == ["true labels", "shuffled labels"]
 
 
-def test_epochs(ax):
-    intervals = {kind: (np.array([1.0, 2.0, 3.0]), np.full(3, 0.1)) for kind in ("right", "shuffled")}
-    dots = {kind: np.array([[1.0, 1.5], [3.0, 3.5]]) for kind in intervals}
-    draw.plot_epochs([0, 1, 3], intervals, ax, dots, [0, 3])
-    assert len(ax.lines) == 2 * (1 + 2) and len(ax.collections) == 2
-    np.testing.assert_allclose(ax.lines[1].get_xdata(), [0, 2])
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "1", "3"]
-
-
-def test_ceilings(ax):
-    draw.plot_ceilings([0, 1], 9.0, [np.array([[4.0, 6.0], [7.0, 7.0]]), np.full((2, 2), 3.0)], ax)
-    bound, first, second = ax.lines
-    np.testing.assert_array_equal(bound.get_ydata(), [9, 9])
-    np.testing.assert_array_equal(first.get_ydata(), [5, 7])
-    np.testing.assert_array_equal(second.get_ydata(), [3, 3])
-    assert ax.get_legend_handles_labels()[1] == ["parameters", "ceiling on the images"]
-
-
 def test_correlations(ax):
     rho = np.array([[1, 0.9, -0.8], [0.9, 1, 0.1], [-0.8, 0.1, 1]])
     clear = np.array([[0, 1, -1], [1, 0, 0], [-1, 0, 0]])

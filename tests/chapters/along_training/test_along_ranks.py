@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 
 from capcore.complexity import Network, parameter_jacobian, parameter_rank, random_network
 from capcore.finite_field import PRIME, rank_modulo_prime, residues
-from chapters.along_training.data_rank_bound import rank_bound_on_data
 from chapters.along_training.experiment import places
-from chapters.along_training.ranks import example_leverage, participation_ratio, quick_rank, rank_ceiling
+from chapters.along_training.ranks import (
+    example_leverage,
+    participation_ratio,
+    quick_rank,
+    rank_bound_on_data,
+    rank_ceiling,
+)
 from tests.chapters.along_training.test_data_rank_bound import ACTIVATIONS, WIDTHS, awkward, with_odd_units
 from tests.strategies import seeds
 

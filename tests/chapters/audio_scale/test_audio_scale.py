@@ -60,11 +60,6 @@ def test_the_paper_s_way_is_measured_at_its_stopping_point():
     assert row["loss"] > study.profile(6, 2, cc.PowerLaw())["loss"]
 
 
-def test_growth_of_a_power_law():
-    rows = [{"n_inputs": n, "seconds": {"fit": 3e-9 * n**2.5}} for n in (4, 16, 64, 256)]
-    assert study.growth(rows, "fit") == pytest.approx((2.5, 3e-9))
-
-
 def test_unusable_lengths_are_refused():
     with pytest.raises(ValueError, match="n_layers: found 0"):
         study.profile(0, 2, cc.PowerLaw())

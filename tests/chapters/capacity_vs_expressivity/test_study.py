@@ -35,9 +35,8 @@ def test_axes_of_all_models(content, ranks):
     assert all(each.ranks.max() <= each.n_params for each in models.values())
     assert models["small invariant"].fits == {}
     assert set(models["linear"].odd_shares.round(12)) == {round(3 / 13, 12)}  # the three coordinates of item 1 − item 2
-    assert study.kappa_on_pairs(content, "invariant") == content["settings"]["n_pairs"]  # one per orbit
-    intervals = study.accuracy_intervals({"narrow": models["narrow"]})["narrow"]
-    assert all(low <= mean <= high for mean, low, high in intervals.values())
+    on_pairs = content["values"]["targets"]["invariant"]["order"]["rank"]
+    assert np.median(on_pairs) == content["settings"]["n_pairs"]  # one per orbit
 
 
 def test_distances_from_one_half():
@@ -46,26 +45,11 @@ def test_distances_from_one_half():
     assert study.half_distance(fit, whole=True) == pytest.approx(0.4)
 
 
-def test_ranks_follow_orbits_and_examples():
-    found = study.ranks_on_pairs([4, 8], 0)
-    assert found["invariant"] == [4, 8] and found["order-aware"] == [8, 16]
-    assert found["linear"][0] == 7  # four even directions, three odd ones
-
-
-def test_untrained_networks_are_at_one_half():
-    assert study.untrained_accuracies(3, 40, 1) == [0.5, 0.5, 0.5]
-
-
-def test_alpha_needs_ten_eigenvalues(content):
-    rows = study.alpha_rows(content)
-    assert rows["linear"]["trained on order"] == "no matrix with ten eigenvalues"
-    assert "±" in rows["order-aware"]["trained on order"]
-
-
-def test_runs_now_agree_with_stored_ones(content):
-    """Linear models: convex, so that other arithmetic leads to the same place."""
-    assert study.live_comparison(content, "linear", "simple order", 1, 0.02).endswith("met within 0.02")
-    assert study.live_comparison(content, "linear", "order", 0) == "no network was trained here"
+def test_a_linear_model_is_trained_as_stored(content):
+    """Convex, so that other arithmetic leads to the same place."""
+    now = experiment.express("linear", "simple order", {**content["settings"], "seeds": [0]})
+    then = content["values"]["targets"]["linear"]["simple order"]
+    assert all(now[part][0] == pytest.approx(then[part][0], abs=0.02) for part in ("train", "test"))
 
 
 def test_kappa_ranks_the_models_as_parameters_do(content, ranks):
@@ -108,3 +92,28 @@ def test_it_shows_medians_and_what_is_missing():
     assert list(table["a"].values()) == ["1,234", "8", "0.60", "8", "0.25"]
     assert list(table["b"].values()) == ["5", "≥ 8", "–", "–", "–"]
     assert list(table["a"]) == list(table["b"])
+
+
+def test_memorisation_has_medians_and_bands(ax):
+    study.plot_memorisation({"narrow": MemorisationCurve([8, 16], [[1.0, 0.8, 1.0], [0.5, 0.6, 0.7]])}, ax)
+    assert ax.lines[0].get_ydata().tolist() == [1.0, 0.6] and len(ax.collections) == 1
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["8", "16"]
+
+
+def test_a_model_looks_the_same_in_all_figures(ax):
+    study.plot_shares({"linear": (0.2, 0.5), "narrow": (0.5, 0.9)}, ax)
+    assert [line.get_ydata().tolist() for line in ax.lines[:2]] == [[0.5], [0.9]]
+    study.plot_against_kappa({"linear": (13.0, 16.0), "a model of mine": (20.0, 20.0)}, ax)
+    linear = [line for line in ax.lines if line.get_label() == "linear"]
+    assert len(linear) == 2 and len({(line.get_color(), line.get_marker()) for line in linear}) == 1
+
+
+def test_models_stand_in_the_plane_with_their_names(ax):
+    curve, fit = MemorisationCurve([8, 16], [[1.0], [0.5]]), TargetFit(np.array([1.0]), np.array([0.75]))
+    study.plot_plane({"narrow": ModelAxes("narrow", 5, curve, {"order": fit})}, "order", ax)
+    (point,) = (line for line in ax.lines if line.get_label() == "narrow")
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (8, 0.75)
+    assert [text.get_text() for text in ax.texts] == ["narrow"]
+    every = MemorisationCurve([8, 16], [[1.0], [1.0]])
+    study.plot_plane({"linear": ModelAxes("linear", 5, every, {"order": fit})}, "order", ax)
+    assert len(ax.texts) == 3  # an arrow, too

@@ -33,12 +33,12 @@ def test_published_exact_capacities():
     """336 tiled and 256 repeated at four channels; 25 for both at one, where scalars commute."""
     models = dilated_models(4, 8, 3)
     assert exact_rank(models["tiled"]) == 336 and exact_rank(models["repeated"]) == 256
-    assert exact_capacities([1], 8, 3) == {"tiled": [25], "repeated": [25], "reversed": [25]}
+    assert exact_capacities([1], 8, 3) == {"tiled": [25], "repeated": [25]}
 
 
 @pytest.mark.parametrize(("n_dilations", "n_blocks"), [(2, 2), (3, 2), (3, 3), (4, 2)])
 def test_a_stack_and_its_mirror_image_have_the_same_capacity(n_dilations, n_blocks):
-    found = exact_capacities([1, 2, 3], n_dilations, n_blocks)
+    found = exact_capacities([1, 2, 3], n_dilations, n_blocks, ["tiled", "reversed"])
     assert found["tiled"] == found["reversed"]
 
 
@@ -112,9 +112,8 @@ def test_live_cases_have_the_stored_form_and_are_summarised():
     case = stored("dilated_blocks")["values"]["small"]["PowerLaw"]["tiled"]
     assert set(cases["tiled"]) == set(case) and set(cases["tiled"]["runs"][0]) == set(case["runs"][0])
     best = stored_dilated.best_run(cases["tiled"])
-    assert best["loss"][-1] == stored_dilated.spread(cases["tiled"], "loss")[0]
+    assert best["loss"][-1] == min(run["loss"][-1] for run in cases["tiled"]["runs"])
     assert stored_dilated.shares(cases)["near"] == best["near"][-1]
-    assert list(stored_dilated.courses(cases)) == ["tiled", "repeated", "tiled, L-BFGS-B", "repeated, L-BFGS-B"]
 
 
 def test_both_statements_must_hold():
@@ -126,11 +125,3 @@ def test_runs_in_several_processes_are_the_same_runs():
     """In an interpreter of its own: libraries with threads, loaded by other tests, must not be forked."""
     program = "from chapters.dilated_blocks.experiment import QUICK, run\nassert run(QUICK, workers=2) == run(QUICK)"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
-
-
-def test_the_table_has_a_row_for_every_run():
-    cases = stored("dilated_blocks")["values"]["paper"]["PowerLaw"]
-    table = stored_dilated.table(cases)
-    assert list(table.index) == [f"{order}, start {i}" for order in ("tiled", "repeated") for i in range(3)]
-    arrived = [run["converged"] for order in ("tiled", "repeated") for run in cases[order]["runs"]]
-    assert table["arrived"].tolist() == ["yes" if each else "no" for each in arrived]

@@ -65,15 +65,3 @@ def test_thresholds_are_read_off_means(stored):
     assert [each.sizes.tolist() for each in stored.by_steps("right", 0.05)] == [
         stored.settings["steps"]["sizes"]
     ] * len(stored.steps)
-
-
-def test_thresholds_and_peaks_of_single_seeds():
-    values = {
-        "widths": {
-            "train": [[0.5, 0.5, 0.5], [0.0, 0.5, 0.5], [0.2, 0.0, 0.5]],
-            "test": [[1, 3, 1], [2, 1, 1], [1, 1, 3]],
-        }
-    }
-    found = StoredDescent({"widths": {"widths": [2, 4, 8]}}, values)
-    assert found.first_by_seed("train", 0.01).tolist() == [4, 8, -1]
-    assert found.seed_peaks.tolist() == [4, 2, 8]

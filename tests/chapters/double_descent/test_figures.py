@@ -10,14 +10,6 @@ FOUND = complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, e
 ALL = complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.0]}, epsilon=0.1)
 
 
-def test_a_cross_stands_at_the_complexity_and_the_tolerance(ax):
-    law = {"least squares": (np.array([1.0, 2.0]), np.array([0.0, 0.5]))}
-    draw.plot_by_size({"least squares": FOUND}, ax, law)
-    (cross,) = [line for line in ax.lines if line.get_marker() == "x"]
-    assert (cross.get_xdata().tolist(), cross.get_ydata().tolist()) == ([20], [0.1])
-    assert ax.get_xlabel() == "samples n" and ax.get_xscale() == "log"
-
-
 @pytest.mark.parametrize("logarithmic", [True, False])
 def test_lines_are_means_over_seeds(ax, logarithmic):
     values = np.array([[1.0, 4.0], [2.0, 8.0]])

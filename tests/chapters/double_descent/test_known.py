@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.stats import binom
 
 from capcore.complexity import complexity_of_errors
 from capcore.complexity.effective import model_complexity
@@ -16,9 +17,13 @@ from chapters.double_descent.known import (
     random_dichotomies,
     separable,
     separable_complexity,
-    separable_probability,
 )
 from tests.strategies import seeds
+
+
+def separable_probability(n, n_inputs):
+    """2^(1−n) Σ_{k < n_inputs} C(n − 1, k): Cover's function-counting theorem."""
+    return binom.cdf(n_inputs - 1, n - 1, 0.5)
 
 
 def test_least_squares_and_its_tolerance():
@@ -31,11 +36,6 @@ def test_least_squares_and_its_tolerance():
 def test_separation():
     (found,) = known.of_separability([4], 60, np.random.default_rng(1)).values()
     assert found.low <= 8 <= found.high
-
-
-def test_laws_pass_one_half_at_twice_the_parameters():
-    for sizes, errors in known.laws(7, 7, 30).values():
-        assert errors[sizes == 14] == 0.5 and (np.diff(errors) >= 0).all()
 
 
 def test_features_by_two_criteria():
@@ -114,10 +114,6 @@ def test_the_share_of_separable_samples_is_covers(n):
 def test_bad_input():
     with pytest.raises(ValueError, match="labels: found 1, expected 2"):
         separable(np.ones((2, 2)), [1])
-    with pytest.raises(ValueError, match="n: found 0 among them"):
-        separable_probability([0, 3], 2)
-    with pytest.raises(ValueError, match=r"n: found 2\.5 among them"):
-        separable_probability(2.5, 2)
     with pytest.raises(ValueError, match=r"epsilon: found 1\.0, expected a probability below 1"):
         separable_complexity(3, 1)
     with pytest.raises(ValueError, match="inputs: found 1 value"):

@@ -4,12 +4,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import softmax
 
 from capcore.complexity import sensitivity
-from chapters.effective_complexity.study import forward_sensitivity
-from chapters.effective_complexity.training import midpoints, shuffled_features, uniform_box
+from chapters.effective_complexity.experiment import midpoints, shuffled_features, uniform_box
 from tests.complexity.test_input_jacobian import case
 from tests.strategies import seeds
+
+
+def forward_sensitivity(network, inputs, of):
+    """What ``sensitivity`` gives, from the inputs up."""
+    levels = network.pre_activations(inputs)
+    found = np.repeat(network.weights[0][None], len(levels[0]), axis=0)  # (n, d, units)
+    for z, w in zip(levels[:-1], network.weights[1:], strict=True):
+        found = (found * network.phi.derivative(z)[:, None, :]) @ w
+    if of == "probabilities":
+        p = softmax(levels[-1], axis=1)[:, None, :]
+        found = found * p - (found @ np.swapaxes(p, 1, 2)) * p
+    return np.linalg.norm(found, axis=(1, 2))
 
 
 @given(seeds, st.sampled_from(["relu", "tanh", "logistic", "hard_tanh"]), st.sampled_from(["probabilities", "logits"]))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.complexity import curve_regions, random_network, segments
-from chapters.effective_complexity.tangent_networks import (
+from chapters.effective_complexity.tangents import (
     segment_knots,
     segment_pieces,
     tangent_network,

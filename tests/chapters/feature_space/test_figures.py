@@ -1,6 +1,5 @@
 """The figures of the chapter on features draw what they are given, and return their axis."""
 
-import numpy as np
 import pytest
 
 from capcore import Hermite
@@ -14,14 +13,6 @@ def test_every_feature_is_a_line(ax):
     assert lines[1].get_ydata() == pytest.approx(Hermite(5)(lines[1].get_xdata())[:, 1])
 
 
-def test_z_scores_are_drawn_as_densities(ax, rng):
-    draw.plot_z_scores({"one": rng.normal(size=500), "two": rng.normal(size=300)}, ax)
-    for patch in ax.patches:
-        values, edges, _ = patch.get_data()
-        assert np.sum(values * np.diff(edges)) == pytest.approx(1)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two", "N(0, 1)"]
-
-
 def test_capacities_are_stacked_per_input_below_the_ceiling(ax, rng):
     capacities = rng.random((6, 5))
     assert draw.plot_feature_capacities(capacities, ax) is ax
@@ -33,21 +24,7 @@ def test_capacities_are_stacked_per_input_below_the_ceiling(ax, rng):
     assert left > right, "the most recent lag stands at the right"
 
 
-def test_a_range_reaches_from_the_lowest_to_the_highest(ax, rng):
-    profiles = rng.random((7, 9))
-    draw.plot_range(profiles, ax, "band")
-    heights = ax.collections[0].get_paths()[0].vertices[:, 1]
-    assert heights.min() == pytest.approx(profiles.min()) and heights.max() == pytest.approx(profiles.max())
-    assert ax.collections[0].get_label() == "band"
-
-
 def test_shares_stand_in_columns(ax):
     draw.plot_share_columns({"linear": {"AR1": 0.0, "PowerLaw": 0.1}, "exact": {"AR1": 0.6, "PowerLaw": 0.3}}, ax)
     assert [list(line.get_ydata()) for line in ax.get_lines()] == [[0.0, 0.1], [0.6, 0.3]]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["AR1", "Power Law"]
-
-
-def test_shares_by_count_have_their_levels(ax):
-    draw.plot_share_curves([1, 2], {"Hermite": np.array([0, 0.2])}, {"exact": 0.3, "sum": 0.2}, ax)
-    assert [line.get_label() for line in ax.get_lines()] == ["Hermite", "exact", "sum"]
-    assert ax.get_lines()[1].get_ydata()[0] == 0.3
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["AR(1)", "power law"]

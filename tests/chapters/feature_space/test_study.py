@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from strategies import seeds
 
 import capcore as cc
+from capcore.constraints import ConstraintSpace
 from capcore.features import Recombined
 from capcore.processes import FAMILIES
 from chapters.feature_space import study
@@ -27,7 +28,6 @@ def test_the_exact_share_of_the_square_is_that_of_all_products_and_bounds_every_
     exact = study.share_explained_exactly(family(), 10, "square")
     known = 1 - family().predictor(10)[1]
     assert exact == pytest.approx(known**2, rel=1e-9)
-    assert study.share_explained_by_products(family(), 10) == pytest.approx(exact, rel=1e-8)
     for features in (cc.Hermite(4), cc.Fourier(4), cc.PiecewiseLinear(4)):
         assert study.share_explained(study.pose(family(), features, "square"), 10) <= exact * (1 + 1e-9)
 
@@ -49,14 +49,6 @@ def test_no_linear_model_sees_the_square(family):
     name = family.__name__
     assert abs(shares["linear in the inputs"][name]) < 1e-12
     assert 0 < shares["sum over inputs"][name] <= shares["exact"][name] * (1 + 1e-9)
-
-
-def test_more_features_never_explain_less_of_nested_spaces():
-    sets = {name: [cc.make_features(name, k) for k in (1, 2, 4, 8)] for name in ("Hermite", "Fourier")}
-    shares = study.shares_by_count(cc.PowerLaw(), sets, 5, "sign")
-    for values in shares.values():
-        assert np.all(np.diff(values) >= -1e-12)
-        assert values[-1] <= study.share_explained_exactly(cc.PowerLaw(), 5, "sign")
 
 
 def test_the_change_of_basis_is_the_matrix_between_the_features(rng):
@@ -89,31 +81,6 @@ def test_powers_fitted_from_scratch_have_the_allocation_of_the_rewritten_model(m
     assert_allclose(fresh.allocation.per_input, new.allocation.per_input, atol=1e-5)
 
 
-@given(seeds)
-@settings(max_examples=10)
-def test_the_constraint_space_is_moved_by_the_change_of_basis(model, seed):
-    matrix = np.random.default_rng(seed).normal(size=(3, 3))
-    new = study.rewrite(ARCH, model, Recombined(cc.Hermite(3), matrix))
-    assert_allclose(study.profile_in_basis(model.allocation, matrix), new.allocation.per_input, atol=1e-7)
-
-
-@given(seeds)
-@settings(max_examples=10)
-def test_rotations_of_the_features_change_no_capacity_of_an_input(model, seed):
-    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
-    assert_allclose(study.profile_in_basis(model.allocation, rotation), model.allocation.per_input, atol=1e-12)
-
-
-def test_random_bases_spread_the_more_the_worse_they_are_and_orthonormal_ones_do_not(model):
-    spread = [np.ptp(study.random_profiles(model, c, 20), axis=0).max() for c in (1.0, 10.0, 1000.0)]
-    assert spread[0] < 1e-9 and spread[1] > 0.05 and spread[2] > 2 * spread[1]
-    cured = study.random_profiles(model, 1000.0, 20, orthonormal=True)
-    assert np.ptp(cured, axis=0).max() < 1e-6
-    assert_allclose(cured[0], model.allocation.per_input, atol=1e-6)
-    assert study.basis_change(ARCH, model, cc.Monomials(3)) > 0.01
-    assert study.basis_change(ARCH, model, cc.Monomials(3).orthonormalised()) < 1e-9
-
-
 @given(st.integers(1, 3), st.integers(1, 3), seeds)
 @settings(max_examples=15)
 def test_an_input_holds_the_sum_over_its_features_and_no_more_than_there_are(d, channels, seed):
@@ -135,16 +102,24 @@ def test_the_offset_of_an_attained_target_is_zero(model):
     assert study.offset(model) == model.fit.relative_offset < 1e-6
     attained = survey.case(ARCH, study.pose(cc.AR1(), cc.Hermite(3)))
     assert attained.attained and study.offset(attained) == 0.0
-    row = study.family_row(ARCH, attained, cc.Monomials(3))
-    assert list(row.values()) == [f"{study.share_explained_by_model(attained):.3f}", "singular", "singular"]
 
 
-def test_rows_say_what_was_found(model):
-    row = study.family_row(ARCH, model, cc.Monomials(3))
-    assert row["change in powers"] == f"{study.basis_change(ARCH, model, cc.Monomials(3)):.3f}"
-    assert row["the same, orthonormalised"] == "below 1e-6"
-    families = study.across_families(cc.Hierarchical(1, 2, input_dim=2), cc.Hermite(2), "square")
-    assert list(families) == list(FAMILIES)
+@given(seeds)
+@settings(max_examples=10)
+def test_the_constraint_space_is_moved_by_the_change_of_basis_and_rotations_change_no_input(model, seed):
+    matrix = np.random.default_rng(seed).normal(size=(3, 3))
+    new = study.rewrite(ARCH, model, Recombined(cc.Hermite(3), matrix))
+    moved = np.kron(np.eye(ARCH.n_inputs), matrix) @ model.allocation.space.basis
+    expected = ConstraintSpace.from_columns(moved).per_input(3)
+    assert_allclose(new.allocation.per_input, expected, atol=1e-7)
+    rotated = study.rewrite(ARCH, model, Recombined(cc.Hermite(3), np.linalg.qr(matrix)[0]))
+    assert_allclose(rotated.allocation.per_input, model.allocation.per_input, atol=1e-7)
+
+
+def test_powers_change_the_capacity_of_an_input_and_orthonormal_ones_do_not(model):
+    powers, cured = (study.rewrite(ARCH, model, new) for new in (cc.Monomials(3), cc.Monomials(3).orthonormalised()))
+    assert np.abs(powers.allocation.per_input - model.allocation.per_input).max() > 0.01
+    assert_allclose(cured.allocation.per_input, model.allocation.per_input, atol=1e-8)
 
 
 def test_z_scores_of_a_wrong_covariance_are_large():

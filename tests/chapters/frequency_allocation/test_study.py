@@ -3,7 +3,7 @@ import pytest
 from scipy.linalg import circulant
 
 from capcore.architectures import Hierarchical, Linear
-from capcore.processes import AR1, FractionalGaussianNoise, PowerLaw
+from capcore.processes import AR1, PowerLaw
 from chapters.frequency_allocation import study
 from chapters.shared.survey import case
 
@@ -17,24 +17,6 @@ def test_profiles_keep_the_total(found):
     modes = study.along_modes(found)
     assert modes.shape == (17,) and modes.max() <= 1 + 1e-9
     assert 2 * modes.sum() - modes[0] - modes[-1] == pytest.approx(found.total)
-
-
-def test_the_density_of_white_noise_and_of_persistence():
-    white = study.spectral_density(FractionalGaussianNoise(0.5).covariance(32))
-    assert white == pytest.approx(np.ones(17))
-    persistent = study.spectral_density(AR1(0.9).covariance(32))
-    assert np.all(np.diff(persistent) < 0), "AR(1) has most power at low frequencies"
-    modes = study.fourier_modes(32)
-    cosine, sine = (mode @ AR1(0.9).covariance(32) @ mode for mode in modes[:, 5:7].T)
-    assert persistent[3] == pytest.approx((cosine + sine) / 2)
-
-
-def test_the_density_approaches_the_known_one():
-    """AR(1): (1 − φ²)/(1 − 2φ cos ω + φ²)."""
-    n, phi = 2048, 0.6
-    omega = 2 * np.pi * np.fft.rfftfreq(n)
-    exact = (1 - phi**2) / (1 - 2 * phi * np.cos(omega) + phi**2)
-    assert study.spectral_density(AR1(phi).covariance(n)) == pytest.approx(exact, rel=0.01)
 
 
 def test_standing_waves_are_orthonormal():
@@ -73,7 +55,7 @@ def test_gaps_by_window():
 
 def test_pairs_have_as_many_values_as_frequencies(found):
     rough = study.roughnesses(found)
-    assert set(rough) == {"frequencies", "inputs", "pairs of inputs", "eigenvectors", "pairs of eigenvectors"}
+    assert set(rough) == {"frequencies", "inputs", "pairs of inputs"}
     assert rough["pairs of inputs"] <= rough["inputs"] + 1e-9 or rough["pairs of inputs"] > 1
     assert study.halves(np.arange(5.0)).tolist() == [0.5, 2.5]
 

@@ -1,4 +1,4 @@
-""""""
+"""How an optimum responds to a moved target, and the recursion of its autocorrelation error."""
 
 import numpy as np
 import pytest
@@ -8,18 +8,18 @@ from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem, fit
 from capcore.processes import AR1, FAMILIES, PowerLaw
 from chapters.gaussian_prediction.response import (
+    answers,
     autocorrelation_error,
     error_scale,
     measured_responses,
     model_autocorrelation,
     probe_moves,
-    rescaled_capacity,
-    rescaled_odds,
     response_bounds,
     response_experiment,
     response_matrix,
     visible_errors,
 )
+from chapters.shared.survey import case
 
 
 def trained(channels, process=None, n_layers=5):
@@ -135,17 +135,9 @@ def test_unstable_and_perfect_models_are_left_out():
         autocorrelation_error([1.2], PowerLaw())
 
 
-def test_the_odds_are_multiplied_by_the_square_of_the_factor(rng):
-    factors = np.geomspace(1e-2, 1e2, 9)
-    for _ in range(20):
-        space = ConstraintSpace.from_columns(rng.normal(size=(7, 3)))
-        for position, capacity in enumerate(space.per_input()):
-            computed = rescaled_capacity(space, position, factors)
-            assert np.allclose(computed, rescaled_odds(capacity, factors), atol=1e-10)
-            assert np.allclose(computed / (1 - computed), factors**2 * capacity / (1 - capacity), rtol=1e-6)
-
-
-def test_full_and_empty_inputs_stay_what_they_are():
-    space = ConstraintSpace.from_columns(np.eye(3)[:, :1])
-    assert np.allclose(rescaled_capacity(space, 0, [0.1, 10.0]), 1)
-    assert np.allclose(rescaled_capacity(space, 2, [0.1, 10.0]), 0)
+def test_capacity_answers_input_by_input():
+    trained = case(arch := Hierarchical(2, n_layers=4), PowerLaw())
+    found = answers(arch, trained)
+    assert np.allclose(found.squares, np.linalg.norm(found.matrix, axis=0) ** 2)
+    assert np.all(found.bounds[0] * found.capacities <= found.squares * (1 + 1e-9))
+    assert np.all(found.squares <= found.bounds[1] * found.capacities * (1 + 1e-9))

@@ -5,16 +5,16 @@ import pytest
 
 from capcore.architectures import Hierarchical
 from capcore.constraints import gram_eigenvalues
-from capcore.optimum import Problem, fit
+from capcore.optimum import Problem
 from capcore.processes import PowerLaw
 from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.eigenvalue_counts import (
     SETTINGS,
     count_above_noise,
     count_models,
-    counts_over_orders,
     model_eigenvalues,
     noise_scale,
+    registered_counts,
 )
 from chapters.stored import stored
 
@@ -30,18 +30,6 @@ def test_a_symmetric_noise_gives_the_count_half_of_the_time(rng):
     noise = rng.normal(0, 1e-15, (4000, 40))
     counts = [count_above_noise(np.append(np.ones(3), values)) for values in noise]
     assert np.mean(np.array(counts) == 3) == pytest.approx(0.5, abs=0.04)  # five standard errors
-
-
-def test_a_threshold_of_a_hundred_times_the_noise_separates_well_conditioned_models(rng):
-    arch, problem = Hierarchical(2, 5), Problem.of(Hierarchical(2, 5), PowerLaw())
-    matrix = problem.covariance @ arch.jacobian(fit(arch, problem).params)
-    assert (counts_over_orders(matrix, 20, rng, factor=100.0) == arch.generic_capacity()).all()
-    assert np.unique(counts_over_orders(matrix, 40, rng)).size > 1
-
-
-def test_orders_change_rounding_only(rng):
-    matrix = rng.normal(size=(6, 9))
-    assert (counts_over_orders(matrix, 5, rng) == 6).all()
 
 
 def test_eigenvalues_of_a_model_are_squared_singular_values(rng):
@@ -74,3 +62,11 @@ def test_the_stored_counts_are_those_of_a_run_now_but_for_rounding():
     for family in ("AR1", "DampedCosine"):
         assert now["families"][family]["8 channels"] == kept["families"][family]["8 channels"] is False
     assert np.isclose(now["negative_share"]["1 channel"], kept["negative_share"]["1 channel"], atol=0.15)
+
+
+def test_registered_counts_are_stored_or_made_now():
+    content = stored("eigenvalue_counts")
+    models = models_by_channels(content["settings"]["channels"], 6)
+    assert registered_counts(content, models, PowerLaw()) is content["values"]
+    assert registered_counts(content, models_by_channels([1], 3), PowerLaw())["right"].keys() == {"1 channel"}
+    assert registered_counts(content, models, PowerLaw(), seed=1) is not content["values"]

@@ -1,22 +1,21 @@
-"""The figures of the hierarchical chapter draw what they are given, and return their axis."""
+"""The figures of the chapter on dilated stacks draw what they are given, and return their axis."""
 
 import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
 from chapters.hierarchical.figures import (
-    FAINT,
+    add_shares,
     legend_below,
-    plot_architecture,
-    plot_by_digits,
-    plot_counts,
+    plot_address,
+    plot_addressed,
     plot_digit_grid,
     plot_eigenvalues,
     plot_histories,
+    plot_lines,
     plot_losses,
     plot_parametrisation,
     plot_skyline,
-    plot_spread,
 )
 
 
@@ -26,7 +25,7 @@ def labels(ax):
 
 def test_parametrisation(ax):
     assert plot_parametrisation(np.array([1, 2]), np.array([12, 40]), np.array([7, 20]), 64, ax) is ax
-    assert labels(ax) == ["# parameters", "κ", "# inputs"]
+    assert labels(ax) == ["# parameters", "capacity κ", "# inputs"]
     assert ax.get_lines()[1].get_ydata().tolist() == [7, 20]
 
 
@@ -55,36 +54,11 @@ def test_negative_eigenvalues_are_hollow_at_their_modulus(ax):
     assert threshold.get_ydata()[0] == 3e-16
 
 
-def test_counts_are_shares(ax):
-    assert plot_counts({"a": np.array([0, 0, 0, 2]), "b": np.array([1])}, ax) is ax
-    assert sorted(patch.get_height() for patch in ax.patches) == [0.25, 0.75, 1.0]
-    assert plot_counts({}, ax) is ax
-
-
 def test_the_skyline_has_one_silhouette_and_one_key_per_profile(ax):
     assert plot_skyline({"one": np.array([1.0, 0.2]), "two": np.array([1.0, 0.6])}, ax) is ax
     assert len(ax.collections) == len(ax.patches) == len(ax.texts) == 2
     assert ax.get_xlim() == (1.5, -0.5)  # the most recent input at the right
     assert {text.get_text() for text in ax.texts} == {"one", "two"}
-
-
-def test_stems_are_grouped_by_digits(ax):
-    assert plot_by_digits(np.linspace(1, 0, 5), np.array([0, 1, 1, 2, 3]), ax, ("ref", np.zeros(5))) is ax
-    assert labels(ax) == ["ref", "no digit", "one digit", "two digits", "three or more"]
-
-
-def test_the_grid_has_recent_digits_across(ax):
-    assert plot_digit_grid(np.arange(12.0), [3, 2, 2], ax) is ax
-    assert ax.get_images()[0].get_array().tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
-    assert ax.get_xlabel() == "lag modulo 3"
-
-
-def test_spreads_stand_side_by_side_at_evenly_spaced_channels(ax):
-    assert plot_spread({"a": {2: [1.0, 2.0], 16: [3.0]}, "b": {2: [1.0]}}, ax, "ratio") is ax
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2", "16"]
-    first, second = ax.get_lines()
-    assert first.get_ydata().tolist() == [1.0, 2.0, 3.0]
-    assert first.get_xdata()[0] < 0 < second.get_xdata()[0]
 
 
 def test_a_legend_moves_below_the_figure(ax):
@@ -95,59 +69,49 @@ def test_a_legend_moves_below_the_figure(ax):
     assert [text.get_text() for text in legend.get_texts()] == ["a"]
 
 
-ARCHITECTURES = [
-    Hierarchical(1, n_layers=4),
-    Hierarchical([2, 3], kernel_size=[3, 2, 4]),
-    Hierarchical(2, 6, dilations=[1, 2, 4, 1, 2, 4]),
-    Hierarchical(2, 3, dilations=[1, 3, 1], input_dim=2),
-    Hierarchical(1, n_layers=1, kernel_size=5),
-]
+def test_the_grid_has_recent_digits_across(ax):
+    assert plot_digit_grid(np.arange(12.0), [3, 2, 2], ax, [4]) is ax
+    assert ax.get_images()[0].get_array().tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+    assert ax.get_xlabel() == "recent digits: lag modulo 3"
+    assert [(text.get_text(), text.get_position()) for text in ax.texts] == [("4", (1, 1))]
 
 
-def nodes(ax, layer):
-    """Lags drawn in colour in one layer."""
-    lines = [line for line in ax.get_lines() if len(line.get_ydata()) and line.get_ydata()[0] == layer]
-    return {-x for line in lines if line.get_markerfacecolor() != FAINT for x in line.get_xdata()}
+def test_shares_stand_beside_their_rows_and_columns(ax):
+    plot_digit_grid(np.zeros(6), [3, 2], ax)
+    assert add_shares(np.array([0.25, 0.5]), np.array([1.0, 0.5, 0.75]), ax) is ax
+    right, above = ax.child_axes
+    assert [bar.get_width() for bar in right.patches] == [0.25, 0.5]
+    assert [bar.get_height() for bar in above.patches] == [1.0, 0.5, 0.75]
+
+
+def test_lines_run_over_the_lags_or_over_what_is_named(ax):
+    profiles, colours = {"a": np.array([1.0, 0.5, 0.0])}, {"a": "k"}
+    assert plot_lines(profiles, ax, colours) is ax
+    assert ax.get_xlim() == (2.5, -0.5)  # the most recent input at the right
+    assert plot_lines(profiles, ax, colours, "eigenvector").get_xlabel() == "eigenvector"
+
+
+ARCHITECTURES = [Hierarchical(1, n_layers=4), Hierarchical([2, 3], kernel_size=[3, 2, 4]), Hierarchical(1, 1, 5)]
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES, ids=repr)
-def test_coloured_inputs_are_those_the_model_responds_to(arch, ax):
-    assert plot_architecture(arch, ax) is ax
-    response = np.abs(arch.coefficients(np.ones(arch.n_params))).reshape(arch.n_inputs, -1).sum(axis=1)
-    assert nodes(ax, 0) == set(np.flatnonzero(response).tolist())
-    assert nodes(ax, arch.n_layers) == {0}
+def test_the_tree_has_one_path_per_input_and_names_the_taps_of_one(arch, ax):
+    lag = arch.n_inputs - 1
+    assert plot_address(arch, lag, ax) is ax
+    edges = [edge for collection in ax.collections for edge in collection.get_segments()]
+    for (x0, y0), (x1, y1) in edges:
+        tap = (x0 - x1) / arch.dilations[int(y0)]
+        assert y1 == y0 + 1
+        assert tap in range(arch.kernel_sizes[int(y0)])
+    assert sorted(edge[0][0] for edge in edges if edge[0][1] == 0) == list(range(arch.n_inputs))
+    taps = [text.get_text() for text in ax.texts if "tap" in text.get_text()]
+    pairs = zip(arch.dilations[::-1], arch.kernel_sizes[::-1], strict=True)
+    assert taps == [f"dilation {dilation}, tap {size - 1}" for dilation, size in pairs]
+    bold = [line.get_xdata() for line in ax.get_lines() if line.get_linewidth() > 3]
+    assert (bold[0][1], bold[-1][0]) == (0, lag)
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES, ids=repr)
-def test_every_edge_is_a_tap(arch, ax):
-    plot_architecture(arch, ax)
-    for collection in ax.collections:
-        for (x0, y0), (x1, y1) in collection.get_segments():
-            layer = int(y1) - 1
-            assert y0 == layer
-            tap = (x1 - x0) / arch.dilations[layer]
-            assert tap in range(arch.kernel_sizes[layer])
-
-
-def test_disjoint_supports_have_one_path_per_input(ax):
-    """The coloured edges form a tree: into each layer one edge per node."""
-    plot_architecture(Hierarchical(4, 6), ax)
-    strong = ax.collections[1].get_segments()
-    assert len(strong) == sum(2**k for k in range(1, 7))
-
-
-def test_another_output_shifts_the_field(ax):
-    plot_architecture(Hierarchical(1, 3), ax, highlight=2)
-    assert nodes(ax, 0) == set(range(2, 10))
-    assert nodes(ax, 3) == {2}
-
-
-def test_labels_name_channels_taps_and_dilations(ax):
-    plot_architecture(Hierarchical([1, 3], kernel_size=[2, 2, 3], input_dim=2), ax)
-    texts = [text.get_text() for text in ax.texts]
-    assert texts[0] == "input, 2 components"
-    assert texts[1:] == [
-        "hidden, 1 channel\n2 taps, dilation 1",
-        "hidden, 3 channels\n2 taps, dilation 2",
-        "output\n3 taps, dilation 4",
-    ]
+def test_lags_with_one_digit_carry_their_address(ax):
+    assert plot_addressed(np.linspace(1, 0, 8), [2, 2, 2], ax) is ax
+    assert [text.get_text() for text in ax.texts] == ["000", "001", "010", "100"]
+    assert [text.get_position()[0] for text in ax.texts] == [0, 1, 2, 4]

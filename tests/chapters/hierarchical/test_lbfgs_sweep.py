@@ -1,12 +1,27 @@
+"""Where L-BFGS-B stops: the stored experiment, runs made now, and which of them a notebook judges."""
+
 import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
 from capcore.optimum import fit
-from capcore.processes import PowerLaw
-from chapters.hierarchical.lbfgs_sweep import QUICK, iterations_to, nudged_losses, run, speedup, timed_history
+from capcore.processes import AR1, PowerLaw
+from chapters.gaussian_prediction.study import models_by_channels
+from chapters.hierarchical.lbfgs_sweep import (
+    QUICK,
+    describes,
+    iterations_to,
+    nudged_losses,
+    registered_large_runs,
+    registered_stops,
+    run,
+    speedup,
+    timed_history,
+)
+from chapters.hierarchical.study import sweep
 from chapters.stored import stored
 
+PAIR = models_by_channels([8, 64], 6)
 WELL_CONDITIONED = [1, 32, 64]
 REDUCED = {
     "channels": WELL_CONDITIONED,
@@ -82,3 +97,56 @@ def test_a_reduced_run_has_all_parts():
 def test_iterations_to_a_loss():
     assert iterations_to([4.0, 2.0, 1.0], 4.0) == 0
     assert iterations_to([4.0, 2.0, 1.0], 1.0) == 2
+
+
+def test_stored_results_describe_one_process_and_one_shape():
+    settings = {"n_layers": 6, "kernel_size": 2}
+    assert describes(settings, Hierarchical(4, 6), PowerLaw(0.5))
+    assert describes(settings, Hierarchical(4, 6), PowerLaw(0.5), channels=4)
+    assert not describes(settings, Hierarchical(4, 6), PowerLaw(0.5), channels=5)
+    assert not describes(settings, Hierarchical(4, 6), PowerLaw(0.6))
+    assert not describes(settings, Hierarchical(4, 6), AR1())
+    assert not describes(settings, Hierarchical(4, 5), PowerLaw(0.5))
+    assert not describes(settings, Hierarchical(4, 6, dilations=[1, 2, 4, 1, 2, 4]), PowerLaw(0.5))
+
+
+def test_the_large_runs_are_made_now_for_another_model(content):
+    found = registered_large_runs(content, Hierarchical(2, 3), PowerLaw())
+    assert list(found) == ["l-bfgs-b", "gauss-newton"]
+    assert all(run["n_params"] == Hierarchical(2, 3).n_params and run["seconds"] > 0 for run in found.values())
+    assert len(found["l-bfgs-b"]["history"]) <= content["settings"]["large_max_iterations"] + 1
+    assert registered_large_runs(content, Hierarchical(512, 6), PowerLaw()) is content["values"]["large"]
+
+
+def live_sweep(channels, process=None, max_iterations=3):
+    """A sweep over the paper's widths, stopped at once: only its models matter here."""
+    models = models_by_channels(channels, 6)
+    options = {"method": "l-bfgs-b", "max_iterations": max_iterations, "ftol": 1e-12}
+    return sweep(models, process or PowerLaw(), **options), options
+
+
+def test_registered_stops_are_the_stored_ones_for_the_registered_models(content):
+    live, _ = live_sweep(content["settings"]["channels"])
+    options = {"max_iterations": content["settings"]["max_iterations"], "ftol": 1e-12, "method": "l-bfgs-b"}
+    judged = registered_stops(content, live, 1.0, PAIR, PowerLaw(), 0, **options)
+    assert judged.is_stored
+    assert judged.loss.tolist() == [losses[0] for losses in content["values"]["losses"].values()]
+    assert judged.benchmark == content["values"]["benchmark"][0]
+    assert judged.speedup == content["values"]["speedup"][0]
+    assert len(judged.tenfold) == 5
+    other = registered_stops(content, live, 1.0, PAIR, PowerLaw(), 1, **options)
+    assert other.loss.tolist() == [losses[1] for losses in content["values"]["losses"].values()]
+
+
+@pytest.mark.parametrize(
+    ("channels", "process"), [([1, 2], None), ([1, 2, 4, 8, 16, 32, 64, 128, 255], None), ([1], AR1())]
+)
+def test_registered_stops_are_made_now_for_anything_else(content, channels, process):
+    live, options = live_sweep(channels, process)
+    pair = models_by_channels([1, 2], 3)
+    judged = registered_stops(content, live, 0.5, pair, process or PowerLaw(), 0, **options)
+    assert not judged.is_stored
+    assert np.array_equal(judged.loss, live.loss)
+    assert judged.benchmark == 0.5
+    assert judged.speedup > 0
+    assert len(judged.tenfold) == 5

@@ -8,7 +8,13 @@ import pytest
 from capcore.architectures import Hierarchical
 from capcore.optimum import fit
 from capcore.processes import PowerLaw
-from chapters.hierarchical.random_starts import ROUNDING, from_random_starts, iterations_from_random_starts, run
+from chapters.hierarchical.random_starts import (
+    ROUNDING,
+    agreement,
+    from_random_starts,
+    iterations_from_random_starts,
+    run,
+)
 from chapters.stored import stored
 
 SAME = 1e-6  # coefficients this close, relative to the largest of the target, are the same model
@@ -96,3 +102,11 @@ def test_a_loss_that_is_never_reached_counts_one_iteration_more_than_were_made()
 def test_a_loss_that_is_not_a_number_is_refused():
     with pytest.raises(ValueError, match="loss: "):
         iterations_from_random_starts(models(2), PowerLaw(), loss=float("nan"))
+
+
+def test_agreement_leaves_out_one_channel_and_ar1():
+    def case(gap):
+        return {"rebalanced_gap": [gap, 0.0]}
+
+    values = {"PowerLaw": {"1": case(9.0), "2": case(0.1), "3": case(0.2)}, "AR1": {"2": case(8.0)}}
+    assert agreement(values) == (2, 0.2)

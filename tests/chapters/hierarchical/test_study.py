@@ -1,21 +1,80 @@
-"""Several models of one process: rows, capacities, conditions."""
+"""Dilated stacks: coefficients, indices and shares in closed form against linear algebra, and sweeps over widths."""
+
+from itertools import product
 
 import numpy as np
 import pytest
 
-from capcore.architectures import Hierarchical, Linear
-from capcore.optimum import Problem, fit
+from capcore.architectures import Hierarchical
+from capcore.constraints import ConstraintSpace
+from capcore.optimum import fit
 from capcore.processes import AR1, PowerLaw
 from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.study import (
-    conditions_in_balance,
-    conditions_of_sweep,
+    cut_shares,
+    digits,
+    disjoint_dilations,
     exact_capacities,
     first_within,
-    residual_condition,
+    impulse_response,
+    printed_indices,
+    products,
     sweep,
     transition,
 )
+
+KERNELS = [(2,) * 6, (3, 2, 4), (5,), (1, 3, 2)]
+
+
+def one_channel(sizes, seed=0):
+    arch = Hierarchical(1, kernel_size=sizes)
+    params = arch.init(np.random.default_rng(seed))
+    return arch, params, [kernel.ravel() for kernel in arch.kernels(params)]
+
+
+@pytest.mark.parametrize("sizes", KERNELS)
+def test_three_routes_to_the_coefficients_agree(sizes):
+    arch, params, weights = one_channel(sizes)
+    coefficients = arch.coefficients(params)
+    assert np.allclose(products(weights), coefficients, rtol=1e-12)
+    assert np.allclose(impulse_response(weights, arch.dilations), coefficients, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", KERNELS)
+def test_digits_write_the_lag(sizes):
+    """τ = Σ t_l d_l, every digit in its range, every combination once."""
+    written = digits(sizes)
+    assert (written @ disjoint_dilations(sizes) == np.arange(np.prod(sizes))).all()
+    assert {tuple(row) for row in written.tolist()} == set(product(*map(range, sizes)))
+
+
+def test_the_printed_index_is_right_in_the_first_layer_only():
+    sizes = (2, 2, 2)
+    right = printed_indices(sizes) == digits(sizes)
+    assert right[:, 0].all()
+    assert not right[:, 1].all()
+    assert printed_indices(sizes).max() >= 2
+
+
+def test_kernel_sizes_must_be_positive():
+    with pytest.raises(ValueError, match="kernel_sizes: found 0"):
+        digits([2, 0])
+
+
+def test_four_channels_and_six_layers_have_one_cut_that_matters():
+    """Ranks 1, 2, 4, 4, 4, 2, 1: only the middle one, of an 8 x 8 matrix, is restricted."""
+    arch = Hierarchical(4, 6)
+    params = arch.init(np.random.default_rng(1))
+    older, recent = cut_shares(arch.coefficients(params), arch.kernel_sizes, rank=4)
+    numerical = ConstraintSpace.from_columns(arch.jacobian(params)).per_input()
+    assert np.allclose(1 - np.outer(1 - older, 1 - recent).ravel(), numerical, atol=1e-10)
+    assert older.sum() == pytest.approx(4)
+    assert recent.sum() == pytest.approx(4)
+
+
+def test_a_cut_above_another_layer_has_rows_and_columns_of_its_own():
+    older, recent = cut_shares(np.arange(1.0, 13.0), [3, 2, 2], rank=1, layer=2)
+    assert (older.size, recent.size) == (2, 6)
 
 
 @pytest.fixture(scope="module")
@@ -70,49 +129,3 @@ def test_curves_and_both_routes_to_the_capacity(optima):
 
 def test_a_model_without_hidden_layers_counts_as_one_channel_wide():
     assert sweep(models_by_channels([5], n_layers=1), PowerLaw()).width.tolist() == [1.0]
-
-
-def test_it_is_the_squared_condition_number_of_the_residuals_jacobian(rng):
-    arch = Hierarchical(2, 4)
-    problem, params = Problem.of(arch, PowerLaw()), arch.init(rng)
-    s = np.linalg.svd(problem.root @ arch.jacobian(params), compute_uv=False)
-    assert residual_condition(arch, params, problem) == pytest.approx((s[0] / s[arch.generic_capacity() - 1]) ** 2)
-
-
-def test_of_the_fully_connected_model_it_is_that_of_the_covariance():
-    process = PowerLaw()
-    expected = np.linalg.cond(process.covariance(8))
-    assert residual_condition(Linear(np.eye(8)), np.ones(8), process) == pytest.approx(expected)
-
-
-def test_it_is_finite_where_rank_is_lost():
-    arch = Hierarchical(2, 3)
-    assert residual_condition(arch, np.ones(arch.n_params), PowerLaw()) == pytest.approx(1 / np.finfo(float).eps)
-
-
-def test_wide_models_are_better_conditioned_than_those_that_just_fill_the_space():
-    narrow, wide = (
-        residual_condition(arch, arch.init(np.random.default_rng(0)), PowerLaw())
-        for arch in (Hierarchical(4, 6), Hierarchical(64, 6))
-    )
-    assert narrow > 10 * wide
-
-
-def test_a_sweep_has_a_beginning_and_an_end_for_every_model():
-    found = sweep(models_by_channels([1, 2], 4), PowerLaw())
-    begins, ends = conditions_of_sweep(found, seed=3)
-    arch = found.models["2 channels"]
-    assert begins[1] == residual_condition(arch, arch.init(np.random.default_rng(3)), PowerLaw())
-    assert ends[1] == residual_condition(arch, found.fits["2 channels"].params, PowerLaw())
-
-
-def test_a_model_out_of_balance_is_badly_conditioned_and_can_be_mended(rng):
-    """One layer times a million, the next divided by it: the same model."""
-    arch = Hierarchical(2, 4)
-    found = fit(arch, PowerLaw())
-    kernels = arch.kernels(found.params)
-    skewed = np.concatenate([(k * f).ravel() for k, f in zip(kernels, (1e6, 1e-6, 1, 1), strict=True)])
-    skewed = fit(arch, PowerLaw(), start=skewed, max_iterations=0)
-    ends, balanced = conditions_in_balance(arch, [found, skewed], PowerLaw(), rng)
-    assert ends[1] > 1e6 * ends[0]
-    assert balanced[1] == pytest.approx(balanced[0], rel=1e-3)

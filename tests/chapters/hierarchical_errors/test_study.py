@@ -10,8 +10,8 @@ from capcore import AR1, DampedCosine, FromAutocovariance, Hierarchical, PowerLa
 from chapters import stored as results
 from chapters.claims import ClaimsError, load
 from chapters.hierarchical_errors import experiment, study
-from chapters.hierarchical_errors.runs import many_runs
-from chapters.hierarchical_errors.study import PredictionErrors, forces, forces_across, limit, passes, relative_to
+from chapters.hierarchical_errors.runs import Runs, many_runs
+from chapters.hierarchical_errors.study import PredictionErrors, forces, forces_across, passes, relative_to
 from chapters.shared import survey
 
 PAPER = Hierarchical(channels=4, n_layers=6)
@@ -30,10 +30,25 @@ def test_the_settings_are_those_of_the_registry(stored):
     assert stored.settings["ftol"] == 1e-12
 
 
+def agrees(live: Runs, stored: Runs, n_errors: float = 4.0) -> bool:
+    """Whether two sets of runs agree within sampling error: distances and spread ratios within ``n_errors`` of it.
+
+    On the same kind of processor the same runs are equal to the last digit stored; elsewhere each set is a sample.
+    """
+    pairs = [(live.inputs, stored.inputs), (live.eigenvectors, stored.eigenvectors)]
+    gaps = [
+        abs(getattr(a, name) - getattr(b, name))
+        - n_errors * (a.uncertainty[name] ** 2 + b.uncertainty[name] ** 2) ** 0.5
+        for a, b in pairs
+        for name in ("distance", "spread_ratio")
+    ]
+    return max(gaps) <= 1e-5
+
+
 def test_runs_made_again_agree_with_the_stored_ones(stored):
     """The overlap: the ten power-law runs of 300 iterations. Equal on the same kind of processor, else within error."""
     live = many_runs(PAPER, PowerLaw(), 10, max_iterations=300, ftol=1e-12)
-    assert study.agrees(live, stored.families["PowerLaw"])
+    assert agrees(live, stored.families["PowerLaw"])
     assert np.median(live.losses) == pytest.approx(np.median(stored.families["PowerLaw"].losses), rel=1.0)
 
 
@@ -54,14 +69,6 @@ def test_only_the_stored_model_and_process_are_looked_up(stored):
     assert stored.paper(PAPER, PowerLaw(), 77) is None
 
 
-def test_the_overlap_is_that_of_the_family(stored):
-    assert stored.overlap(PAPER, PowerLaw(), 300) is stored.families["PowerLaw"]
-    assert stored.overlap(PAPER, DampedCosine(), 300) is stored.families["DampedCosine"]
-    assert stored.overlap(PAPER, DampedCosine(period=9.0), 300) is None
-    assert stored.overlap(PAPER, PowerLaw(), 301) is None
-    assert stored.overlap(Hierarchical(channels=1, n_layers=6), PowerLaw(), 300) is None
-
-
 def test_a_small_experiment_is_run_saved_and_read(tmp_path):
     path = tmp_path / "small.json"
     results.save(path, "a test", experiment.run, SMALL, lambda: experiment.run(SMALL))
@@ -74,7 +81,7 @@ def test_different_runs_do_not_agree(stored):
     runs = stored.families["PowerLaw"]
     errors = dataclasses.replace(runs.inputs.errors, mean=np.roll(runs.inputs.bounds.mean, 1))
     shifted = dataclasses.replace(runs, inputs=dataclasses.replace(runs.inputs, errors=errors))
-    assert not study.agrees(shifted, runs)
+    assert not agrees(shifted, runs)
 
 
 def test_stationary_errors_keep_their_limit_and_stopped_ones_do_not(stored):
@@ -154,7 +161,7 @@ def test_every_family_and_model_is_there():
 
 def test_all_values_must_pass_their_own_test():
     check = load()["P1.23"].check("ratio_inputs")
-    bound = limit("P1.23", "ratio_inputs")
+    bound = check.test.bound
     assert check.test.holds(bound) and not check.test.holds(bound + 1e-6)
     assert passes("P1.23", ratio_inputs=bound, ratio_eigenvectors=bound)
     assert not passes("P1.23", ratio_inputs=bound, ratio_eigenvectors=bound + 1e-6)
@@ -164,4 +171,4 @@ def test_unknown_names_are_refused():
     with pytest.raises(ClaimsError, match="ratio_inputs"):
         passes("P1.23", ratio_input=0.1)
     with pytest.raises(ClaimsError, match=r"P1\.99"):
-        limit("P1.99", "x")
+        passes("P1.99", x=0.1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore import Frozen, Hierarchical, PowerLaw, Problem, Recurrent, fit, is_redundant
@@ -10,7 +10,6 @@ from chapters.layer_redundancy import experiment, study
 from chapters.layer_redundancy.experiment import SETTINGS, run
 from chapters.layer_redundancy.study import compare_subsets
 from chapters.stored import stored
-from tests.strategies import seeds
 
 moderate = st.floats(-3, 3).filter(lambda x: abs(x) > 0.05)
 
@@ -97,23 +96,6 @@ def test_outer_layers_can_be_frozen_without_loss():
 def test_a_refit_never_beats_the_optimum():
     found = experiment.freeze_single_weights(Hierarchical(2, 4), PowerLaw(), 3, n_starts=1, max_iterations=50)
     assert found.excess.shape == (3,) and found.excess.min() > -1e-6
-
-
-@settings(deadline=None, max_examples=20)
-@given(seed=seeds)
-def test_a_frozen_layer_between_free_ones_can_be_made_up_for(seed):
-    rng, arch = np.random.default_rng(seed), Hierarchical(5, 6)
-    wanted, values = arch.coefficients(arch.init(rng)), arch.init(rng)
-    found = study.recover(wanted, values, rng)
-    for name in ("layer 1", "layer 2", "layer 4", "layer 6"):
-        assert np.array_equal(found[arch.layers[name]], values[arch.layers[name]])
-    assert np.allclose(arch.coefficients(found), wanted, atol=1e-6 * np.abs(wanted).max())
-
-
-def test_recovered_models_are_at_the_optimum():
-    problem = Problem.of(Hierarchical(5, 6), PowerLaw())
-    excess = study.recovered_excesses(problem, fit(Hierarchical(5, 6), problem), 3)
-    assert np.abs(excess).max() < 1e-6
 
 
 def test_nothing_is_frozen_where_no_layer_is_redundant():

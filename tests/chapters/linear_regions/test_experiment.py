@@ -56,4 +56,3 @@ def test_the_plane_holds_its_three_images():
     np.testing.assert_allclose(plane[1:] @ plane[1:].T, np.eye(2), atol=1e-12)
     found = experiment.slice_of(experiment.start(0), plane, places)
     assert np.all(np.abs(places) < found.outline.max())
-    assert 0.2 < experiment.mean_angle_share() < 0.5

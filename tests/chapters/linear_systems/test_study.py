@@ -7,7 +7,6 @@ from capcore.architectures import Hierarchical, Linear
 from capcore.processes import AR1, FAMILIES, FractionalGaussianNoise, PowerLaw
 from chapters.linear_systems.study import (
     allocate_all,
-    allocate_by_process,
     error_curve,
     optimal_error,
     relative_squares,
@@ -30,13 +29,6 @@ def test_models_keep_their_labels_and_order():
     assert [alloc.total for alloc in allocs.values()] == [3, 1]
 
 
-def test_one_model_of_two_processes():
-    allocs = allocate_by_process(Hierarchical(2, 3), {"power law": PowerLaw(), "steeper": PowerLaw(1.5)})
-    assert list(allocs) == ["power law", "steeper"]
-    same = allocate_all({"model": Hierarchical(2, 3)}, PowerLaw(1.5))["model"]
-    assert np.array_equal(allocs["steeper"].per_input, same.per_input)
-
-
 families = pytest.mark.parametrize("family", FAMILIES)
 
 
@@ -47,16 +39,6 @@ def test_the_optimum_is_the_lowest_point_and_a_crossing(family):
     assert np.abs(curve.crossings - curve.optimum).min() < 1e-5
     assert np.allclose(curve.constrained(curve.crossings), 0, atol=1e-9)
     assert curve.other_crossings.size == curve.crossings.size - 1
-
-
-@families
-def test_losses_are_quadratic_forms_and_slopes_their_derivatives(family):
-    curve = error_curve(FAMILIES[family]())
-    alphas, step = np.linspace(-0.5, 1.5, 7), 1e-6
-    errors = curve.errors(alphas)
-    assert np.allclose(curve.losses(alphas), np.sum(errors * (errors @ curve.problem.covariance), axis=1))
-    difference = (curve.losses(alphas + step) - curve.losses(alphas - step)) / (2 * step)
-    assert np.allclose(curve.slopes(alphas), difference, atol=1e-7)
 
 
 @families

@@ -1,18 +1,17 @@
-"""Laws of capacity over random spaces, leverages, and the spaces themselves."""
+"""Laws of capacity over random spaces, and the spaces themselves."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.linalg import sqrtm
 
 from capcore.allocation import allocate
-from capcore.architectures import Hierarchical, Linear
+from capcore.architectures import Hierarchical
 from capcore.constraints import ConstraintSpace, chain, join
 from capcore.optimum import fit
-from capcore.processes import FAMILIES, FractionalGaussianNoise, PowerLaw
+from capcore.processes import PowerLaw
 from chapters.linear_systems import systems as laws
-from chapters.linear_systems.systems import leverages, pair_at_angle, random_basis, spanning_columns
+from chapters.linear_systems.systems import pair_at_angle, random_basis, spanning_columns
 
 ROUNDING = 1e-10  # products of orthonormal 30-vectors, with five decimal orders to spare
 
@@ -111,29 +110,6 @@ def test_the_layers_of_a_trained_model_form_a_chain(options):
 def hat_diagonal(matrix):
     """Diagonal of X(XᵀX)⁻¹Xᵀ, the textbook leverage scores."""
     return np.diag(matrix @ np.linalg.solve(matrix.T @ matrix, matrix.T))
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_each_is_the_diagonal_of_a_hat_matrix(family):
-    process, arch = FAMILIES[family](), Linear(np.tril(np.ones((9, 9)))[:, ::3])
-    covariance, jacobian = process.covariance(9), arch.basis
-    found = list(leverages(arch, np.ones(3), process).values())
-    for values, weight in zip(found, (np.eye(9), sqrtm(covariance), covariance), strict=True):
-        assert np.allclose(values, hat_diagonal(weight @ jacobian), atol=1e-8)
-
-
-def test_the_three_share_their_total_and_differ_at_an_optimum():
-    process, arch = PowerLaw(), Hierarchical(channels=1, kernel_size=[5, 2])
-    values = np.array(list(leverages(arch, fit(arch, process).params, process).values()))
-    assert np.allclose(values.sum(axis=1), arch.generic_capacity())
-    distances = [np.abs(values[i] - values[j]).sum() / 2 for i in range(3) for j in range(i)]
-    assert min(distances) > 0.05
-
-
-def test_white_noise_makes_them_equal():
-    arch = Hierarchical(channels=2, n_layers=3)
-    values = list(leverages(arch, arch.init(np.random.default_rng(0)), FractionalGaussianNoise(0.5)).values())
-    assert np.allclose(values, values[0])
 
 
 def test_units_of_one_input_change_the_capacity():

@@ -2,17 +2,12 @@
 
 import numpy as np
 
-from chapters.mimicry import figures as draw
+from chapters.mimicry import study as draw
 
 
 def test_arms_have_a_dot_per_seed_and_a_mean(ax):
     draw.plot_arms({"a": np.array([1.0, 3.0])}, ax, "x")
     assert ax.lines[0].get_xdata().tolist() == [1, 3] and ax.lines[1].get_xdata().tolist() == [2, 2]
-
-
-def test_intervals_without_zero_are_diamonds(ax):
-    draw.plot_differences({"a": (0.0, -0.01, 0.01), "b": (0.02, 0.01, 0.03)}, ax, 0.01)
-    assert [line.get_marker() for line in ax.lines[1:4:2]] == ["o", "D"]
 
 
 def test_regions_are_lines_over_kinds(ax):

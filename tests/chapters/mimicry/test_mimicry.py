@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from capcore.complexity import Network, random_network
-from chapters.mimicry.students import mimic
-from chapters.mimicry.study import ALONE, FEW, HARD, LOGITS, Arm, Mimicry
+from chapters.mimicry.students import ALONE, FEW, HARD, LOGITS, Arm, Mimicry, mimic
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 2))

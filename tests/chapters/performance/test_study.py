@@ -47,7 +47,7 @@ ROWS = study.rows_of(SUITES)
 
 def test_rows_are_named_by_suite_and_number():
     assert list(ROWS.index) == ["A1", "A2", "B1", "B2", "B3", "B4", "C1", "C2"]
-    assert list(study.table(ROWS, "octaves").index) == ["C1", "C2"]
+    assert list(study.table(ROWS).index) == list(ROWS.index)
 
 
 @given(st.integers(1, 2**50), st.integers(1, 10**6))
@@ -58,8 +58,8 @@ def test_sizes_are_read_off_the_work(n, kappa):
 
 
 def test_a_table_says_what_failed_and_what_has_no_peer():
-    assert study.table(ROWS, "scale").loc["B4", ["ratio", "compared"]].tolist() == ["5.0", "FAILED: same"]
-    assert study.table(ROWS, "octaves").loc["C2", ["ratio", "peer's", "ours"]].tolist() == ["–", "–", "1.0 ms"]
+    assert study.table(ROWS).loc["B4", ["ratio", "compared"]].tolist() == ["5.0", "FAILED: same"]
+    assert study.table(ROWS).loc["C2", ["ratio", "peer's", "ours"]].tolist() == ["–", "–", "1.0 ms"]
 
 
 def test_times_are_in_order_of_length():
@@ -111,10 +111,11 @@ def test_a_run_comes_in_the_order_of_the_titles():
     assert list(study.suites_with({"values": {"1": backwards}}, 1)) == ["lengths", "scale", "octaves"]
 
 
-def test_every_suite_has_its_setting():
-    found = study.settings(SUITES)
+def test_the_summary_counts_rows_with_a_peer():
+    found = study.summary(ROWS, SUITES)
     assert list(found.index) == [study.TITLES[name] for name in SUITES]
-    assert found.loc["Capacity by octaves"].tolist() == ["a processor, 2 cores", "0.5", "numpy 2.4, sympy absent"]
+    assert found.loc["Capacity of every input, at length"].tolist() == [4, 2, "2.8", "0.5"]
+    assert found.loc["Capacity by octaves"].tolist() == [1, 1, "2.0", "0.5"]
 
 
 def test_times_are_drawn_as_given_on_powers_of_two(ax):
@@ -122,20 +123,6 @@ def test_times_are_drawn_as_given_on_powers_of_two(ax):
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[256, 0.1], [1024, 1.6]])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert [tick.get_text() for tick in ax.get_xticklabels()] == [f"$2^{{{k}}}$" for k in range(5, 31, 5)]
-
-
-def test_ratios_have_a_row_each_from_the_top(ax):
-    study.plot_ratios(ROWS, ax)
-    names = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert names[0] == "A1  dense path" and names[-1] == "C1  fit_large" and len(names) == 7
-    first, second, third, one = ax.lines
-    np.testing.assert_allclose(first.get_xydata(), [[10, 0], [40, 1]])
-    np.testing.assert_allclose(second.get_xydata(), [[0.5, 2], [0.5, 3], [5, 4], [5, 5]])
-    np.testing.assert_allclose(third.get_xydata(), [[2, 6]])
-    np.testing.assert_allclose(one.get_xdata(), 1)
-    top, bottom = ax.get_ylim()[::-1]
-    assert top < 0 < 6 < bottom
-    assert [study.TENS(value, 0) for value in (0.1, 1, 10_000)] == ["0.1", "1", "10,000"]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -17,10 +17,13 @@ def test_the_mean_has_two_errors_on_either_side(ax):
     np.testing.assert_allclose(ends, [[0.8, 1.2], [1.6, 2.4]])
 
 
-def test_histograms_are_shares_and_have_medians(ax):
-    random_signs.plot_distance_histograms({"a": np.array([0.1, 0.3, 0.3, 0.9]), "b": np.array([0.5])}, ax)
-    assert [patch.get_data().values.sum() for patch in ax.patches] == [1, 1]
-    assert [line.get_xdata()[0] for line in ax.lines] == [0.3, 0.5]
+def test_a_small_network_has_a_line_for_each_weight_and_says_what_arrives(ax):
+    turn = np.array([[1, 1], [-1, 1]]) / np.sqrt(2)
+    assert random_signs.plot_small_network([turn, turn.T @ np.array([[1.0], [0.0]])], ax) is ax
+    assert [line.get_linewidth() for line in ax.lines] == pytest.approx([4 / np.sqrt(2)] * 6)
+    assert len({line.get_color() for line in ax.lines}) == 2  # one weight is negative
+    first, second = (text.get_text().splitlines()[1:] for text in ax.texts)
+    assert first == ["gradient² 1", "squared weights 0.5"] and second == ["gradient² 0", "squared weights 0.5"]
 
 
 def test_distances_are_medians_with_ranges(ax):
@@ -38,8 +41,3 @@ def test_the_dashed_line_may_have_a_height_for_every_setting(ax):
     dashed = {line.get_label(): line for line in ax.lines}["limit"]
     assert dashed.get_linestyle() == "--"
     assert list(dashed.get_xdata()) == [1, 10] and list(dashed.get_ydata()) == [0.05, 0.1]
-
-
-@pytest.mark.parametrize("function", [random_signs.plot_distance_histograms])
-def test_axes_come_back(ax, function):
-    assert function({"a": np.array([0.5])}, ax) is ax

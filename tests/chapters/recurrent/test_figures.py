@@ -38,7 +38,7 @@ def test_the_three_panels_are_titled_and_have_common_legends():
     for ax in axes[1:]:
         plot_losses({"loss": ([2, 4], [1e-1, 1e-2])}, ax)
     draw.tidy_scaling(axes)
-    assert all(ax.get_legend() is None for ax in axes) and len(figure.legends) == 2
+    assert all(ax.get_legend() is None for ax in axes) and len(figure.legends) == 1
     assert [ax.get_title(loc="left") or ax.get_title() for ax in axes][2] == "loss vs κ"
     figure.canvas.draw()
     plt.close(figure)
@@ -50,14 +50,6 @@ def test_zeros_are_not_drawn(ax, logarithmic):
     assert draw.plot_law(curves, ax, logarithmic) is ax
     assert [line.get_xdata().tolist() for line in ax.get_lines()] == [[2, 4], []]
     assert ax.get_xscale() == ("log" if logarithmic else "linear") and ax.get_yscale() == "log"
-
-
-def test_runs_decide_the_height_of_the_picture(ax):
-    losses = {"1": [1e-2, 2e-2], "2": [1e-3, 3e-2]}
-    assert draw.plot_runs(losses, (np.array([1, 2]), np.array([1e-2, 1e-20])), ax) is ax
-    assert [line.get_ydata().tolist() for line in ax.get_lines()[:2]] == [[1e-2, 1e-3], [2e-2, 3e-2]]
-    assert ax.get_ylim()[0] > 1e-4
-    assert len(ax.get_legend().get_texts()) == 2
 
 
 def test_poles_by_the_sign_of_their_weights(ax):
@@ -78,17 +70,14 @@ def test_singular_values_are_relative(ax):
     assert digits.get_markerfacecolor() == "none" and threshold.get_ydata()[0] == 1e-14
 
 
-def test_tails_begin_at_one(ax):
-    assert draw.plot_tails({1: np.array([1.0, 0.5, 0.2]), 2: np.ones(3)}, ax) is ax
-    assert ax.get_lines()[0].get_xdata().tolist() == [1, 2, 3]
-    assert ax.get_xlim()[0] > ax.get_xlim()[1]  # most recent at the right
-
-
-def test_attained_families_are_dotted():
-    figure, axes = plt.subplots(1, 2)
-    profiles = {"PowerLaw": {1: np.ones(5), 2: np.ones(5)}, "AR1": {1: np.ones(5), 2: np.ones(5)}}
-    draw.plot_families(profiles, {"PowerLaw": set(), "AR1": {2}}, axes)
-    assert [line.get_linestyle() for line in axes[0].get_lines()] == ["-", "-"]
-    assert [line.get_linestyle() for line in axes[1].get_lines()] == ["-", ":"]
-    figure.canvas.draw()
-    plt.close(figure)
+def test_capacity_over_lags_and_along_other_axes(ax):
+    profiles = {1: np.array([1.0, 0.5, 0.2]), 2: np.ones(3)}
+    assert draw.plot_capacity(profiles, ax) is ax
+    assert ax.get_lines()[0].get_xdata().tolist() == [0, 1, 2] and ax.xaxis_inverted()
+    assert [text.get_label() for text in ax.get_lines()[:2]] == ["1 channel", "2 channels"]
+    other = plt.figure().add_subplot()
+    draw.plot_capacity(profiles, other, "eigenvector")
+    assert other.get_lines()[0].get_xdata().tolist() == [1, 2, 3] and not other.xaxis_inverted()
+    tails = plt.figure().add_subplot()
+    draw.plot_capacity(profiles, tails, logarithmic=True)
+    assert tails.get_lines()[0].get_xdata().tolist() == [1, 2, 3] and tails.xaxis_inverted()

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 
 import capcore as cc
 from capcore.generic import exact_rank
-from chapters.recurrent.multiprecision import capacity_per_input, confluent_vandermonde, rational_rank, singular_values
-from chapters.shared import survey
+from chapters.recurrent.multiprecision import confluent_vandermonde, rational_rank, singular_values
 
 spread = st.lists(
     st.sampled_from(np.round(np.arange(-0.9, 1.15, 0.2), 1).tolist()), min_size=1, max_size=4, unique=True
@@ -47,8 +46,6 @@ def test_digits_that_do_not_suffice_say_so():
     poles = np.random.default_rng(0).uniform(0, 1, 16)
     few = singular_values(poles, 64, digits=40)
     assert few[-1] == 0 and few[0] == pytest.approx(singular_values(poles, 64)[0])
-    with pytest.raises(ZeroDivisionError):
-        capacity_per_input(poles, np.eye(64), digits=20)
 
 
 def test_precision_is_put_back():
@@ -59,29 +56,6 @@ def test_precision_is_put_back():
     assert ctx.dps == before
 
 
-def test_capacities_agree_where_double_precision_suffices():
-    arch, process = cc.Recurrent(24, 3), cc.PowerLaw()
-    fit = cc.fit(arch, process)
-    found = survey.allocate_quietly(arch, fit.params, cc.Problem.of(arch, process))
-    assert found.total == 6
-    assert_allclose(capacity_per_input(arch.poles(fit.params), process.covariance(24)), found.per_input, atol=1e-8)
-
-
-def test_capacities_sum_to_the_exact_rank_where_it_does_not():
-    poles = np.random.default_rng(0).uniform(0, 1, 16)
-    arch, covariance = cc.Recurrent(64, 16), cc.PowerLaw().covariance(64)
-    exact = capacity_per_input(poles, covariance)
-    problem = cc.Problem.of(arch, cc.PowerLaw())
-    numerical = survey.allocate_quietly(arch, arch.assemble(poles, np.ones(16)), problem)
-    assert exact.sum() == pytest.approx(32, abs=1e-9) and numerical.total < 30
-    assert np.all((exact > -1e-12) & (exact < 1 + 1e-12))
-
-
-def test_as_many_directions_as_inputs_fill_every_input():
-    poles = np.linspace(-0.9, 0.9, 8)
-    assert_allclose(capacity_per_input(poles, cc.PowerLaw().covariance(16)), 1, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("use", "message"),
     [
@@ -90,7 +64,6 @@ def test_as_many_directions_as_inputs_fill_every_input():
         (lambda: singular_values([0.5], 4, digits=0), "digits: found 0"),
         (lambda: rational_rank([0.5], 4.5), "n_inputs: found 4.5"),
         (lambda: rational_rank([], 4), "poles: found an empty array"),
-        (lambda: capacity_per_input([0.1, 0.2, 0.3], np.eye(5)), "poles: found 3, expected at most 2"),
     ],
 )
 def test_refusals(use, message):

@@ -61,3 +61,14 @@ def test_the_ceiling_is_labelled(ax):
     draw.plot_ceiling({"a": ([1, 2, 4], [0.5, 1.0, 2.0])}, ax, 1.0, "most")
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "most"]
     np.testing.assert_allclose(ax.lines[-1].get_ydata(), 1)
+
+
+def test_walks_start_at_the_output_and_jump_by_one(ax):
+    assert draw.plot_walks(2.0, 5, ax) is ax
+    apart = [line.get_xdata()[0] for line in ax.lines]
+    np.testing.assert_allclose(np.diff(apart), 0.12)
+    for line, start in zip(ax.lines, apart, strict=True):
+        steps, times = np.diff(line.get_xdata() - start), np.diff(line.get_ydata())
+        assert set(np.abs(steps[steps != 0]).round(12)) <= {1.0}
+        assert np.all(times >= 0) and np.all((steps == 0) | (times == 0))
+        assert line.get_ydata()[[0, -1]].tolist() == [0, 1]

@@ -73,12 +73,12 @@ def test_orders_in_the_spread():
 
 def test_a_shallow_network_is_the_first_that_can_carry_the_rates():
     shown = study.comparison(4.0, [4, 8, 16, 32], 1000)
-    assert "16" in shown.at_origin["shallowest network"]
-    assert float(shown.at_origin["law of jumps, closed form"]) == pytest.approx(0.1434317819, abs=1e-10)
+    (x, found), (_, many) = shown.points["16 layers"], shown.points["many layers"]
+    assert many[x == 0] == pytest.approx(0.1434317819, abs=1e-10)
     assert shown.gap == pytest.approx(1 / 64, rel=0.1)  # 1/(16 D)
     heat, kept = 1 / np.sqrt(16 * np.pi), 1 - 8 / 15  # of a layer; 15 layers jump k times to the left and to the right
     ways = sum(comb(15, k) * comb(15 - k, k) * (4 / 15) ** (2 * k) * kept ** (15 - 2 * k) for k in range(8))
-    assert shown.shallow_gap == pytest.approx(ways / heat - 1, rel=1e-9)
+    assert found[x == 0] == pytest.approx(ways, rel=1e-9)
     assert shown.from_jumps == pytest.approx(abs((1 + shown.gap) * heat / 0.1434317819 - 1), abs=1e-8)
 
 
@@ -134,3 +134,9 @@ def test_kernels_from_text_are_those_from_numbers():
 def test_unusable_settings_are_refused(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("alpha", "limit"), [(0.0, np.exp(2.0)), (1.5, np.exp(0.5) + 1.5 * (np.exp(0.5) - 1) / 0.5)])
+def test_without_unit_columns_capacity_grows(alpha, limit):
+    """Growth at rate 2 − α: the closed form of what is left and what leaked."""
+    assert study.without_unit_columns(study.neighbours(1.0), 20001, alpha) == pytest.approx(limit, rel=1e-3)

@@ -1,51 +1,24 @@
-"""Figures of receptive fields: what is drawn is what was given."""
+"""Figures of octaves and of a plane: what is drawn is what was given."""
 
 import numpy as np
 
-from chapters.scaling_pdes_architectures import figures as fields
-
-
-def test_powers_with_a_guide(ax):
-    fields.plot_powers({"a": ([8, 16, 32], [1.0, 2.0, 4.0])}, ax, [("√L", 0.5, 3.0)], ylabel="size", plain=True)
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), [1, 2, 4])
-    np.testing.assert_allclose(ax.lines[1].get_ydata(), 3 * np.sqrt([1, 2, 4]))
-    assert ax.get_xscale() == ax.get_yscale() == "log"
-    assert ax.xaxis.get_major_formatter()(4096) == "4,096" and ax.yaxis.get_major_formatter()(0.05) == "0.05"
-
-
-def test_measured_sizes_beside_expected_ones(ax):
-    points = {"relu": ([8, 16], np.array([1.5, 2.0]), np.array([0.1, 0.2]))}
-    fields.plot_intervals(points, {"relu": [1.6, 2.2]}, ax)
-    drawn = [line.get_ydata().tolist() for line in ax.lines]
-    assert [1.5, 2.0] in drawn and [1.6, 2.2] in drawn
-    assert ax.lines[-1].get_color() == ax.lines[0].get_color()
-
-
-def test_shapes_beside_a_gaussian(ax):
-    fields.plot_shapes({"a": (np.array([-7.0, 0.0, 1.0]), np.array([0.1, 0.4, 0.2]))}, ax)
-    assert ax.lines[0].get_ydata().max() == 1 / np.sqrt(2 * np.pi)
-    np.testing.assert_allclose(ax.lines[1].get_xdata(), [0, 1])
+from chapters.scaling_pdes_architectures import figures as draw
 
 
 def test_octaves_of_distance_alone_and_summed(ax):
     values = np.array([0.25, 0.25, 0.5])
-    fields.plot_octaves_of_distance({"a": values}, ax, True, np.array([0.2, 1.0]))
+    draw.plot_octaves_of_distance({"a": values}, ax, True, np.array([0.2, 1.0]))
     np.testing.assert_allclose(ax.lines[0].get_xdata(), [0, 1])
     np.testing.assert_allclose(ax.lines[1].get_ydata(), [0.25, 0.5, 1])
-    fields.plot_octaves_of_distance({"a": values}, ax)
+    draw.plot_octaves_of_distance({"a": values}, ax)
     np.testing.assert_allclose(ax.lines[-1].get_ydata(), values)
     np.testing.assert_allclose(ax.lines[-1].get_xdata(), [0, 0.5, 1])
-
-
-def test_factors_of_steps(ax):
-    fields.plot_step_factors({1: 1.0, 4: 1.7}, (np.array([1, 4]), np.array([1.0, 1.74])), ax)
-    np.testing.assert_allclose(ax.lines[1].get_ydata(), [1.0, 1.7])
 
 
 def test_a_plane_shows_the_middle(ax):
     capacity = np.zeros((9, 9))
     capacity[4, 5] = 1
     axis = np.linspace(-2, 2, 9)
-    fields.plot_plane(capacity, axis, np.exp(-np.add.outer(axis**2, axis**2)), ax)
+    draw.plot_plane(capacity, axis, np.exp(-np.add.outer(axis**2, axis**2)), ax)
     image = ax.images[0].get_array()
     assert image.shape == (5, 5) and image[3, 2] == 1  # the second axis is drawn upwards

@@ -1,11 +1,18 @@
-"""Channels that collapse and stages of dilations: layers, laws, variances."""
+"""Channels that collapse, and those that do not; several axes by two routes, moments, orders and kernel sizes."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.propagation import nearest_neighbour_law, propagate, residual
+from capcore.propagation import (
+    ConvolutionTransport,
+    LimitCoefficients,
+    heat_kernel,
+    nearest_neighbour_law,
+    propagate,
+    residual,
+)
 from chapters.scaling_pdes.study import total_variation
 from chapters.scaling_pdes_architectures import study
 from tests.strategies import seeds
@@ -57,31 +64,47 @@ def test_unknown_mixing_is_refused():
         study.mixing_rates("lumpd", 2, np.random.default_rng(0))
 
 
-def test_stages_are_the_layers_one_by_one():
-    rates = study.stage_rates(3, 1.0)
-    layers = [residual(r, 12) for r in rates for _ in range(4)]
-    start = np.zeros(64)
-    start[32] = 1
-    np.testing.assert_allclose(study.law_of_stages(12, 3, 1.0, 64), propagate(start, layers).per_position, atol=1e-14)
+def test_eight_neighbours_by_both_routes():
+    rates = ConvolutionTransport(study.EIGHT_NEIGHBOURS)
+    assert study.origin_by_transform(rates, 41) == pytest.approx(0.0682041942, abs=1e-10)
+    assert study.origin_by_quadrature(rates) == pytest.approx(study.origin_by_transform(rates, 41), abs=1e-14)
+    assert heat_kernel([0.0, 0.0], 1.0, LimitCoefficients.of_rates(rates)) == pytest.approx(0.0530516477, abs=1e-10)
 
 
-def test_one_stage_is_the_law_of_nearest_neighbours():
-    expected = nearest_neighbour_law(np.arange(81) - 40, 2.0, 2.0)
-    np.testing.assert_allclose(study.lattice_law(1, 2.0, 81), expected, atol=1e-12)
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_the_covariance_of_what_arrives(ndim):
+    rates = study.random_rates(ndim, np.random.default_rng(ndim))
+    for n_layers in (8, 64):
+        assert study.covariance_gap(rates, n_layers, 49) < 1e-9
 
 
-def test_the_variance_is_summed_over_the_stages():
-    law, x = study.lattice_law(4, 1.0, 512), np.arange(512) - 256
-    assert law @ x**2 == pytest.approx(2 * study.diffusion(4, 1.0), rel=1e-10)
+def test_quadrature_of_one_axis():
+    rates = ConvolutionTransport.of_offsets({-1: 1.5, 1: 0.5})
+    assert study.origin_by_quadrature(rates) == pytest.approx(float(nearest_neighbour_law([0], 0.5, 1.5)[0]), abs=1e-14)
 
 
-def test_orders_of_both_limits():
-    layers = [study.lattice_gap(n, 4, 1.0, 256) for n in (512, 1024)]
-    heat = [study.heat_gap(4, rate) for rate in (32.0, 64.0)]
-    for gaps in (layers, heat):
-        assert np.log2(gaps[0] / gaps[1]) == pytest.approx(1, abs=0.02)
+def test_the_diagonal_rates_have_no_drift_and_a_correlation():
+    limit = LimitCoefficients.of_rates(ConvolutionTransport(study.DIAGONAL))
+    np.testing.assert_allclose(limit.drift, 0, atol=1e-15)
+    assert limit.diffusion[0, 1] > 0.3 * limit.diffusion[0, 0]
 
 
-def test_unequal_stages_are_refused():
-    with pytest.raises(ValueError, match="n_stages: found 3 for 8 layers"):
-        study.law_of_stages(8, 3, 1.0, 64)
+def test_orders_on_a_plane():
+    rates = study.random_rates(2, np.random.default_rng(5))
+    gaps = [study.lattice_distance(rates, n) for n in (512, 1024)]
+    assert np.log2(gaps[0] / gaps[1]) == pytest.approx(1, abs=0.02)
+    heat = [study.heat_gap(ConvolutionTransport(study.DIAGONAL * s), 121) for s in (16, 32)]
+    assert np.log2(heat[0] / heat[1]) == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("ndim", [1, 2])
+@pytest.mark.parametrize("size", [3, 5, 9])
+def test_the_variance_of_a_full_kernel(ndim, size):
+    assert study.variance_per_axis(size, ndim, 64) == pytest.approx((size**2 - 1) / 12, rel=1e-12)
+
+
+def test_bad_axes_are_refused():
+    with pytest.raises(ValueError, match="ndim: found 0"):
+        study.random_rates(0, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="size: found 0"):
+        study.variance_per_axis(0, 2, 8)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad_vec
 
-from capcore.propagation import Segment, evolve, nearest_neighbour_law, residual, source_kernel
-from chapters.scaling_pdes.paths import smooth_source
+from capcore.propagation import nearest_neighbour_law, residual, source_kernel
 from chapters.scaling_pdes.study import axis, neighbours, one_output, order
 from chapters.scaling_pdes_layers import study
 
@@ -76,14 +75,6 @@ def test_totals_of_equation_8_are_one_source_off_at_either_end():
     assert totals[-1] - printed[-1] == 1
     assert totals[0] - printed[0] == -1
     assert np.abs(totals - printed).max() == pytest.approx(1)
-
-
-def test_layers_that_differ_tend_to_their_limit_with_order_one():
-    x, rates, strengths = np.arange(-60.0, 61.0), neighbours(4.0), [1.0, 0.25, 0.5]
-    parts = [Segment(1 / 3, rates, source=strength * smooth_source(x)) for strength in strengths]
-    limit = evolve(np.zeros(x.shape), parts).final[:, 0]
-    gaps = [np.abs(study.varied(rates, depth, x, strengths) - limit).max() for depth in (241, 481)]
-    assert order([240, 480], gaps) == pytest.approx(1, abs=0.02)
 
 
 @pytest.mark.parametrize("n_layers", [2, 5, 6])

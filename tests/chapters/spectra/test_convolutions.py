@@ -66,9 +66,3 @@ def test_gaps():
     matrix = np.random.default_rng(0).normal(size=(4, 7))
     assert convolutions.svd_gap(matrix, np.linalg.eigvalsh(matrix @ matrix.T) / 7) < 1e-14
     assert convolutions.svd_gap(matrix, np.linalg.eigvalsh(matrix @ matrix.T)) > 1
-
-
-def test_the_table_has_all_ways():
-    table = convolutions.arrangement_table({"one": np.random.default_rng(0).normal(size=(6, 5, 3, 3))}, grid=4)
-    assert table["eigenvalues"].tolist() == ["5", "45", "6", "80"]
-    assert list(table.columns) == ["eigenvalues", "λ_max", "stable rank", "α"]

@@ -1,7 +1,5 @@
 """Spectra of layers step by step, and the same networks from several seeds."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 
 from capcore.spectra import fit_power_law
 from chapters.spectra import experiment, study
-from chapters.spectra.experiment import Snapshot, Training, outcomes, run, trained_outcomes, training_path
+from chapters.spectra.experiment import Snapshot, Training, outcomes, run, trained_outcomes
 from tests.strategies import seeds
 
 
@@ -36,8 +34,6 @@ def test_chance_has_no_units_and_depends_on_the_shape():
     square, flat = (study.chance_exponents(shape, 40, rng) for shape in ((64, 64), (512, 64)))
     assert np.median(square) < np.median(flat)
     assert np.mean((square >= 2) & (square <= 5)) > 0.4  # 72 % of many draws
-    table = study.chance_table({(64, 64): square})
-    assert table.index.tolist() == ["64 × 64"] and table.iloc[0, 2].endswith("%")
 
 
 def test_networks_differ_in_one_thing_each():
@@ -56,12 +52,6 @@ def test_paths_and_tables():
     shots = [Snapshot(epoch, {"layer1": w}, 0.5, 0.4) for epoch, w in ((0, noise), (1, heavy), (2, noise), (4, heavy))]
     path = study.path_exponents(shots)
     assert path["epoch"].tolist() == [0, 1, 2, 4] and path["alpha"][1] == path["alpha"][3] < path["alpha"][0]
-    options = {"n_resamples": 20, "n_simulations": 19, "null": "shuffled", "n_null": 2}
-    reports = {
-        "heavy": experiment.analysed({"layer1": heavy}, **options),
-        "noise": experiment.analysed({"layer1": noise}, **options),
-    }
-    assert study.trust_table(reports).index.tolist() == [("heavy", "layer1"), ("noise", "layer1")]
 
 
 def test_epochs_end_at_the_end():
@@ -69,29 +59,21 @@ def test_epochs_end_at_the_end():
 
 
 def test_other_seeds_are_trained_and_compared_with_their_own_start():
-    training = Training(32, 2, epochs=1, seed=3)
-    paths = {"one": list(training_path(training, [0, 1]))}
-    others = {seed: {"one": replace(training, seed=seed)} for seed in (3, 4)}
-    found = study.all_outcomes(paths, 2, others)
-    assert found["layer"].tolist() == 3 * ["layer1", "layer2"] and found["seed"].tolist() == [2, 2, 3, 3, 4, 4]
-    assert found["shape"].tolist() == 3 * [(32, 64), (32, 32)] and found.index.is_unique
-    pd.testing.assert_series_equal(found["alpha"][:2], found["alpha"][2:4].reset_index(drop=True))
-    assert found["alpha"][0] != found["alpha"][4] and ((found["moved"] > 0) & (found["moved"] < 1)).all()
+    networks = {seed: {"right labels": Training(32, 2, epochs=1, seed=seed)} for seed in (3, 4)}
+    found = study.all_outcomes(networks, {"settings": {"seeds": []}, "values": {}})
+    assert found["layer"].tolist() == 2 * ["layer1", "layer2"] and found["seed"].tolist() == [3, 3, 4, 4]
+    assert found["shape"].tolist() == 2 * [(32, 64), (32, 32)] and found.index.is_unique
+    assert set(found["network"]) == {"true labels"} and found["alpha"][0] != found["alpha"][2]
+    assert ((found["moved"] > 0) & (found["moved"] < 1)).all()
 
 
-@pytest.mark.parametrize(("change", "agree"), [(0.0, "2 of 2"), (0.04, "2 of 2"), (0.06, "1 of 2")])
-def test_stored_seeds_are_read_and_compared_with_the_run_of_now(monkeypatch, change, agree):
+def test_stored_seeds_are_read_and_others_trained(monkeypatch):
     settings = {"networks": {"one": {"width": 32, "epochs": 0}}, "seeds": [3, 4]}
     content = {"settings": settings, "values": run(settings)}
-    content["values"]["alpha"][0] += change
-    trainings = {seed: {"one": Training(32, 2, epochs=0, seed=seed)} for seed in (3, 4, 5)}
     trained = []
     monkeypatch.setattr(study, "trained_outcomes", lambda *found: trained.append(found[1]) or trained_outcomes(*found))
-    paths = {"one": list(training_path(trainings[3]["one"], [0]))}
-    table = study.all_outcomes(paths, 3, {seed: trainings[seed] for seed in (4, 5)}, content)
+    table = study.all_outcomes({seed: {"one": Training(32, 2, epochs=0, seed=seed)} for seed in (3, 4, 5)}, content)
     assert table["seed"].tolist() == [3, 3, 4, 4, 5, 5] and trained == [5] and table.index.is_unique
-    assert study.agreement(table, content, trainings[3], 3) == agree
-    assert study.agreement(table, content, trainings[5], 5) == "none, as this network is not stored"
 
 
 @pytest.fixture
@@ -119,21 +101,10 @@ def table():
     return pd.DataFrame(rows)
 
 
-def test_comparisons_are_counted_seed_by_seed(table):
-    found = study.compared(table, "a", "b")
-    assert found["layer1"] == {"smaller": 2, "larger": 1, "same": 0}
-    assert found["layer2"] == {"smaller": 0, "larger": 2, "same": 1}
-    assert found["mean"] == {"smaller": 1, "larger": 1, "same": 1}
-    other = study.compared(table, "b", "a")
-    assert all(found[key]["smaller"] == other[key]["larger"] for key in found)
-
-
 def test_below_chance_is_below_all_but_one_in_forty(table):
     chance = {(64, 64): np.linspace(2, 4, 1001)}
     below = study.below_chance(table, chance)
     assert below.tolist() == (table["alpha"] < 2.05).tolist() and below.sum() == 3
-    shown = study.seeds_table(table, below)
-    assert shown.loc[("a", "layer1")].tolist() == ["2.0 to 9.0", "2 of 3", "0.50", "0 to 2"]
     assert study.layers_of(table)["b"][0] == ((64, 64), 3.0) and len(study.layers_of(table)["b"]) == 6
 
 

@@ -21,24 +21,6 @@ def test_a_forest_has_one_interval_per_row():
     assert low > high  # the first row on top
 
 
-def test_lines_are_percent():
-    ax = draw.plot_lines([4, 8], {"one": [0.5, 1.0]}, plt.subplots()[1], level=0.95, xlabel="n", ylabel="share")
-    assert list(ax.lines[0].get_ydata()) == [50, 100] and ax.lines[1].get_ydata()[0] == 95
-
-
-def test_universes_are_ordered_and_every_choice_has_its_row():
-    rows = [
-        {"metric": metric, "size": size, "rho": rho, "low": rho - 0.1, "high": rho + 0.1}
-        for metric, size, rho in [("α", 3, 0.2), ("α", 4, 0.1), ("α̂", 3, 0.8), ("α̂", 4, 0.9)]
-    ]
-    axes = draw.plot_universes(
-        rows, ["metric", "size"], plt.subplots(2, 1)[1], {"metric": "metric", "size": "at least"}
-    )
-    ticks = [text.get_text() for text in axes[1].get_yticklabels()]
-    assert ticks == ["metric: α", "metric: α̂", "at least: 3", "at least: 4"]
-    assert [list(line.get_xdata()) for line in axes[1].lines] == [[0, 1], [2, 3], [1, 2], [0, 3]]
-
-
 def test_histograms_and_quantiles():
     groups = {"a": np.array([0.0, 0.1, 0.2]), "b": np.array([0.3, 0.4])}
     ax = draw.plot_histograms(groups, (0.15, "found"), plt.subplots()[1], "x")

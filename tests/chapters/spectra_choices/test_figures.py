@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from chapters.spectra_choices import figures as resnet_choices
-from chapters.spectra_resnets import figures as resnet_spectra
+from chapters.spectra_resnets import study as resnet_spectra
 
 
 @pytest.fixture
@@ -36,14 +36,10 @@ def test_lines_only_where_there_is_something_to_fit(ax):
     assert [len(line.get_xdata()) for line in ax.lines] == [3, 2, 3]
 
 
-def test_every_column_has_one_level_of_every_choice(ax):
-    order = [("α", "–"), ("α̂", "1/N"), ("α̂", "none")]
-    resnet_choices.plot_choice_matrix(order, ["metric", "units"], ax)
-    labels = [text.get_text() for text in ax.get_yticklabels()]
-    assert labels == ["metric: α", "metric: α̂", "units: 1/N", "units: none"]
-    assert sorted(x for line in ax.lines[:2] for x in line.get_xdata()) == [0, 1, 2]
-
-
-def test_correlations_stand_in_the_given_order(ax):
-    resnet_choices.plot_sorted_correlations({"all": {("b",): 0.5, ("a",): -1.0}}, [("a",), ("b",)], ax)
-    assert [*ax.lines[1].get_ydata()] == [-1.0, 0.5]
+def test_every_combination_is_counted_where_it_lies():
+    figure, axes = plt.subplots(2, 1)
+    resnet_choices.plot_correlations({"one": np.array([-1.0, 0.8, 0.8]), "other": np.array([0.0])}, axes)
+    heights = [[bar.get_height() for bar in ax.patches] for ax in axes]
+    assert (heights[0][0], heights[0][18], sum(heights[0])) == (1, 2, 3) and heights[1][10] == sum(heights[1]) == 1
+    assert [ax.get_title(loc="left") for ax in axes] == ["one", "other"]
+    plt.close(figure)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from chapters.spectra_counterexample import figures as draw
-from chapters.spectra_metrics.study import Pair
 
 
 def test_missing_layers_are_gaps_with_a_cross(ax):
@@ -13,15 +12,6 @@ def test_missing_layers_are_gaps_with_a_cross(ax):
     assert np.isnan(curve.get_ydata()[1]) and cross.get_xdata().tolist() == [1]
     assert not len(ax.lines[1].get_xdata())
     assert [label.get_text() for label in ax.get_xticklabels()] == ["A", "B", "C"]
-
-
-def test_pairs_are_filled_where_zero_is_out(ax):
-    pairs = {"out": Pair(4, 4, 2.0, 1.0, 3.0, 0.1, 0.1), "in": Pair(4, 2, 0.0, -1.0, 1.0, 0.7, 1.0)}
-    draw.plot_pairs(pairs, ax, "x", {"out": np.array([-1.0, 1.0]), "in": np.array([0.0, 2.0])})
-    marks = [line for line in ax.lines if line.get_marker() == "o"]
-    assert [mark.get_markerfacecolor() != "white" for mark in marks] == [True, False]
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["out", "in"]
-    assert marks[0].get_ydata()[0] > marks[1].get_ydata()[0]
 
 
 def test_choices_are_rows_from_the_top(ax):

@@ -75,10 +75,8 @@ def test_units_differ_by_the_law_of_rescaling(nets):
 
 
 def test_ratios_are_those_of_the_eigenvalues(nets):
-    found = study.with_alpha_up_to(study.slice_ratios(nets, 2.5), 2.0)
+    found = study.slice_ratios(nets, 2.0)
     assert found["alpha"].max() <= 2.0 and len({len(values) for values in found.values()}) == 1
-    for name, values in study.slice_ratios(nets, 2.0).items():
-        assert found[name] == pytest.approx(values, nan_ok=True)
     density = next(d for d in nets["dense"].densities() if d.name == "layer3.2.conv2.weight[0, 0]")
     expected = log_ratio(density.eigenvalues * 64, 1, 64)
     own = np.isclose(found["printed"], expected, rtol=1e-9)

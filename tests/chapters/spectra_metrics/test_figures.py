@@ -25,10 +25,3 @@ def test_ratios_have_means_and_the_line_of_equality(ax):
     draw.plot_ratio({"g": (alphas, ratios)}, {"c": (np.array([1.0, 2.0]), np.array([1.0, 2.0]))}, ax)
     assert ax.containers[0][0].get_xydata().tolist() == [[1.5, 4.0]]
     assert {"c", "ratio = α"} <= {line.get_label() for line in ax.lines}
-
-
-def test_quantiles_from_the_top(ax):
-    ratios = {"alpha": np.full(101, 2.0), "W": np.linspace(0, 4, 101)}
-    draw.plot_ratio_quantiles(ratios, {"W": "no 1/N"}, ax)
-    assert ax.lines[-1].get_xdata().tolist() == [1.0]
-    np.testing.assert_allclose(ax.lines[1].get_xdata(), [0.1, 1.9])

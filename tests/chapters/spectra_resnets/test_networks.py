@@ -11,8 +11,14 @@ import pytest
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, read_checkpoint
 from capcore.spectra.layers import find_layers
 from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
-from chapters.spectra_resnets.files import SOURCES, find_file, weights_hash
-from chapters.spectra_resnets.networks import _network, _spectra, stored_networks
+from chapters.spectra_resnets.networks import (
+    SOURCES,
+    _network,
+    _spectra,
+    find_file,
+    stored_networks,
+    weights_hash,
+)
 from chapters.stored import StaleResultsError, load, path_of
 from tests.spectra.whole_networks import spectral_densities
 

@@ -1,19 +1,19 @@
-"""Exponents of the shipped networks and their nulls, shares over networks, last convolutions, and permuted answers."""
+"""Exponents of the shipped networks and their nulls, shares over networks, the tool's fits, and permuted answers."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from capcore.spectra import SpectraOptions, fit_power_law
+from capcore.spectra.checkpoints import stem
 from chapters.spectra_resnets import study
-from chapters.spectra_resnets.fits import stored_fits
-from chapters.spectra_resnets.networks import stored_networks
+from chapters.spectra_resnets.networks import SOURCES, stored_networks
 from chapters.spectra_resnets.study import (
     Exponents,
-    exponents,
-    last_convolutions,
     network_counts,
     permuted_network,
     range_intervals,
@@ -60,17 +60,14 @@ def test_gaussian_exponents_do_not_depend_on_the_variance():
     assert drawn[0] == pytest.approx(fit_power_law(values).alpha, rel=1e-9)
 
 
-def test_tables(networks, found):
+def test_the_table_of_networks(networks):
     table = study.network_table(networks)
     assert table.loc["chance_level", "top-1 error"] == "90.08 %" and len(table) == 11
-    shapes = study.range_table(found)
-    assert shapes["spectra"].sum() == len(found.table)
-    assert [*study.range_table(found, fewest=50).index] == ["16 × 16", "32 × 32", "64 × 64"]
     assert table.loc["resnet20", "licence"] == "BSD-2-Clause" and table.loc["dense", "licence"] == "Apache-2.0"
 
 
 def test_rows_of_both_arrangements_stand_side_by_side(networks):
-    slices, pooled = (study.layer_rows(networks["resnet20"], name, 0, 0) for name in ("slices", "pooled"))
+    slices, pooled = (study.layer_rows(networks["resnet20"], name) for name in ("slices", "pooled"))
     assert [*dict.fromkeys(row.layer for row in slices)] == [row.layer for row in pooled]
     assert slices[0].layer == "conv1.weight" and not slices[0].ok and np.isnan(slices[0].alpha)
     draws = networks["resnet20"].null_alphas("pooled")
@@ -116,30 +113,14 @@ def test_one_network_is_refused():
         range_intervals(made([0.5]), np.random.default_rng(0))
 
 
-@pytest.fixture(scope="module")
-def last():
-    networks, fitted = stored_networks(), stored_fits()
-    slices, pooled = (
-        exponents(networks, ["resnet20", "resnet56"], name, np.random.default_rng(0)) for name in ("slices", "pooled")
-    )
-    return last_convolutions(slices, pooled, fitted)
-
-
-def test_it_is_the_last_before_the_linear_layer(last):
-    assert last["layer"].tolist() == ["layer3.2.conv2.weight", "layer3.8.conv2.weight"]
-    assert last["slices"].tolist() == [9, 9] and last["below"].tolist() == [1, 1]
-
-
-def test_its_numbers_are_those_of_the_stored_fits(last):
-    for key, layer in last["layer"].items():
-        columns = stored_fits()[key]["slices"]
-        own = [i for i, name in enumerate(columns["name"]) if name.startswith(f"{layer}[")]
-        p_values = [columns["p_value"][i] for i in own]
-        assert (last.loc[key, "low"], last.loc[key, "high"]) == (min(p_values), max(p_values))
-        assert last.loc[key, "cutoff"] == sum(columns["truncated power law"][i] == -1 for i in own)
-        assert last.loc[key, "mean"] == pytest.approx(np.mean([columns["alpha"][i] for i in own]), rel=1e-5)
-        whole = stored_fits()[key]["pooled"]
-        assert last.loc[key, "pooled"] == pytest.approx(whole["alpha"][whole["name"].index(layer)], rel=1e-5)
+@pytest.mark.parametrize("key", SOURCES)
+def test_the_tools_exponents_are_those_that_it_printed(networks, key):
+    """Against the reference tool's own output for the original files, which needs no weights here."""
+    files = json.loads((Path(__file__).parents[2] / "spectra" / "goldens" / "weightwatcher.json").read_text("utf8"))
+    (case,) = [case for name, case in files["checkpoints"].items() if stem(Path(name).name) == stem(SOURCES[key].file)]
+    printed = np.array([alpha for alpha in case["pooled"]["alpha"] if alpha != -1])
+    found = study.tool_alphas(networks[key])
+    np.testing.assert_allclose(np.sort(found), np.sort(printed), rtol=1e-9)
 
 
 @pytest.fixture(scope="module")

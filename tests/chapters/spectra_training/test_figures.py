@@ -22,9 +22,3 @@ def test_estimates_have_their_intervals_from_the_top(ax):
     assert points["group a"] == [0.2, -0.4] and points["group b"] == [0.2, 0.2]
     np.testing.assert_allclose(ax.collections[1].get_segments()[0][:, 0], [0.025, 0.975])
     assert [text.get_text() for text in ax.get_yticklabels()] == ["first", "second"] and ax.yaxis_inverted()
-
-
-def test_histograms_are_shares(ax):
-    draw.plot_exponent_histograms({"few": [1.5, 3.0, 60.0], "many": np.full(10, 4.0)}, ax)
-    for patch in ax.patches:
-        assert np.isclose(patch.get_data().values.sum(), 100)

@@ -44,7 +44,7 @@ def test_epochs_are_named(ax):
 
 def test_layers_with_laws_are_points_and_without_are_joined(ax):
     values = np.array([[1.0, 2.0, 4.0], [1.0, 4.0, 8.0]])
-    plot_by_layer({"a": values, "b": values[:, :2]}, ax, "length", {"a": np.ones(3)}, {"a": np.full(3, 2.0)})
+    plot_by_layer({"a": values, "b": values[:, :2]}, ax, {"a": np.ones(3)}, {"a": np.full(3, 2.0)})
     styles = [container.lines[0].get_linestyle() for container in ax.containers]
     assert styles == ["None", "--"] and ax.get_xticks().tolist() == [1, 2, 3]
-    assert set(ax.get_legend_handles_labels()[1]) == {"a", "b", "exact law", "stated lower bound"}
+    assert set(ax.get_legend_handles_labels()[1]) == {"a", "b", "exact law", "bound with constant 1"}

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.propagation import NotStochasticError, Segment, evolve
-from chapters.scaling_pdes import leaks
 from chapters.scaling_pdes.study import axis, lattice_law, neighbours, one_output, order
+from chapters.scaling_pdes_layers import leaks
 
 
 @settings(max_examples=15, deadline=None)
@@ -50,12 +50,6 @@ def test_a_leak_that_is_the_same_everywhere_leaves_the_shape():
     output = one_output(axis(rates))
     run = leaks.leaking(rates, 4001, lambda t: 0.7, output)
     np.testing.assert_allclose(run.per_position, np.exp(-0.7) * lattice_law(rates, output), atol=2e-4)
-
-
-@pytest.mark.parametrize(("alpha", "limit"), [(0.0, np.exp(2.0)), (1.5, np.exp(0.5) + 1.5 * (np.exp(0.5) - 1) / 0.5)])
-def test_without_unit_columns_capacity_grows(alpha, limit):
-    """Growth at rate 2 − α: the closed form of what is left and what leaked."""
-    assert leaks.without_unit_columns(neighbours(1.0), 20001, alpha) == pytest.approx(limit, rel=1e-3)
 
 
 def test_such_layers_are_refused_unless_asked_for():

@@ -1,16 +1,12 @@
 """Metrics under combinations of choices, against reports computed with those choices."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions
-from capcore.spectra.checkpoints import stem
-from chapters.spectra_resnets import choices
-from chapters.spectra_resnets.files import SOURCES
+from chapters.spectra_choices import choices
 from chapters.spectra_resnets.networks import stored_networks
 
 KEYS = ["resnet20", "layers_removed"]
@@ -73,20 +69,3 @@ def test_operators_are_the_stored_ones(networks, values):
     assert values["α̂", "operator", "as stored", "Clauset", "sum", "all layers"][0] == pytest.approx(expected)
     divided = sum(row["alpha"] * np.log10(row["lambda_max"] / max(row["rows"], row["columns"])) for row in rows)
     assert values["α̂", "operator", "1/N", "Clauset", "sum", "all layers"][0] == pytest.approx(divided)
-
-
-def test_shares_in_range(networks):
-    found = choices.range_shares(networks, ["resnet20"])
-    expected = networks["resnet20"].report(SpectraOptions(alternatives=())).model.share_in_range
-    assert found["slices", "Clauset"] == pytest.approx(expected)
-    assert ("operator", "upper half") not in found
-
-
-@pytest.mark.parametrize("key", SOURCES)
-def test_the_tools_exponents_are_those_that_it_printed(networks, key):
-    """Against the reference tool's own output for the original files, which needs no weights here."""
-    files = json.loads((Path(__file__).parents[2] / "spectra" / "goldens" / "weightwatcher.json").read_text("utf8"))
-    (case,) = [case for name, case in files["checkpoints"].items() if stem(Path(name).name) == stem(SOURCES[key].file)]
-    printed = np.array([alpha for alpha in case["pooled"]["alpha"] if alpha != -1])
-    found = choices.tool_alphas(networks[key])
-    np.testing.assert_allclose(np.sort(found), np.sort(printed), rtol=1e-9)

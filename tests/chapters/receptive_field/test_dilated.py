@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.propagation import ConvolutionTransport, dilated_diffusion, displacement
-from chapters.scaling_pdes_architectures import dilated as study
+from chapters.receptive_field import dilated as study
 from tests.strategies import all_of
 
 DEPTHS = [2**k for k in range(3, 13)]
@@ -68,11 +68,6 @@ def test_finer_steps_become_gaussian_only_with_weights_of_fixed_size():
     logs = study.smooth_dilations(4096, 16.0)
     assert abs(study.field(logs, 0.25).excess_kurtosis) < 1e-3
     assert study.field(logs, 1 / 4096).excess_kurtosis > 1
-
-
-def test_a_row_of_the_table():
-    row = study.routes(24)
-    assert row["field ÷ R_L"] == row["closed form"] and row["excess kurtosis"] == row["closed form of it"]
 
 
 @pytest.mark.parametrize(

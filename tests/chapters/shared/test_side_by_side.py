@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from capcore.complexity.network import as_network
 from chapters.mimicry import experiment
 from chapters.mimicry.experiment import against, mean_regions, random_labels, train_student
-from chapters.mimicry.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
+from chapters.shared.side_by_side import train_side_by_side
 
 OPTIONS = {"learning_rates": [0.05], "n_steps": 400, "batch_size": 16}
 
@@ -99,15 +99,6 @@ def test_a_student_does_not_start_where_its_teacher_does():
     (student,) = train_student("deep, logits on the pool", teachers, images, settings)
     ours, theirs = student.weights[0].ravel(), teachers[0].weights[0].ravel()
     assert abs(np.corrcoef(ours, theirs)[0, 1]) < 5 / np.sqrt(ours.size)  # five standard errors of no correlation
-
-
-def test_the_grid_misses_regions_and_adds_none():
-    layers = draw_layers(jax.random.key(0), [3, 16, 16, 1], 2**0.5)
-    net = as_network([(w[0], b[0]) for w, b in [(w[None], b[None]) for w, b in as_pairs(layers)]])
-    assert through_layers(layers, jnp.ones(3), jax.nn.relu).shape == (1,)
-    a, b = np.random.default_rng(0).normal(size=(2, 3))
-    counts = [experiment.regions_on_grid(net, a, b, n) for n in (3, 31, 3001)]
-    assert counts == sorted(counts) and counts[0] <= 3
 
 
 def test_a_student_is_told_what_its_arm_says():

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.integrate import quad_vec
 
 from capcore.propagation import ConvolutionTransport, Layer, MatrixTransport, Propagation, propagate, residual
-from capcore.propagation.generator import jumps
 from capcore.validation import finite_number
 from chapters.scaling_pdes.paths import leaked_density
 from chapters.scaling_pdes.study import axis, lattice_law, neighbours, one_output, total_variation
@@ -61,20 +60,6 @@ def side_gaps(found: Mapping[int, Propagation], limit: np.ndarray) -> list[float
 def imbalance(runs: Iterable[Propagation]) -> float:
     """Largest |Σκ^X + Σκ^Y − Σκ^L|/Σκ^L."""
     return max(abs(run.imbalance) for run in runs)
-
-
-def without_unit_columns(rates: ConvolutionTransport, depth: int, alpha: float = 0.0) -> float:
-    """(Σκ^X + Σκ^Y)/Σκ^L with a diagonal of one in W∘W, plus the jumps: not the paper's Markov equation."""
-    n_layers = depth - 1
-    kept = jumps(rates).scaled(1 / n_layers)
-    weights: dict[int | tuple[int, ...], float] = {0: 1.0}
-    for (offset,), weight in zip(kept.offsets, kept.weights.reshape(-1), strict=True):
-        if offset:
-            weights[int(offset)] = float(weight)
-    leak = alpha / n_layers
-    layers = [Layer(ConvolutionTransport.of_offsets(weights).scaled(1 - leak), side=leak)] * n_layers
-    found = propagate(one_output(axis(rates)), layers, conserve=False)
-    return (found.masses["input"] + found.masses["side"]) / found.supplied
 
 
 def equation_gap(diffusion: float, slope: float) -> float:

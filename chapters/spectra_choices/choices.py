@@ -13,9 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.spectra.metrics import fit_tails
-from capcore.spectra.models import RANGE
 from capcore.spectra.options import DensityOptions, SpectraOptions
-from capcore.spectra.weightwatcher.fits import fits_as_weightwatcher
 from chapters.spectra_resnets.networks import StoredNetwork
 
 CHOICES = ("metric", "matrices", "units", "tail", "over", "ends")
@@ -102,23 +100,6 @@ def universes(
                 values = np.array([one.value(metric, units, over, ends) for one in fitted])
                 found[metric, matrices, units, tail, over, ends] = values
     return found
-
-
-def range_shares(networks: Mapping[str, StoredNetwork], keys: Iterable[str]) -> dict[tuple[str, str], float]:
-    """(matrices, tail) → share of exponents in [2, 5]."""
-    keys, found = list(keys), {}
-    for matrices in MATRICES:
-        for tail in TAILS if matrices != "operator" else ("Clauset",):
-            alphas = np.concatenate([fits(networks[key], matrices, tail).alpha for key in keys])
-            found[matrices, tail] = float(np.mean((alphas >= RANGE[0]) & (alphas <= RANGE[1])))
-    return found
-
-
-def tool_alphas(network: StoredNetwork) -> np.ndarray:
-    """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
-    options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")
-    found = network.densities(options=options)
-    return np.array([fit.alpha for fit in fits_as_weightwatcher([density.eigenvalues for density in found])])
 
 
 def _combinations(matrices: str) -> list[tuple[str, str, str, str]]:

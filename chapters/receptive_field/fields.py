@@ -23,7 +23,7 @@ from capcore.propagation.discrete import propagate
 from capcore.propagation.fourier import propagate_equal
 from capcore.propagation.generator import displacement, residual
 from capcore.validation import finite_array, finite_number, positive_integer
-from chapters.scaling_pdes_architectures.dilated import checked_jump
+from chapters.receptive_field.dilated import checked_jump
 from chapters.shared.scaling import fit_power
 
 BLOCK = (1, 2, 4, 8)
@@ -188,22 +188,6 @@ def width_for(of: Size) -> int:
     return 2 ** int(np.ceil(np.log2(2 * (abs(of.mean) + 12 * of.deviation + 8))))
 
 
-def two_routes(layers: Sequence[ConvolutionTransport]) -> dict[str, str]:
-    """The size from cumulants and from the whole law, rounded, as a row of a table.
-
-    >>> two_routes([symmetric()] * 8)["standard deviation"]
-    '2.0000'
-    """
-    added = size(layers)
-    summed = moments(*law(layers, width_for(added)))
-    return {
-        "standard deviation": f"{added.deviation:.4f}",
-        "from the whole law": f"{summed.deviation:.4f}",
-        "excess kurtosis": f"{added.excess_kurtosis:.3f}",
-        "from the law": f"{summed.excess_kurtosis:.3f}",
-    }
-
-
 def within_powers(n_layers: int, jump: float) -> np.ndarray:
     """(N + 1,) capacity within |x| < 2^m of the output's position, m = 0 … N, for dilations 1, 2, …, 2^(N − 1).
 
@@ -267,13 +251,3 @@ def limit_within(u: object, rate: float) -> np.ndarray:
     [0.1353, 1.0]
     """
     return np.exp(-2 * finite_number(rate, "rate") * (1 - finite_array(u, "u", (0, 1))))
-
-
-def limit_gap(n_layers: int, rate: float) -> float:
-    """Largest difference between :func:`within_powers` with jumps a/N and its limit, over m = 0 … N.
-
-    >>> limit_gap(64, 1.0) / limit_gap(128, 1.0) > 1.9
-    True
-    """
-    exact = within_powers(n_layers, finite_number(rate, "rate") / n_layers)
-    return float(np.abs(exact - limit_within(np.arange(n_layers + 1) / n_layers, rate)).max())

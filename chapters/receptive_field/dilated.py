@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.propagation.laws import dilated_diffusion
 from capcore.validation import finite_array, finite_number, positive_integer
 
 
@@ -86,25 +85,6 @@ def printed_over_exact(n_layers: int, ratio: float = 2.0) -> float:
     log_ratio = np.log(_above_one(ratio, "ratio"))
     n_layers = positive_integer(n_layers, "n_layers")
     return float(np.expm1(2 * log_ratio) / (2 * log_ratio) / -np.expm1(-2 * n_layers * log_ratio))
-
-
-def routes(n_layers: int, rate: float = 1.0) -> dict[str, str]:
-    """Field and shape of doubling dilations, by sums over the layers and in closed form, as a row of a table.
-
-    Closed forms, with a the rate: √(2V(1)) over R_L = 2^(N − 1), and (N/(2a) − 3) ⅗ up to terms of order N 4^−N.
-
-    >>> routes(24)["excess kurtosis"], routes(24)["closed form of it"]
-    ('5.40', '5.40')
-    """
-    found = field(stepped_dilations(n_layers), finite_number(rate, "rate") / n_layers)
-    closed = np.sqrt(2 * dilated_diffusion(rate, 2.0, n_layers)) / 2.0 ** (n_layers - 1)
-    return {
-        "field ÷ R_L": f"{found.deviation:.4f}",
-        "closed form": f"{closed:.4f}",
-        "Eq. 21 ÷ V(1)": f"{printed_over_exact(n_layers):.3f}",
-        "excess kurtosis": f"{found.excess_kurtosis:.2f}",
-        "closed form of it": f"{0.6 * (n_layers / (2 * rate) - 3):.2f}",
-    }
 
 
 def smooth_gap(n_layers: int, largest: float) -> float:

@@ -1,0 +1,40 @@
+"""Capacity over the lags, as many chapters draw it: plain lines, the most recent input at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from capcore.plotting import LAG_LABEL as LAG_AXIS
+from capcore.plotting import channel_colours
+
+
+def plot_over_lags(
+    lines: Mapping[str, np.ndarray],
+    ax: Axes,
+    ceiling: float | None = 1.0,
+    ylabel: str = "capacity per input",
+    looks: Mapping[str, dict[str, Any]] | None = None,
+) -> Axes:
+    """One line per label, lag 0 at the right, with a legend beside the picture.
+
+    Parameters
+    ----------
+    lines : label → (n,) values, lag 0 first. ceiling : height of a dashed line, or None.
+    looks : label → options of its line; by default colours from light to dark, and a legend.
+    """
+    colours = channel_colours(range(len(lines)))
+    for i, (label, values) in enumerate(lines.items()):
+        look: dict[str, Any] = {"color": colours[i]} if looks is None else looks.get(label, {})
+        ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
+    if ceiling is not None:
+        ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
+    ax.set(xlabel=LAG_AXIS, ylabel=ylabel)
+    if looks is None:
+        ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    if not ax.xaxis_inverted():
+        ax.invert_xaxis()
+    return ax
