@@ -203,13 +203,13 @@ def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
 
 
 def plot_digit_grid(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes, named: Sequence[int] = ()) -> Axes:
-    """The profile as a grid: recent digits of the lag across, older ones down; ``named`` lags stand in their cells."""
+    """The profile as a grid: low digits of the lag across, older ones down; ``named`` lags stand in their cells."""
     across = int(np.prod(kernel_sizes[: len(kernel_sizes) // 2], dtype=int))
     ax.imshow(np.reshape(profile, (-1, across)), vmin=0, vmax=1, aspect="equal")
     for lag in named:
         colour = "white" if profile[lag] < 0.6 else "black"
         ax.text(lag % across, lag // across, str(lag), color=colour, ha="center", va="center", fontsize=8)
-    ax.set(xlabel=f"recent digits: lag modulo {across}", ylabel=f"older digits: ⌊lag / {across}⌋")
+    ax.set(xlabel=f"low digits: lag modulo {across}", ylabel=f"high digits: ⌊lag / {across}⌋")
     ax.grid(visible=False)
     return ax
 

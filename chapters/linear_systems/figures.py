@@ -22,13 +22,11 @@ def plot_error_plane(curve: ErrorCurve, ax: Axes, radius: float) -> Axes:
     levels = innermost * np.square([1.0, 3.0, 6.0, 10.0, 16.0])
     grid = np.stack(np.meshgrid(plain, plain), axis=-1)
     ax.contour(plain, plain, curve.losses_at(grid), levels, colors="0.72", linewidths=0.8)
-    ax.plot(
-        *curve.errors(np.linspace(*IN_USE, 201)).T, color=CYCLE[0], linewidth=2.4, label=r"error subspace $\mathcal{X}$"
-    )
+    ax.plot(*curve.errors(np.linspace(*IN_USE, 201)).T, color=CYCLE[0], linewidth=2.4, label="error curve")
     ax.plot(*curve.errors(np.linspace(-4, 5, 1801)).T, ":", color=CYCLE[0], linewidth=1.2, label=r"other real $\alpha$")
     k = curve.space.basis[:, 0] * np.sign(curve.space.basis[0, 0])
     line = 2 * radius * np.array([[-k[1], k[0]], [k[1], -k[0]]])
-    ax.plot(*line.T, "--", color=CYCLE[2], label=r"constraints subspace $\mathcal{K}^\perp$")
+    ax.plot(*line.T, "--", color=CYCLE[2], label=r"$\mathcal{K}^\perp$, where the conditions hold")
     arrow = {"arrowstyle": "-|>", "color": CYCLE[1], "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", 0.5 * radius * k, (0, 0), arrowprops=arrow)
     ax.annotate(r"$\mathcal{K}$", 0.5 * radius * k, (4, 2), textcoords="offset points", color=CYCLE[1], fontsize=11)

@@ -72,7 +72,7 @@ def test_a_legend_moves_below_the_figure(ax):
 def test_the_grid_has_recent_digits_across(ax):
     assert plot_digit_grid(np.arange(12.0), [3, 2, 2], ax, [4]) is ax
     assert ax.get_images()[0].get_array().tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
-    assert ax.get_xlabel() == "recent digits: lag modulo 3"
+    assert ax.get_xlabel() == "low digits: lag modulo 3"
     assert [(text.get_text(), text.get_position()) for text in ax.texts] == [("4", (1, 1))]
 
 
