@@ -120,9 +120,8 @@ def test_figures_have_a_caption_each(site):
     for name in NOTEBOOKS:
         for figure in parsed(site / f"{name}.html").cssselect("article .cell_output figure[id]"):
             (caption,) = figure.cssselect("figcaption")
-            assert len(caption.text_content().split()) > 5 and caption.cssselect("strong"), (
-                f"{name}: {figure.get('id')}"
-            )
+            long = len(caption.text_content().split()) > 5
+            assert long and caption.cssselect("strong"), f"{name}: {figure.get('id')}"
 
 
 def test_landing_page_shows_a_figure_and_values_of_this_build(site):
