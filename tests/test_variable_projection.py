@@ -47,6 +47,7 @@ def grid_loss(problem, grids):
     st.lists(st.sampled_from([-0.7, -0.2, 0.1, 0.4, 0.75, 0.95]), min_size=1, max_size=3, unique=True),
     st.lists(st.sampled_from([-2.0, -0.5, 0.5, 1.0]), min_size=3, max_size=3),
 )
+@settings(max_examples=20)
 def test_sums_of_exponentials_are_recovered(poles, weights):
     weights = weights[: len(poles)]
     problem = exponentials(poles, weights)
@@ -119,6 +120,7 @@ def test_known_losses():
     assert [found.history[-1] for found in path.values()] == pytest.approx(known, rel=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "family",
     [

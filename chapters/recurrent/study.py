@@ -128,7 +128,7 @@ def closest_poles(arch: Recurrent, params: np.ndarray) -> tuple[float, np.ndarra
 
     >>> arch = Recurrent(8, 3)
     >>> gap, weights = closest_poles(arch, arch.assemble([0.5, 1.5, 0.501], [9.0, 1.0, -8.0]))
-    >>> round(gap, 9), weights.tolist()
+    >>> round(gap, 9), weights.round(9).tolist()
     (0.001, [9.0, -8.0])
     """
     order = np.argsort(arch.poles(params), kind="stable")

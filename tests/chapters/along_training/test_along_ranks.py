@@ -173,6 +173,7 @@ def test_without_hidden_layers_nothing_is_set_aside():
     assert found.total == 6 and not len(found.aside)
 
 
+@pytest.mark.slow
 def test_what_the_chapter_counts_on_the_digits():
     """Six constant pixels, three images with a direction of their own, and one pixel of two images: exercise 1."""
     pytest.importorskip("sklearn")

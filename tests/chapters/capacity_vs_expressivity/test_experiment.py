@@ -37,6 +37,7 @@ def test_a_small_model_learns_a_linear_target():
     assert accuracy("linear", model, items[0], labels[0]) > 0.95
 
 
+@pytest.mark.slow
 def test_the_experiment_has_its_form():
     found = experiment.run(experiment.SETTINGS | experiment.QUICK)
     assert found["random labels"]["linear"]["256"]["rank"] == [13]

@@ -64,6 +64,7 @@ def test_scales_from_zero_start_at_the_identity_and_leave_it():
         assert arm["moved"]["start"] == [0.0, 0.0, 0.0] and min(arm["moved"]["trained"]) > 0.5
 
 
+@pytest.mark.slow
 def test_arms_are_nested_by_their_keys():
     none = {"depths": [], "transport_depths": {}, "other_distances": {"n_layers": 8, "distances": []}}
     found = run({**BRIEF, **none, "zero_start": [2], "normalised": {"n_layers": 2, "exponents": [0.25]}})

@@ -90,6 +90,7 @@ def test_refused(message, make):
         make()
 
 
+@pytest.mark.slow
 def test_the_search_goes_on_beyond_the_edge_of_the_grid():
     """Far too small learning rates: the largest is the best, so that two larger ones are tried."""
     settings = {**experiment.SETTINGS, "learning_rates": [1e-5, 3e-5], "n_steps": 120, "seeds": [0], "width": 8}

@@ -133,7 +133,10 @@ def test_the_share_of_x_is_that_of_all_pixels():
     assert task.share(stack, 5) == pytest.approx([on_x / (on_x + on_y)], rel=1e-4)
 
 
-@pytest.mark.parametrize("task", [parity_task(3, 0.5, True, width=4), digit_task(3, 0.5, True, width=4)])
+@pytest.mark.parametrize(
+    "task",
+    [pytest.param(parity_task(3, 0.5, True, width=4), marks=pytest.mark.slow), digit_task(3, 0.5, True, width=4)],
+)
 def test_scales_stay_as_they_are(task):
     runs = train(task.initial, task.loss, task.data, learning_rates=[0.1], seeds=[0], n_steps=5, optimiser="adam")
     np.testing.assert_allclose(runs.params["scales"][0, 0], [0.5, np.sqrt(1 + 1 / 3 + 0.25)], rtol=1e-6)
@@ -157,6 +160,7 @@ def test_accuracy_is_counted_on_test_images():
     assert task.accuracy(params) == pytest.approx([by_hand]) and by_hand > 0.8
 
 
+@pytest.mark.slow
 def test_a_search_extends_the_grid_while_the_best_rate_is_at_its_edge():
     task = digit_task(2, 0.5, True, width=8)
     found = search(task, QUICK | {"rates": [1e-5, 1e-4], "factor": 10.0, "extensions": 1, "steps": 40})
@@ -164,6 +168,7 @@ def test_a_search_extends_the_grid_while_the_best_rate_is_at_its_edge():
     assert len(found.accuracy) == 2 and not found.before and not found.after
 
 
+@pytest.mark.slow
 def test_a_search_judges_the_rate_with_the_lowest_median_loss():
     task = parity_task(2, 0.5, True, width=8)
     found = search(task, QUICK | {"rates": [1e-6, 1e-2, 1e-7], "steps": 60})

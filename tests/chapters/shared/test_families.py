@@ -60,6 +60,7 @@ def test_shuffling_within_families_keeps_its_level_and_finds_what_is_there():
     assert family_correlations(x, y, names, rng).within.p_value == pytest.approx(1 / 2000, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_the_interval_over_families_covers_their_mean():
     """Families that differ in slope: the mean of their correlations by many more, in 19 of 20 studies."""
 
