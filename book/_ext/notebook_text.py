@@ -9,6 +9,7 @@ year alone in brackets where the link's text has it in parentheses, otherwise as
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -21,18 +22,23 @@ ERRATUM = re.compile(r"\[([^\[\]]+)\]\((?:\.\./book/)?errata\.md#(e\d-\d+)\)")
 CITATION = re.compile(r"\[([^\[\]]+)\]\((?:\.\./book/)?bibliography\.md#([\w-]+)\)")
 
 
-def take_caption(metadata: dict[str, Any], outputs: list[NotebookNode]) -> list[NotebookNode]:
-    """The outputs without a caption, which is added to the cell's ``metadata``.
+def take_captions(metadata: dict[str, Any], outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """The outputs without a caption, which is added to the cell's ``metadata``; with citations in what they say.
 
     >>> metadata = {"mystnb": {"figure": {"name": "fig-x"}}}
     >>> output = NotebookNode(metadata={"capcore": {"caption": True}}, data={"text/markdown": "**Falls.**"})
-    >>> take_caption(metadata, [output]), metadata["mystnb"]["figure"]["caption"]
+    >>> take_captions(metadata, [output]), metadata["mystnb"]["figure"]["caption"]
     ([], '**Falls.**')
     """
-    captions = [output for output in outputs if output.get("metadata", {}).get("capcore", {}).get("caption")]
-    for output in captions:
-        metadata.setdefault("mystnb", {}).setdefault("figure", {})["caption"] = output["data"]["text/markdown"]
-    return [output for output in outputs if output not in captions]
+    rest = []
+    for output in outputs:
+        if "text/markdown" in output.get("data", {}):
+            output["data"]["text/markdown"] = cite(output["data"]["text/markdown"])
+        if output.get("metadata", {}).get("capcore", {}).get("caption"):
+            metadata.setdefault("mystnb", {}).setdefault("figure", {})["caption"] = output["data"]["text/markdown"]
+        else:
+            rest.append(output)
+    return rest
 
 
 def cite(text: str) -> str:
@@ -46,8 +52,15 @@ def cite(text: str) -> str:
 
 
 def read_citations(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Let Sphinx read every page with citations."""
-    source[0] = cite(source[0])
+    """Let Sphinx read every page with citations; the code of a notebook stays as it is."""
+    if not str(app.env.doc2path(docname)).endswith(".ipynb"):
+        source[0] = cite(source[0])
+        return
+    notebook = json.loads(source[0])
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = cite("".join(cell["source"]))
+    source[0] = json.dumps(notebook)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -55,7 +68,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     plain = SphinxNbRenderer._render_nb_cell_code_outputs
 
     def render(self: SphinxNbRenderer, token: Any, outputs: list[NotebookNode]) -> None:
-        plain(self, token, take_caption(token.meta["metadata"], outputs))
+        plain(self, token, take_captions(token.meta["metadata"], outputs))
 
     SphinxNbRenderer._render_nb_cell_code_outputs = render
     app.connect("source-read", read_citations, priority=600)
