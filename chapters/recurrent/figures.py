@@ -74,9 +74,22 @@ def plot_capacities(
     return ax
 
 
+def add_by_parameters(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes) -> Axes:
+    """The curves that stand against κ, dotted against the number of parameters, three a channel.
+
+    Parameters
+    ----------
+    curves : label → (channels, loss), in the order of the lines that are there.
+    """
+    for line, (channels, loss) in zip(list(ax.get_lines()), curves.values(), strict=False):
+        ax.plot(3 * np.asarray(channels), loss, ":", color=line.get_color())
+    ax.set_xlabel("κ, # parameters (dotted)")
+    return ax
+
+
 def tidy_scaling(axes: Sequence[Axes]) -> Sequence[Axes]:
     """Titles of the three panels of Figure 10, and one legend below the figure."""
-    for ax, title in zip(axes, ("parametrisation", "loss vs channels", "loss vs κ"), strict=True):
+    for ax, title in zip(axes, ("parametrisation", "loss vs channels", "loss vs size"), strict=True):
         ax.set_title(title)
         if ax.get_legend() is not None:
             ax.get_legend().remove()

@@ -39,7 +39,7 @@ def test_the_three_panels_are_titled_and_have_common_legends():
         plot_losses({"loss": ([2, 4], [1e-1, 1e-2])}, ax)
     draw.tidy_scaling(axes)
     assert all(ax.get_legend() is None for ax in axes) and len(figure.legends) == 1
-    assert [ax.get_title(loc="left") or ax.get_title() for ax in axes][2] == "loss vs κ"
+    assert [ax.get_title(loc="left") or ax.get_title() for ax in axes][2] == "loss vs size"
     figure.canvas.draw()
     plt.close(figure)
 
@@ -81,3 +81,10 @@ def test_capacity_over_lags_and_along_other_axes(ax):
     tails = plt.figure().add_subplot()
     draw.plot_capacity(profiles, tails, logarithmic=True)
     assert tails.get_lines()[0].get_xdata().tolist() == [1, 2, 3] and tails.xaxis_inverted()
+
+
+def test_losses_stand_against_parameters_too(ax):
+    plot_losses({"loss": ([2, 4], [1e-1, 1e-2])}, ax)
+    draw.add_by_parameters({"loss": (np.array([1, 2]), np.array([1e-1, 1e-2]))}, ax)
+    first, dotted = [line for line in ax.get_lines() if len(line.get_xdata()) == 2]
+    assert list(dotted.get_xdata()) == [3, 6] and dotted.get_color() == first.get_color()
