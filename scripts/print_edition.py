@@ -112,7 +112,7 @@ def print_to_pdf(browser: str) -> None:
                 format="A4",
                 outline=True,
                 tagged=True,
-                margin=dict.fromkeys(("top", "bottom", "left", "right"), "18mm"),
+                margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
             )
             chromium.close()
     finally:

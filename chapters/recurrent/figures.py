@@ -91,10 +91,10 @@ def tidy_scaling(axes: Sequence[Axes]) -> Sequence[Axes]:
     """Titles of the three panels of Figure 10, and one legend below the figure."""
     for ax, title in zip(axes, ("parametrisation", "loss vs channels", "loss vs size"), strict=True):
         ax.set_title(title)
-        if ax.get_legend() is not None:
-            ax.get_legend().remove()
+        if legend := ax.get_legend():
+            legend.remove()
     _powers_of_two(axes[2])
-    share_legend(axes[0].figure, axes, ncols=3)
+    share_legend(axes[0].figure, axes, ncols=3)  # type: ignore[arg-type]  # not in a subfigure
     return axes
 
 

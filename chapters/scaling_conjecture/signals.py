@@ -97,7 +97,7 @@ def gradient_correlation(
     return _autocorrelation(_through(kind, n_layers, x, slope, scales, False, rng)[1])
 
 
-def shattering_law(time: np.ndarray | float, angle: float) -> np.ndarray:
+def shattering_law(time: np.ndarray | float, angle: np.ndarray | float) -> np.ndarray:
     """(1 + T angle/3π)^-3: the correlation of gradients after a time T = L s²/(1 + s²), in the limit of many layers.
 
     The angle between two states obeys dθ/dT = −θ²/3π, so θ = 3π/(T + 3π/θ_0); gradients lose the share θ/π of their
@@ -250,7 +250,8 @@ class Untrained:
             return {name: np.array(each) for name, each in found.items()}
 
         return cls(
-            *(np.array(settings[name]) for name in ("exponents", "depths")),
+            np.array(settings["exponents"]),
+            np.array(settings["depths"]),
             {kind: arrays(each) for kind, each in values["sizes"].items()},
             {float(a): arrays(each) for a, each in values["shared"].items()},
             arrays(values["half_radian"]),

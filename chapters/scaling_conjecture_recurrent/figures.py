@@ -25,8 +25,8 @@ def plot_growth(
         if label in curves:
             curve = curves[label]
             spread = np.abs(np.array([curve.low, curve.high]) - curve.log_gain)
-            style = {"fmt": MARKERS[i % len(MARKERS)], "color": CYCLE[i % len(CYCLE)], "markersize": 5}
-            ax.errorbar(curve.lengths, curve.log_gain, yerr=spread, **style)
+            marker, colour = MARKERS[i % len(MARKERS)], CYCLE[i % len(CYCLE)]
+            ax.errorbar(curve.lengths, curve.log_gain, yerr=spread, fmt=marker, color=colour, markersize=5)
     lengths = sorted({N for numbers, _ in laws.values() for N in numbers})
     before = 0.0 if ax.get_autoscaley_on() else ax.get_ylim()[1]  # an axis shared with a panel drawn earlier
     drawn = [value for line in ax.lines for value in np.asarray(line.get_ydata(), dtype=float)]

@@ -284,5 +284,5 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         for name, kind in tqdm(cases.items(), disable=not progress)
     }
     shape = [settings[name] for name in ("tanh_steps", "tanh_units", "n_samples", "input_exponents")]
-    tanh = tanh_memories(*shape, seed, alpha)
+    tanh = tanh_memories(*shape, seed, alpha)  # type: ignore[call-arg]  # four values
     return {"growth": growth, "memories": memories, "tanh": {name: found.tolist() for name, found in tanh.items()}}
