@@ -18,7 +18,7 @@ def said(notebook):
 @pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)
 def test_it_runs_with_other_parameters(run, parameters):
     text = said(run(NAME, **parameters))
-    assert "in 125 of 150 cases" in text and "18 of the 18 correlations" in text  # of the stored networks
+    assert "in 125 of 150 stored networks" in text and "18 of the 18 correlations" in text  # of the stored networks
 
 
 def test_its_figures_are_drawn(drawn):
