@@ -13,6 +13,7 @@ import json
 import re
 from typing import Any
 
+from execution_cache import is_notebook  # type: ignore[import-not-found]  # a neighbour in this folder
 from myst_nb.sphinx_ import SphinxNbRenderer
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
@@ -53,7 +54,7 @@ def cite(text: str) -> str:
 
 def read_citations(app: Sphinx, docname: str, source: list[str]) -> None:
     """Let Sphinx read every page with citations; the code of a notebook stays as it is."""
-    if not str(app.env.doc2path(docname)).endswith(".ipynb"):
+    if not is_notebook(app.env, docname):
         source[0] = cite(source[0])
         return
     notebook = json.loads(source[0])

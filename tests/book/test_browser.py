@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import shutil
 import threading
 from pathlib import Path
 
@@ -17,33 +16,8 @@ NAMED = entries(yaml.safe_load((ROOT / "_toc.yml").read_text()))
 CLAIMS = {f"notebooks/{claim.notebook}": [".capcore-claim tbody tr"] for claim in load() if claim.notebook}
 CLAIMS["book/claims"] = [".claims-summary tbody tr", ".claims-table tbody tr"]
 pytestmark = [pytest.mark.site, pytest.mark.browser]
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1440, "height": 1000}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium, as installed by the system."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        pytest.skip(f"no browser: found none of {', '.join(names)}")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -61,6 +61,12 @@ def execute(name, target, parameters):
     )
 
 
+def said(notebook):
+    """Everything that the cells of a notebook say, captions included, as one text."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return "\n".join(output["data"]["text/markdown"] for output in outputs if "text/markdown" in output.get("data", {}))
+
+
 @cache
 def known_flags():
     """Those of the flags for quick compilation that the installed XLA knows: at one it does not know it stops."""

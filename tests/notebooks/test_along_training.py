@@ -2,17 +2,13 @@
 
 import pytest
 
+from tests.notebooks.conftest import said
+
 NAME = "along_training"
 VARIANTS = {
     "few images": {"n_images": 40},
     "another network": {"activation": "relu", "width": 5, "seed": 7, "n_images": 60},
 }
-
-
-def said(notebook):
-    """What its cells say, as one text."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    return " ".join(output.data["text/markdown"] for output in outputs if "text/markdown" in output.get("data", {}))
 
 
 @pytest.mark.parametrize("parameters", VARIANTS.values(), ids=VARIANTS)

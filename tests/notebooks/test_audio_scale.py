@@ -5,6 +5,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tests.notebooks.conftest import said as text
+
 NAME = "audio_scale"
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 FAST = {"n_layers": 8, "widths": [1, 2], "channels": 2, "octaves": 9}
@@ -43,12 +45,6 @@ def test_the_text_says_what_was_found():
     assert "4 channels hold 13.9 units an octave" in said
     assert "Of the 16 units that wider upper layers add, 15.9 go to the two last octaves" in said
     assert "0.50 of its even share, against 0.43 before and 0.40 with" in said
-
-
-def text(notebook):
-    """Everything that the cells say."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    return "\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 
 from chapters import claims
 from scripts.export_landing_figure import NOTEBOOK, TARGET, landing_figure
+from tests.notebooks.conftest import said as text
 
 QUICK = {"channels": [1, 2], "large": 16, "max_iterations": 30}
 IDS = (*(f"P1.{number}" for number in range(12, 22)), "P1.38")
@@ -53,12 +54,6 @@ def test_the_text_says_what_was_found():
     assert "the latest 4 inputs hold 4 of 20 units" in said
     assert "the 28 lags of the frame hold 27.3 of 48 units" in said
     assert "AR(1) 22, damped cosine 48" in said
-
-
-def text(notebook):
-    """Everything that the cells say."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    return "\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)
 
 
 def check(values):

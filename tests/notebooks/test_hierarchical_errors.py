@@ -5,6 +5,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tests.notebooks.conftest import said as text
+
 NAME = "hierarchical_errors"
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 FAST = {"n_runs": 2, "max_iterations": 50, "n_converged": 2}
@@ -34,12 +36,6 @@ def test_an_attained_target_records_no_error_statistics(drawn, recorded):
     assert "the model has the best coefficients, so that no error is left" in text(notebook)
     assert {name.split(".")[1] for name in values} == {"22", "23", "39", "50"}
     assert "P1.39.short_long_ratio" not in values and "P1.50.difficulty_correlation" not in values
-
-
-def text(notebook):
-    """Everything that the cells say."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    return "\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)
 
 
 def test_the_text_says_what_was_found():

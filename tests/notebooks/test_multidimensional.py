@@ -3,6 +3,7 @@
 import pytest
 
 from chapters import claims
+from tests.notebooks.conftest import said
 
 NAME = "multidimensional"
 SMALL = {"dims": [1, 2], "channels": [1, 2], "base_channels": [1], "n_layers": 3}
@@ -25,12 +26,7 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 
 def test_what_it_says_names_the_numbers_of_the_run(run):
-    text = "".join(
-        output.data["text/markdown"]
-        for cell in run(NAME, **{**SMALL, "dims": [2, 3], "process": "AR1"}).cells
-        for output in cell.get("outputs", [])
-        if "text/markdown" in output.get("data", {})
-    )
+    text = said(run(NAME, **{**SMALL, "dims": [2, 3], "process": "AR1"}))
     assert "AR(1)" in text and "power law" not in text
     assert "$d = 2$" in text and "$d = 3$" in text and "16" not in text
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.notebooks.conftest import said
+
 NAME = "recurrent"
 FAST = {"channels": [1, 2, 4], "profile_channels": [1, 2], "law_channels": 3, "many": 4, "digits": 60, "n_runs": 1}
 VARIANTS = {
@@ -25,12 +27,7 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 
 def test_what_it_says_is_true_of_an_attained_target(run):
-    text = "".join(
-        output.data["text/markdown"]
-        for cell in run(NAME, **{**FAST, **VARIANTS["an attained target"]}).cells
-        for output in cell.get("outputs", [])
-        if "text/markdown" in output.get("data", {})
-    )
+    text = said(run(NAME, **{**FAST, **VARIANTS["an attained target"]}))
     assert "In this run they are not told apart" in text and "They do." not in text
     assert "Process: AR(1), φ 0.9; 24 inputs" in text and "power law, exponent" not in text
 
