@@ -33,6 +33,7 @@ def test_the_stored_networks_are_the_planned_ones(content, table):
     assert [len(layers) for layers in content["values"]["alpha"]] == table["depth"].tolist()
 
 
+@pytest.mark.slow
 def test_a_small_network_is_measured_again_as_stored(content):
     settings = content["settings"]
     again = measure(trainings(settings)[4], settings, draw_from=4 * settings["n_null"])
