@@ -1,7 +1,7 @@
 """Sphinx extension: the first use of a glossary's term on a page carries its definition as a hover text.
 
 The terms are those of ``book/glossary.md``, a list of definitions. Nothing has to be marked in the text. Headings,
-links, code, formulas, captions and tables are left alone.
+links, code, formulas, captions, tables and notes in the margin are left alone.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def explain(doctree: nodes.document, terms: dict[str, str]) -> None:
     names = {term.lower(): term for term in terms}
     wanted = pattern(list(terms))
     for text in list(doctree.findall(nodes.Text)):
-        if not names or any(isinstance(parent, SKIPPED) for parent in _parents(text)):
+        if not names or any(isinstance(parent, SKIPPED) or "erratum" in parent["classes"] for parent in _parents(text)):
             continue
         pieces: list[nodes.Node] = []
         end = 0

@@ -4,7 +4,8 @@
 MyST-NB looks for a caption, so that the figure has a number, an anchor and one caption. A link to an entry of the
 bibliography, ``[Donier (2019a)](../book/bibliography.md#donier2019allocation)``, becomes a citation of it: with the
 year alone in brackets where the link's text has it in parentheses, otherwise as a whole. A link to a claim,
-``[P1.02](../book/claims.md)``, leads to its row and shows its verdict, one to an erratum to its entry.
+``[P1.02](../book/claims.md)``, leads to its row and shows its verdict. A link to an erratum in parentheses,
+``([E2.25](../book/errata.md#e2-25))``, becomes a note in the margin (``margin_notes``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 
 CLAIM = re.compile(r"\[([A-Z]\d\.\d+\w?)\]\((?:\.\./book/)?claims\.md\)")
-ERRATUM = re.compile(r"\[([^\[\]]+)\]\((?:\.\./book/)?errata\.md#(e\d-\d+)\)")
+ERRATUM = re.compile(r"\s*\(\[(E\d\.\d+)\]\((?:\.\./book/)?errata\.md#e\d-\d+\)\)")
 CITATION = re.compile(r"\[([^\[\]]+)\]\((?:\.\./book/)?bibliography\.md#([\w-]+)\)")
 
 
@@ -43,12 +44,14 @@ def take_captions(metadata: dict[str, Any], outputs: list[NotebookNode]) -> list
 
 
 def cite(text: str) -> str:
-    """Markdown with roles in place of links to the bibliography and to claims.
+    """Markdown with roles in place of links to the bibliography, to claims and to errata.
 
     >>> cite("As [Hu (2003)](../book/bibliography.md#hu2003) shows; see [P1.02](../book/claims.md).")
     'As {cite:t}`hu2003` shows; see {claim}`P1.02`.'
+    >>> cite("Eq. 2 ([E2.25](../book/errata.md#e2-25)).")
+    'Eq. 2{erratum}`E2.25`.'
     """
-    text = ERRATUM.sub(r"{ref}`\1 <\2>`", CLAIM.sub(r"{claim}`\1`", text))
+    text = ERRATUM.sub(r"{erratum}`\1`", CLAIM.sub(r"{claim}`\1`", text))
     return CITATION.sub(lambda link: f"{{cite:{'t' if link[1].endswith(')') else 'p'}}}`{link[2]}`", text)
 
 

@@ -69,6 +69,8 @@ def test_page(visit, address, name):
         assert page.locator("mjx-container").count() >= formulas
         assert page.locator("mjx-merror").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        said = page.locator(".cell.tag_remove-input .cell_output")
+        assert [each.text_content() for each in said.all() if not each.is_visible()] == [], "what cells say is shown"
         if name in CLAIMS:
             for rows in CLAIMS[name]:
                 claims_are_legible(page, rows)
@@ -124,6 +126,16 @@ def test_search_finds_a_page(visit):
     page.goto(page.url + "?q=capacity")
     page.wait_for_selector("#search-results li")
     assert errors == []
+    page.close()
+
+
+def test_errata_are_in_the_margin_of_a_wide_page_and_in_the_line_of_a_narrow_one(visit):
+    page, _, _ = visit("notebooks/spectra_metrics")
+    beside = page.locator(".erratum").evaluate_all(
+        """notes => notes.map(note =>
+            note.getBoundingClientRect().left > note.closest("p").getBoundingClientRect().right)"""
+    )
+    assert len(beside) > 3 and set(beside) == {page.viewport_size == DESKTOP}
     page.close()
 
 

@@ -1,12 +1,15 @@
 """Stored notebooks have the form that makes nbval and the book trustworthy, and nbval does compare."""
 
 import copy
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from scripts.check_notebooks import problems
@@ -45,6 +48,28 @@ def validate(notebook, tmp_path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_form(path):
     assert list(problems(nbformat.read(path, as_version=4))) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_the_command_that_runs_it_differently_gives_values_of_the_parameters_kinds(path):
+    """papermill's -p reads numbers and words; a list goes through YAML."""
+    cells = nbformat.read(path, as_version=4).cells
+    defaults: dict = {}
+    exec(next(cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])), defaults)
+    (command,) = re.findall(r"\*\*Run it differently:\*\* `(.*?)`", "\n".join(cell.source for cell in cells))
+    program, _, _, source, _, *options = shlex.split(command)
+    given = {}
+    while options:
+        flag, *options = options
+        if flag == "-y":
+            given |= yaml.safe_load(options.pop(0))
+        else:
+            name, value, *options = options
+            given[name] = yaml.safe_load(value) if re.fullmatch(r"[-\d.e]+", value) else value
+    assert program == "papermill" and source == f"notebooks/{path.name}" and given
+    for name, value in given.items():
+        numbers = isinstance(value, int | float) and isinstance(defaults[name], int | float)
+        assert numbers or isinstance(value, type(defaults[name])), f"{name}: found {value!r}"
 
 
 def test_refresh_is_reproducible(executed):
