@@ -50,7 +50,7 @@ def plot_shadows(model: LineModel, ax: Axes) -> Axes:
         ax.plot(*np.array([tip, shadow]).T, color=colour, linestyle=":", linewidth=1.2)
         _arrow(ax, np.zeros(2), tip, colour)
         ax.annotate(f"input {axis + 1}", (*tip,), (*(3 * tip + 3),), textcoords="offset points", color=colour)
-        ax.text(*square.mean(axis=0), f"{along[axis] ** 2:.2g}", color=colour, ha="center", va="center")
+        ax.annotate(f"{along[axis] ** 2:.2g}", (*square.mean(axis=0),), color=colour, ha="center", va="center")
         corners += [tip, *square]
     _frame(ax, corners)
     _name_line(ax, along)
