@@ -1,4 +1,4 @@
-"""Both stacks reach the same inputs, and the exact ranks are named."""
+"""Both stacks reach the same inputs, the exact ranks are named, and profiles keep their heights."""
 
 import numpy as np
 import pytest
@@ -25,3 +25,12 @@ def test_singular_values_are_relative_and_exact_ranks_are_named(ax):
     assert [text.get_text() for text in ax.texts] == ["a, κ = 2", "b, κ = 1", "threshold"]
     assert ax.get_lines()[0].get_ydata() == pytest.approx([1, 0.5, 1e-18])
     assert ax.get_lines()[-1].get_ydata() == pytest.approx([1e-13, 1e-13])
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_profiles_have_a_running_mean_of_the_same_height(ax, width):
+    draw.plot_dilated_profiles({"a": np.full(20, 0.5)}, ax, width)
+    assert ax.get_lines()[-1].get_ydata() == pytest.approx(0.5)
+    assert len(ax.get_lines()) == (2 if width > 1 else 1)
+    left, right = ax.get_xlim()
+    assert left > right, "the most recent lag stands at the right"
