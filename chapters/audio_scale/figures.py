@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 from capcore.large.allocation import octave_edges
 
@@ -43,7 +43,7 @@ def plot_density(profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axe
     for label, values in profiles.items():
         (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), label=label)
         ax.axhline(np.sum(values) / n_inputs, color=line.get_color(), linestyle="--", linewidth=0.8)
-    ax.set(xscale="log", yscale="log", xlabel="← past · 1 + lag · now →", ylabel="capacity per input")
+    ax.set(xscale="log", yscale="log", xlabel="← past · lag + 1 · now →", ylabel="capacity per input")
     ax.invert_xaxis()
     return ax
 
@@ -57,11 +57,14 @@ def plot_ratios(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax
     """
     for label, (n_inputs, multiples) in lines.items():
         (line,) = ax.plot(n_inputs, multiples, marker="o", markersize=3)
-        at, beside = (n_inputs[-1], multiples[-1]), (4, -12)
-        ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points")
+        at, beside = (n_inputs[-1], multiples[-1]), (5, 0)
+        ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points", va="center")
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="multiple of an even share")
-    ax.set_xlim(right=8 * ax.get_xlim()[1])
+    ax.set_xlim(right=30 * ax.get_xlim()[1])
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(NullLocator())
     return ax
 
 

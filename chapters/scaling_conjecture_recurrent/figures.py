@@ -58,7 +58,7 @@ def plot_memory(memories: Mapping[str, np.ndarray], ax: Axes, law: np.ndarray | 
         ax.plot(
             np.arange(len(law)) / len(law), len(law) * law, color="0.3", linestyle="--", linewidth=1, label="Eq. 30"
         )
-    ax.set(xlabel="lag / N (← past · now →)", ylabel="N × R² of the probe")
+    ax.set(xlabel="← past · lag / N · now →", ylabel="N × R² of the probe")
     ax.invert_xaxis()
     return ax
 
