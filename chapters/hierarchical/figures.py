@@ -71,7 +71,7 @@ def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -
             colour = colours[int(np.argmax(taps)) + 1] if taps.any() else "black"
             ax.stairs(profile[[lag]], edges[lag : lag + 2], fill=True, color=colour)
             address = "".join(map(str, taps[::-1]))
-            ax.text(lag, profile[lag] + 0.03, address, color=colour, rotation=90, ha="center", va="bottom", fontsize=7)
+            ax.text(lag, profile[lag] + 0.03, address, color=colour, rotation=90, ha="center", va="bottom", fontsize=6)
     ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
     return ax
 
