@@ -55,7 +55,7 @@ def share_legend(figure: Figure, axes: Iterable[Axes], ncols: int = 4) -> Legend
 
 MARKERS = "os^Dv<>P"
 LINES = ("-", "--", "-.", ":")
-LAG_LABEL = "lag   ← past · now →"
+LAG_LABEL = "← past · lag · now →"
 
 
 def plot_profiles(

@@ -17,8 +17,21 @@ from capcore.architectures import Hierarchical
 from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours
 from chapters.hierarchical.study import digits
 
-PAST_TO_NOW = "← past · lag · now →"
 STYLES = ("-", "--", "-.", ":")
+ROUNDING = 1e-28  # squares of coefficients' rounding errors, summed over tens of inputs, stay below it
+
+
+def shade_rounding(ax: Axes) -> Axes:
+    """A band, with its name, over the losses of a logarithmic axis that are rounding; nothing where there are none."""
+    low, high = ax.get_ylim()
+    if low < ROUNDING:
+        ax.axhspan(low, ROUNDING, color="0.92", zorder=0)
+        ax.set_ylim(low, high)
+        ax.annotate(
+            "rounding", (0.02, ROUNDING), (0, -4), ("axes fraction", "data"), "offset points",
+            va="top", fontsize=8, color="0.3",
+        )  # fmt: skip
+    return ax
 
 
 def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
@@ -58,16 +71,16 @@ def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -
             colour = colours[int(np.argmax(taps)) + 1] if taps.any() else "black"
             ax.stairs(profile[[lag]], edges[lag : lag + 2], fill=True, color=colour)
             address = "".join(map(str, taps[::-1]))
-            ax.text(lag, profile[lag] + 0.03, address, color=colour, rotation=90, ha="center", va="bottom", fontsize=7)
-    ax.set(xlabel=PAST_TO_NOW, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
+            ax.text(lag, profile[lag] + 0.03, address, color=colour, rotation=90, ha="center", va="bottom", fontsize=6)
+    ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
     return ax
 
 
 def plot_lines(profiles: Mapping[str, np.ndarray], ax: Axes, colours: Mapping[str, object], xlabel: str = "") -> Axes:
     """One line per profile; without ``xlabel`` over the lags, the most recent at the right."""
     for label, values in profiles.items():
-        ax.plot(np.arange(len(values)), values, color=colours[label], label=label)
-    ax.set(xlabel=xlabel or PAST_TO_NOW, ylabel="capacity", ylim=(0, 1.05))
+        ax.step(np.arange(len(values)), values, where="mid", color=colours[label], label=label)
+    ax.set(xlabel=xlabel or LAG_LABEL, ylabel="capacity", ylim=(0, 1.05))
     if not xlabel:
         ax.set_xlim(len(values) - 0.5, -0.5)
     ax.legend()
@@ -113,7 +126,7 @@ def plot_losses(
         ax.axhline(benchmark[1], color="0.3", linestyle=":", linewidth=1.2, label=benchmark[0])
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel="loss  $L = \\hat v - v^*$")
     ax.legend()
-    return ax
+    return shade_rounding(ax)
 
 
 def plot_histories(curves: Mapping[str, np.ndarray], ax: Axes, styles: Mapping[str, str] | None = None) -> Axes:
@@ -129,7 +142,7 @@ def plot_histories(curves: Mapping[str, np.ndarray], ax: Axes, styles: Mapping[s
         ax.plot(np.arange(1, len(history) + 1), history, style, linewidth=1.2, label=label)
     ax.set(xscale="log", yscale="log", xlabel="iteration", ylabel="loss")
     ax.legend()
-    return ax
+    return shade_rounding(ax)
 
 
 def legend_below(ax: Axes, *others: Axes, side: str = "center", ncols: int = 2) -> Axes:

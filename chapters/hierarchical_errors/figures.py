@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE
-from chapters.hierarchical.figures import PAST_TO_NOW
+from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
 from chapters.hierarchical_errors.study import PredictionErrors, relative_to
 
@@ -20,10 +19,11 @@ def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_r
         (compared.errors, "squared errors", CYCLE[0], "-"),
         (compared.bounds, r"bound $n_S-\kappa_S$", CYCLE[1], "--"),
     ):
-        ax.plot(x, spread.mean, line, color=colour, label=label)
+        ax.step(x, spread.mean, line, where="mid", color=colour, label=label)
         low = np.maximum(spread.mean - spread.deviation, 0)
-        ax.fill_between(x, low, spread.mean + spread.deviation, color=colour, alpha=0.25, linewidth=0)
-    ax.set(xlabel=xlabel, ylabel="share", xlim=(-0.5, x[-1] + 0.5), ylim=(0, None))
+        high = spread.mean + spread.deviation
+        ax.fill_between(x, low, high, step="mid", color=colour, alpha=0.25, linewidth=0)
+    ax.set(xlabel=xlabel, ylabel="share of the whole", xlim=(-0.5, x[-1] + 0.5), ylim=(0, None))
     if recent_right:
         ax.invert_xaxis()
     return ax
@@ -31,7 +31,7 @@ def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_r
 
 def plot_runs(runs: Runs, axes: Sequence[Axes]) -> Sequence[Axes]:
     """Figure 6: :func:`plot_errors_and_bounds` along the inputs and along the eigenvectors of the covariance."""
-    plot_errors_and_bounds(runs.inputs, axes[0], PAST_TO_NOW, recent_right=True)
+    plot_errors_and_bounds(runs.inputs, axes[0], LAG_LABEL, recent_right=True)
     plot_errors_and_bounds(runs.eigenvectors, axes[1], "eigenvector of the covariance (0 = largest eigenvalue)")
     axes[0].legend(loc="upper right")
     return axes
@@ -92,7 +92,7 @@ def plot_model_against_truth(errors: PredictionErrors, axes: np.ndarray) -> np.n
             ax.set(xlim=(lags[-1] + 0.5, -0.5))
             ax.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
     for ax in axes[-1]:
-        ax.set_xlabel(PAST_TO_NOW)
+        ax.set_xlabel(LAG_LABEL)
     axes[0, 0].set_title("coefficients")
     axes[1, 0].set_title("autocorrelation")
     return axes

@@ -128,6 +128,8 @@ def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, loga
     """
     for i, (label, (capacity, loss)) in enumerate(curves.items()):
         seen = np.asarray(loss) > 0
+        if not seen.any():
+            continue
         ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], color=CYCLE[i], marker=MARKERS[i], label=label)
     ax.set(yscale="log", xlabel="exact κ", ylabel="loss  $L = \\hat v - v^*$")
     if logarithmic:

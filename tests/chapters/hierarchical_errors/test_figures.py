@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from capcore import AR1, Hierarchical, PowerLaw
-from chapters.hierarchical.figures import PAST_TO_NOW
+from capcore.plotting import LAG_LABEL
 from chapters.hierarchical_errors import figures as draw
 from chapters.hierarchical_errors.runs import many_runs
 from chapters.hierarchical_errors.study import PredictionErrors
@@ -30,7 +30,7 @@ def curves(ax):
 def test_figure_6_shows_means_with_bands_cut_at_zero(runs):
     figure, axes = plt.subplots(2, 1)
     draw.plot_runs(runs, axes)
-    assert axes[0].get_xlabel() == PAST_TO_NOW
+    assert axes[0].get_xlabel() == LAG_LABEL
     for ax, compared in zip(axes, (runs.inputs, runs.eigenvectors), strict=True):
         shown = curves(ax)
         assert shown["squared errors"] == pytest.approx(compared.errors.mean)

@@ -48,7 +48,7 @@ def test_the_three_panels_are_titled_and_have_common_legends():
 def test_zeros_are_not_drawn(ax, logarithmic):
     curves = {"a": (np.array([2, 4, 6]), np.array([0.1, 0.01, 0.0])), "b": (np.array([2]), np.array([0.0]))}
     assert draw.plot_law(curves, ax, logarithmic) is ax
-    assert [line.get_xdata().tolist() for line in ax.get_lines()] == [[2, 4], []]
+    assert [line.get_xdata().tolist() for line in ax.get_lines()] == [[2, 4]], "nothing is left of b, not even a name"
     assert ax.get_xscale() == ("log" if logarithmic else "linear") and ax.get_yscale() == "log"
 
 
