@@ -7,11 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.legend import Legend
 from matplotlib.text import Text
-from matplotlib.ticker import FixedFormatter, FuncFormatter
+from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import ScaledTranslation
 
 INSIDE = (0.62, 0.25)  # most of a panel's width, and of its area, that a legend inside it may take
 NAMES = 0.42  # most of the figure's width for the names of rows
+LONG = 6  # letters of a name, and not of a number
 GAP = 0.06  # inches between a panel's labels and the legend below
 
 
@@ -24,12 +25,18 @@ def fit_labels(ax: Axes) -> None:
         _wrap(title, whole.x1 - start - _length(ax._right_title))  # type: ignore[attr-defined]
     _wrap(ax.xaxis.label, 2 * min(whole.x1 - middle, middle - whole.x0))
     _wrap(ax.yaxis.label, 1.15 * box.height)
-    _thin(ax.xaxis)
+    thin(ax.xaxis)
+
+
+def names_rows(ax: Axes) -> bool:
+    """Whether words stand at the ticks of the vertical axis."""
+    words = (text.get_text() for text in ax.get_yticklabels() if "$" not in text.get_text())
+    return isinstance(ax.yaxis.get_major_locator(), FixedLocator) and any(len(word) > LONG for word in words)
 
 
 def _fit_names(ax: Axes) -> None:
     """Names of rows in two lines where they are long and the rows are far enough apart."""
-    if not isinstance(ax.yaxis.get_major_formatter(), FixedFormatter) or not ax.get_yticks().size:
+    if not names_rows(ax):
         return
     shown = [text for text in ax.get_yticklabels() if text.get_text()]
     room = NAMES * ax.figure.bbox.width
@@ -45,7 +52,7 @@ def _fit_names(ax: Axes) -> None:
         ax.set_yticks(ax.get_yticks(), said)
 
 
-def _thin(axis: Axis) -> None:
+def thin(axis: Axis) -> None:
     """Take every second label away, until none touches the next."""
     while True:
         shown = [text for text in axis.get_ticklabels() if text.get_text() and text.get_visible()]
@@ -53,9 +60,9 @@ def _thin(axis: Axis) -> None:
         if all(one.x1 + 2 <= other.x0 for one, other in zip(boxes, boxes[1:], strict=False)) or len(shown) < 3:
             return
         places = axis.get_ticklocs()
-        if isinstance(axis.get_major_formatter(), FixedFormatter | FuncFormatter):
-            names = [text.get_text() if i % 2 == 0 else "" for i, text in enumerate(axis.get_ticklabels())]
-            axis.set_ticks(places, names)
+        if isinstance(axis.get_major_locator(), FixedLocator):
+            names = [text.get_text() for text in axis.get_ticklabels()]
+            axis.set_ticks(places[::2], names[::2])
         else:
             axis.set_ticks(places[::2])
 

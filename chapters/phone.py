@@ -14,9 +14,8 @@ from weakref import WeakKeyDictionary
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec, SubplotSpec
-from matplotlib.ticker import FixedFormatter
 
-from chapters.fitting import fit_columns, fit_labels, place_legend
+from chapters.fitting import fit_columns, fit_labels, names_rows, place_legend, thin
 
 WIDTH = 3.65  # inches: 350 pixels, the column of text on a phone of 390
 BESIDE = 0.8  # inches that labels of a panel take above and below it, until they are measured
@@ -40,8 +39,8 @@ def narrow(figure: Figure, width: float = WIDTH) -> Figure:
     """
     panels = _in_order([ax for ax in figure.axes if _place(ax) is not None and not hasattr(ax, "_colorbar")])
     heights = [_height(ax) for ax in panels]
-    for ax in [ax for ax in figure.axes if hasattr(ax, "_colorbar")]:
-        _put_below(ax)
+    for bar in [ax for ax in figure.axes if hasattr(ax, "_colorbar")]:
+        _put_below(bar)
     _name_places(panels)
     _stack(panels, heights)
     figure.set_size_inches(width, sum(heights) + BESIDE * len(panels))
@@ -53,6 +52,9 @@ def narrow(figure: Figure, width: float = WIDTH) -> Figure:
     _arrange(figure)
     for ax in panels:
         fit_labels(ax)
+    for ax in figure.axes:
+        if hasattr(ax, "_colorbar"):
+            thin(ax.xaxis)
     for ax, legend in legends.items():
         legend.set_in_layout(True)
         place_legend(legend, ax)
@@ -83,7 +85,7 @@ def _height(ax: Axes) -> float:
 
 def _shape(ax: Axes, height: float) -> float:
     """The height that a panel should have: the one it had, or the one that its width allows if its shape is fixed."""
-    if ax.get_aspect() != "auto" and isinstance(ax.yaxis.get_major_formatter(), FixedFormatter):
+    if ax.get_aspect() != "auto" and names_rows(ax):
         ax.set_aspect("auto")  # rows that have names keep their height
     if ax.get_aspect() == "auto":
         return height
