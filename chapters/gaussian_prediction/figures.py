@@ -24,16 +24,20 @@ def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
     errors = curve.coefficients(w) - curve.target[:, None]
     optimum = curve.coefficients(curve.optimum) - curve.target
     crossings = curve.coefficients(curve.crossings(curve.optimum)) - curve.target[:, None]
-    ax.plot(*errors, color="C0", label="errors X")
-    ax.axline(
-        (0, 0), tuple(optimum), color="C1", linestyle="--", linewidth=1.3, label="$\\mathcal{K}^\\perp$ of the optimum"
-    )
-    ax.plot(*crossings, "s", color="C3", markerfacecolor="none", markersize=9, label="crossings")
-    ax.plot(*optimum, "o", color="C2", label="optimal error")
+    ax.plot(*errors, color="C0")
+    ax.axline((0, 0), tuple(optimum), color="C1", linestyle="--", linewidth=1.3)
+    ax.plot(*crossings, "o", color="C0", markerfacecolor="white", markersize=7)
+    ax.plot(*optimum, "o", color="C0", markersize=7)
     ax.plot(0, 0, "+", color="k", markersize=8)
-    ax.annotate("X = 0", (0, 0), xytext=(6, 5), textcoords="offset points")
+    others = [each for each in crossings.T if not np.allclose(each, optimum)]
+    ax.annotate("optimum", (*optimum,), (-2, -15), textcoords="offset points", ha="right")
+    for name, at in (("target, X = 0", np.zeros(2)), *(("no optimum", each) for each in others)):
+        ax.annotate(name, (*at,), (8, 4), textcoords="offset points")
+    ax.annotate("errors X", (*errors[:, -1],), (-4, 4), textcoords="offset points", color="C0", ha="right")
+    middle = np.mean([*others, optimum], axis=0)
+    ax.annotate(r"$\mathcal{K}^\perp$", (*middle,), (6, 4), textcoords="offset points", color="C1", fontsize=11)
     ax.set(xlabel="$X_0$", ylabel="$X_1$", aspect="equal")
-    ax.legend(loc="upper right")
+    ax.margins(0.12)
     return ax
 
 
@@ -47,7 +51,7 @@ LOOKS = {
 
 
 def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: str, first: int = 0) -> Axes:
-    """One line per family, told apart by colour and dash; position 0 at the left.
+    """One line per family over the lags, told apart by colour and dash; the most recent at the right.
 
     Parameters
     ----------
@@ -57,6 +61,7 @@ def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: s
         dashes = STYLES[i % len(STYLES)]
         ax.plot(first + np.arange(len(values)), values, label=process_name(family), linestyle=dashes)
     ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.invert_xaxis()
     return ax
 
 
