@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -24,7 +26,8 @@ def fit_labels(ax: Axes) -> None:
     for title, start in ((ax._left_title, box.x0), (ax.title, whole.x0)):  # type: ignore[attr-defined]
         _wrap(title, whole.x1 - start - _length(ax._right_title))  # type: ignore[attr-defined]
     _wrap(ax.xaxis.label, 2 * min(whole.x1 - middle, middle - whole.x0))
-    _wrap(ax.yaxis.label, 1.15 * box.height)
+    if ax.yaxis.label.get_rotation() == 90:
+        _wrap(ax.yaxis.label, 1.15 * box.height)
     thin(ax.xaxis)
 
 
@@ -57,7 +60,7 @@ def thin(axis: Axis) -> None:
     while True:
         shown = [text for text in axis.get_ticklabels() if text.get_text() and text.get_visible()]
         boxes = sorted((text.get_window_extent() for text in shown), key=lambda box: box.x0)
-        if all(one.x1 + 2 <= other.x0 for one, other in zip(boxes, boxes[1:], strict=False)) or len(shown) < 3:
+        if all(one.x1 + 2 <= other.x0 for one, other in itertools.pairwise(boxes)) or len(shown) < 3:
             return
         places = axis.get_ticklocs()
         if isinstance(axis.get_major_locator(), FixedLocator):
@@ -102,7 +105,11 @@ def place_legend(legend: Legend, ax: Axes) -> None:
     """Leave a small legend inside its panel; put another below it."""
     box, size, figure = ax.get_window_extent(), legend.get_window_extent(), ax.figure
     inside = box.x0 <= size.x0 + 1 and size.x1 <= box.x1 + 1 and box.y0 <= size.y0 + 1 and size.y1 <= box.y1 + 1
-    if inside and size.width <= INSIDE[0] * box.width and size.width * size.height <= INSIDE[1] * box.width * box.height:
+    if (
+        inside
+        and size.width <= INSIDE[0] * box.width
+        and size.width * size.height <= INSIDE[1] * box.width * box.height
+    ):
         return
     labels = ax.xaxis.get_tightbbox()
     depth = GAP + (0 if labels is None else max(box.y0 - labels.y0, 0) / figure.dpi)
@@ -122,22 +129,22 @@ def fit_columns(legend: Legend, room: float) -> None:
     for columns in range(min(4, len(labels)), 0, -1):
         legend.set_ncols(columns)
         legend._init_legend_box(handles, labels, markerfirst=True)  # type: ignore[attr-defined]
-        legend.set_title(title or None)
+        legend.set_title(title or None)  # type: ignore[arg-type]
         legend._set_loc(legend._get_loc())  # type: ignore[attr-defined]
         if legend.get_window_extent().width <= room:
             return
-    key = legend.handlelength + legend.handletextpad + 2 * legend.borderpad
+    sample = legend.handlelength + legend.handletextpad + 2 * legend.borderpad  # in heights of a letter
     for text in legend.get_texts():
-        _wrap(text, room - key * text.get_fontsize() * legend.get_figure(root=True).dpi / 72)  # type: ignore[union-attr]
+        _wrap(text, room - sample * float(text.get_fontsize()) * legend.get_figure(root=True).dpi / 72)  # type: ignore[union-attr]
 
 
 def _entries(legend: Legend) -> tuple[list[Artist], list[str]]:
     """What the legend names, and how: the things themselves where the axes have them, otherwise its own samples."""
     labels = [text.get_text() for text in legend.get_texts()]
-    axes = [legend.axes] if legend.axes is not None else legend.get_figure(root=True).axes  # type: ignore[union-attr]
+    axes = [legend.axes] if legend.axes is not None else legend.get_figure(root=True).axes
     named: dict[str, Artist] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             named.setdefault(label, handle)
     samples = zip(labels, legend.legend_handles, strict=True)
-    return [named.get(label, sample) for label, sample in samples], labels
+    return [named.get(label, sample) for label, sample in samples], labels  # type: ignore[misc]

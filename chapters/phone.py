@@ -115,7 +115,10 @@ def _name_places(panels: list[Axes]) -> None:
         place = ax.get_subplotspec()
         ax.set_title(
             f"{down[place.rowspan.start]}{across[place.colspan.start]}",  # type: ignore[union-attr]
-            loc="right", color="0.45", fontsize=8, style="italic",
+            loc="right",
+            color="0.45",
+            fontsize=8,
+            style="italic",
         )
 
 
@@ -130,8 +133,9 @@ def _stack(panels: list[Axes], heights: list[float]) -> None:
             if not ax.get_ylabel():
                 ax.set_ylabel(beside[0].get_ylabel())
     figure = panels[0].get_figure(root=True)
-    for ax, place in zip(panels, GridSpec(len(panels), 1, figure=figure, height_ratios=heights), strict=True):
-        ax.set_subplotspec(place)
+    grid = GridSpec(len(panels), 1, figure=figure, height_ratios=heights)
+    for place, ax in enumerate(panels):
+        ax.set_subplotspec(grid[place])
 
 
 def _put_below(ax: Axes) -> None:

@@ -35,7 +35,8 @@ def picture(figure: Figure) -> Bundle:
     Pictures are left out where the environment says ``CAPCORE_FIGURES=off``.
     """
     wanted = os.environ.get("CAPCORE_FIGURES", "on")
-    data, metadata = {"text/plain": repr(figure)}, {}
+    data: dict[str, str] = {"text/plain": repr(figure)}
+    metadata: dict[str, Any] = {}
     if wanted == "off":
         return data, metadata
     with laid_out(figure) as box:

@@ -37,7 +37,9 @@ def size(svg: str) -> tuple[int, int]:
     """
     found = SIZE.search(svg)
     if found is None:
-        raise ValueError(f"found no width and height in points in {svg[:200]!r}, expected those that Matplotlib writes.")
+        raise ValueError(
+            f"found no width and height in points in {svg[:200]!r}, expected those that Matplotlib writes."
+        )
     first, second = (round(float(points) * 4 / 3) for points in found.groups()[1:])
     return (first, second) if found[1] == "width" else (second, first)
 
@@ -60,14 +62,14 @@ def visit_picture(self: Any, node: picture) -> None:
     """Write both images: the source for phones first, then the one for everybody else."""
     (narrow, wide), written = node.children, []
     for image in (narrow, wide):
-        name = self.builder.images.get(image["uri"])  # type: ignore[index]
-        where = posixpath.join(self.builder.imgpath, quote(name)) if name else image["uri"]  # type: ignore[index]
-        width, height = image["size"]  # type: ignore[index]
+        name = self.builder.images.get(image["uri"])
+        where = posixpath.join(self.builder.imgpath, quote(name)) if name else image["uri"]
+        width, height = image["size"]
         written.append((escape(where), f'width="{width}" height="{height}"'))
     (narrow_file, narrow_size), (wide_file, wide_size) = written
     self.body.append(
         f'<picture><source media="{PHONE}" srcset="{narrow_file}" {narrow_size}>'
-        f'<img src="{wide_file}" {wide_size} alt="{escape(wide.get("alt", ""))}"></picture>\n'  # type: ignore[attr-defined]
+        f'<img src="{wide_file}" {wide_size} alt="{escape(wide.get("alt", ""))}"></picture>\n'
     )
     raise nodes.SkipNode
 
@@ -79,7 +81,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     def render_image(self: NbElementRenderer, data: MimeData) -> list[nodes.Element]:
         return in_two_widths(plain, self, data)
 
-    NbElementRenderer.render_image = render_image  # type: ignore[method-assign]
+    NbElementRenderer.render_image = render_image
     app.add_node(picture, html=(visit_picture, None))
     app.add_node(sized_image)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -97,7 +97,7 @@ def figures_are_legible(page):
     assert figures
     for figure in figures:
         assert figure["wide"] <= 0, figure
-        assert 0 <= figure["left"] and figure["right"] <= page.viewport_size["width"], figure
+        assert figure["left"] >= 0 and figure["right"] <= page.viewport_size["width"], figure
         assert figure["narrow"] is None or figure["narrow"] == narrow, figure
         assert figure["narrow"] is None or figure["small"] or 0.96 <= figure["scale"] <= 1, figure
     assert any(figure["narrow"] is not None for figure in figures), "at least one figure of a notebook"

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 import re
 
 import matplotlib.pyplot as plt
@@ -80,7 +81,7 @@ def test_panels_stand_one_below_the_other_in_the_order_of_reading_and_as_high_as
     narrow(figure).draw_without_rendering()
     boxes = [ax.get_window_extent() for ax in np.atleast_1d(axes).flat]
     assert figure.get_figwidth() == WIDTH
-    assert all(above.y0 > below.y1 for above, below in zip(boxes, boxes[1:], strict=False))
+    assert all(above.y0 > below.y1 for above, below in itertools.pairwise(boxes))
     assert {round(box.x0) for box in boxes} == {round(boxes[0].x0)}
     np.testing.assert_allclose([box.height for box in boxes], heights, rtol=0.06)
 
