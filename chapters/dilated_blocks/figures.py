@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from capcore.plotting import CYCLE, channel_colours
+from capcore.plotting import CYCLE, layer_colours
 from chapters.shared.lag_figures import LAG_AXIS
 
 
@@ -19,12 +19,12 @@ def plot_stack(dilations: Sequence[int], ax: Axes) -> Axes:
     ----------
     dilations : of each layer, the one nearest the input first. They are named at the right; equal ones have one colour.
     """
-    colours = channel_colours(sorted({*dilations}))
+    colours = dict(zip(sorted({*dilations}), layer_colours(len({*dilations})), strict=True))
     reached = {0}
     for l, step in reversed([*enumerate(dilations)]):
         edges = [[(at + tap, l), (at, l + 1)] for at in sorted(reached) for tap in (0, step)]
         ax.add_collection(LineCollection(edges, colors=[colours[step]], linewidths=1.1))
-        ax.text(-0.8, l + 0.5, str(step), color=colours[step], va="center")
+        ax.text(-0.8, l + 0.5, str(step), va="center")
         reached = {at + tap for at in reached for tap in (0, step)}
         ax.plot(sorted(reached), [l] * len(reached), "o", color="0.3", markersize=2)
     ax.plot(0, len(dilations), "o", color="black", markersize=4)

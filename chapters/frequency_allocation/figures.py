@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE, channel_colours
+from capcore.plotting import CYCLE
+from chapters.shared.lag_figures import line_colours
 
 FREQUENCY_LABEL = "frequency (cycles per input)"
 CAPACITY_LABEL = "capacity per mode"
@@ -20,7 +21,7 @@ def plot_along_frequencies(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes
     ----------
     profiles : label → (n // 2 + 1,) mean capacity of the modes of each frequency.
     """
-    colours = channel_colours(range(len(profiles)))
+    colours = line_colours(profiles)
     for i, (label, values) in enumerate(profiles.items()):
         ax.plot(np.linspace(0, 0.5, len(values)), values, label=label, color=colours[i])
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)

@@ -9,9 +9,7 @@ from matplotlib.axes import Axes
 
 from chapters.gaussian_prediction.optima import Curve
 from chapters.gaussian_prediction.response import Answer
-from chapters.shared.process_names import process_name
-
-STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+from chapters.shared.process_names import process_look, process_name
 
 
 def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
@@ -58,8 +56,8 @@ def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: s
     lines : family → (n,) values. first : abscissa of their first entry.
     """
     for i, (family, values) in enumerate(lines.items()):
-        dashes = STYLES[i % len(STYLES)]
-        ax.plot(first + np.arange(len(values)), values, label=process_name(family), linestyle=dashes)
+        look = {**process_look(family, i), "marker": ""}
+        ax.plot(first + np.arange(len(values)), values, label=process_name(family), **look)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.invert_xaxis()
     return ax

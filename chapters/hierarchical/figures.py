@@ -14,7 +14,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.patches import Rectangle
 
 from capcore.architectures import Hierarchical
-from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours
+from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours, layer_colours
 from chapters.hierarchical.study import digits
 
 STYLES = ("-", "--", "-.", ":")
@@ -39,7 +39,7 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
 
     Time runs to the right. A node is a position in a layer (with all of its channels), an edge a tap.
     """
-    colours = channel_colours(range(1, arch.n_layers + 1))
+    colours = [(), *layer_colours(arch.n_layers)]
     path = np.concatenate([[0], np.cumsum(np.array(arch.dilations) * digits(arch.kernel_sizes)[lag])])
     path = lag - path  # where the path stands above so many layers
     reached = {0}
@@ -49,7 +49,7 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
         ax.add_collection(LineCollection(edges, colors=[colours[l]], linewidths=0.8, zorder=2))
         ax.plot([path[l - 1], path[l]], [l - 1, l], color=colours[l], linewidth=3.5, solid_capstyle="round", zorder=3)
         tap = (path[l - 1] - path[l]) // arch.dilations[l - 1]
-        ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", color=colours[l], va="center")
+        ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", va="center")
         reached = {at + step for at in reached for step in steps}
     ax.plot(sorted(reached), [0] * len(reached), "|", color="0.3", markersize=5, zorder=1)
     ax.plot(0, arch.n_layers, "o", color="black", markersize=5, zorder=4)
@@ -63,15 +63,15 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
 
 def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -> Axes:
     """A profile over the lags; those with at most one digit other than 0 in colour, with all of their digits."""
-    colours = channel_colours(range(1, len(kernel_sizes) + 1))
+    colours = layer_colours(len(kernel_sizes))
     edges = np.arange(len(profile) + 1) - 0.5
     ax.stairs(profile, edges, fill=True, color="0.85")
     for lag, taps in enumerate(digits(kernel_sizes)):
         if np.count_nonzero(taps) <= 1:
-            colour = colours[int(np.argmax(taps)) + 1] if taps.any() else "black"
+            colour = colours[int(np.argmax(taps))] if taps.any() else "black"
             ax.stairs(profile[[lag]], edges[lag : lag + 2], fill=True, color=colour)
             address = "".join(map(str, taps[::-1]))
-            ax.text(lag, profile[lag] + 0.03, address, color=colour, rotation=90, ha="center", va="bottom", fontsize=6)
+            ax.text(lag, profile[lag] + 0.03, address, rotation=90, ha="center", va="bottom", fontsize=7)
     ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
     return ax
 
@@ -195,9 +195,7 @@ def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
 
     Where a profile falls below an earlier one it is hidden.
     """
-    import seaborn as sns  # see channel_colours
-
-    shades = sns.color_palette("mako", len(profiles) + 2)[1:-1]
+    shades = list(channel_colours(range(1, len(profiles) + 1)).values())
     for i, (label, values) in reversed(list(enumerate(profiles.items()))):
         edges = np.arange(len(values) + 1) - 0.5
         heights = np.append(values, values[-1])

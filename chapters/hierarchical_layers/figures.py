@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from chapters.shared.layer_figures import layer_colours
+from capcore.plotting import layer_colours
 
 Cell = tuple[int, int]
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))

@@ -11,6 +11,7 @@ from matplotlib.collections import LineCollection
 from capcore.architectures import Recurrent
 from capcore.plotting import CYCLE, MARKERS, channel_colours, share_legend
 from chapters.shared.lag_figures import LAG_AXIS
+from chapters.shared.process_names import process_look
 
 FAINT = "0.82"
 
@@ -130,7 +131,7 @@ def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, loga
         seen = np.asarray(loss) > 0
         if not seen.any():
             continue
-        ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], color=CYCLE[i], marker=MARKERS[i], label=label)
+        ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], label=label, **process_look(label, i))
     ax.set(yscale="log", xlabel="exact κ", ylabel="loss  $L = \\hat v - v^*$")
     if logarithmic:
         _powers_of_two(ax)

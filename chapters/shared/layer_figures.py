@@ -7,15 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, layer_colours
 from chapters.shared.lag_figures import LAG_AXIS
-
-
-def layer_colours(n_layers: int) -> list[tuple]:
-    """Colours from light (nearest the input) to dark, farther apart than those of ``channel_colours``."""
-    import seaborn as sns  # see channel_colours
-
-    return sns.color_palette("viridis_r", n_layers)
 
 
 def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: bool = False) -> Axes:
