@@ -29,6 +29,7 @@
 // Height: .cap-explorer[data-kind="<kind>"] in explorer.css sets --cap-height, and --cap-height-narrow for less than 560
 //   pixels, to what the live explorer needs with the table folded; the picture stands in the same box, so that nothing
 //   below moves. test_explorers_in_browser.py fails when they are too small.
+// CapExplorer.compose(width, height, [[svg, left, top], …]) → one SVG of several plots, for figures of more than one.
 // Plot: give `width`, `marginLeft` and so on; text is 12 pixels, in the page's font. aria-labels on <g> are taken out
 //   here, and the figure is role="img" with the label. The address is #<name>?key=value&…, only what differs from the
 //   defaults; wrong values are the defaults. Nothing is animated. If drawing fails at first, the picture stays.
@@ -282,5 +283,15 @@ const CapExplorer = (() => {
     for (const root of document.querySelectorAll(`.cap-explorer[data-kind="${kind}"]`)) new Explorer(root, spec);
   }
 
-  return { register, element };
+  // One SVG of several, each at its place: [[svg, left, top], …]. The pointer's x and y are those of the whole.
+  function compose(width, height, parts) {
+    const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const place = (svg, values) => Object.entries(values).forEach(([name, value]) => svg.setAttribute(name, value));
+    place(whole, { width, height, viewBox: `0 0 ${width} ${height}` });
+    for (const [svg, x, y] of parts) place(svg, { x, y });
+    whole.append(...parts.map(([svg]) => svg));
+    return whole;
+  }
+
+  return { register, element, compose };
 })();
