@@ -65,6 +65,7 @@ def look(stack: Hierarchical, problem: Problem, found: FitResult) -> dict[str, A
     return {
         "iterations": found.n_iterations,
         "loss": float(f"{found.loss:.3g}"),
+        "converged": found.converged,
         "excess": round(float(np.maximum(squares - limit, 0).sum() / squares.sum()), 4),
         "total": space.dimension,
         "per_input": space.per_input().round(4).tolist(),
@@ -81,10 +82,13 @@ def course(stack: Hierarchical, settings: dict[str, Any], method: str) -> list[d
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
-    """Order → method → :func:`course`, and the exact generic capacity of each order; plain types."""
+    """``levels`` of the loss; ``stacks``: order → dilations, exact generic capacity, and :func:`course` by method."""
     made = stacks(settings)
+    found: dict[str, Any] = {
+        order: {"dilations": list(stack.dilations), "total": stack.generic_capacity(), "runs": {}}
+        for order, stack in made.items()
+    }
     jobs = [(order, method) for order in made for method in settings["max_iterations"]]
-    found: dict[str, Any] = {order: {"total": stack.generic_capacity()} for order, stack in made.items()}
     for order, method in tqdm(jobs, unit="run", disable=not progress):
-        found[order][method] = course(made[order], settings, method)
-    return found
+        found[order]["runs"][method] = course(made[order], settings, method)
+    return {"levels": list(settings["levels"]), "stacks": found}
