@@ -106,15 +106,16 @@
 
   // The axes of both inputs dropped onto 𝒦; the squared length of a shadow is the capacity of the input.
   function shadows(k, side, { Plot, colours }) {
-    const domain = [-0.62, 1.22], tips = [[1, 0], [0, 1]], ends = k.map((part) => k.map((each) => part * each));
+    const domain = [-0.6, 1.3], tips = [[1, 0], [0, 1]], ends = k.map((part) => k.map((each) => part * each));
     const names = tips.map((tip, i) => `lag ${i}: ${(k[i] ** 2).toFixed(2)}`), looks = [colours.text, colours.series(3)];
     const each = (draw) => tips.map((tip, i) => draw(tip, ends[i], looks[i], i));
     const line = (points, options) => Plot.line(points, { clip: true, ...options });
     return Plot.plot({
       width: side, height: side, margin: 4, x: { domain, axis: null }, y: { domain, axis: null },
       marks: [
+        Plot.text(["squared shadow on 𝒦 = capacity"], { frameAnchor: "top", fontSize: 12 }),
         line([-3, 3].map((step) => plus([0, 0], k, step)), { stroke: colours.series(1), strokeWidth: 1.5 }),
-        each((tip, end, stroke, i) => line([[0, 0], end], { stroke, strokeWidth: 4 + 4 * (1 - i), strokeOpacity: 0.75 })),
+        each((tip, end, stroke, i) => line([[0, 0], end], { stroke, strokeWidth: 8 - 4 * i })),
         each((tip, end, stroke) => line([tip, end], { stroke, strokeDasharray: "2 3" })),
         each((tip, end, stroke) =>
           Plot.arrow([tip], { x1: 0, y1: 0, x2: (d) => d[0], y2: (d) => d[1], stroke, strokeWidth: 2 })),
@@ -139,7 +140,7 @@
         { name: "ways", label: "Sliders", type: "select", value: "space",
           options: [["space", "along and across 𝒦"], ["inputs", "input by input"]] },
         { name: "model", label: "Model", type: "select", value: 0, options: data.models.map(({ name }, i) => [i, name]) },
-        { name: "correlation", label: "Correlation of the inputs", type: "range", min: -0.9, max: 0.9, step: STEP,
+        { name: "correlation", label: "Correlation of the inputs", type: "range", min: -0.95, max: 0.95, step: STEP,
           value: data.correlation, format: signed },
       ];
     },
@@ -147,7 +148,7 @@
     draw({ data, state, width, Plot, colours }) {
       const found = situation(data, state), { before, after } = found, k = before.space;
       const narrow = width < NARROW, side = narrow ? Math.min(width, 380) : Math.min(430, 0.6 * width);
-      const small = narrow ? 190 : Math.min(260, width - side - 20);
+      const small = narrow ? 200 : Math.min(260, width - side - 20);
       const figure = CapExplorer.compose(width, narrow ? side + small : side, [
         [plane(found, side, { Plot, colours }), 0, 0],
         [shadows(after.space, small, { Plot, colours }), narrow ? (width - small) / 2 : side + 20, narrow ? side : (side - small) / 2],

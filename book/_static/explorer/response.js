@@ -14,7 +14,7 @@
     return Plot.plot({
       width, height, marginLeft: 44, marginRight: 8, marginTop: 20, marginBottom: 22,
       x: { domain: [values.length - 0.5, -0.5], label: null },
-      y: { label: null, ticks: 4, ...options.y },
+      y: { label: null, ticks: [0, 0.5, 1], ...options.y },
       marks: [
         Plot.ruleY([0], { stroke: colours.muted }),
         Plot.rectY(each, { x1: (d) => d.lag - 0.5, x2: (d) => d.lag + 0.5, y: "value", inset: width < 400 ? 0.2 : 0.5, fill: options.fill }),
@@ -46,7 +46,7 @@
     controls({ data }) {
       const models = Object.keys(data), n = data[models[0]].capacities.length;
       return [
-        { name: "lag", label: "The target’s coefficient moves at lag", type: "range", min: 0, max: n - 1, value: 12, backwards: true },
+        { name: "lag", label: "Target moves at lag", type: "range", min: 0, max: n - 1, value: 12, backwards: true },
         { name: "model", label: "Model", type: "select", value: models[0], options: models.map((each) => [each, each]) },
       ];
     },
