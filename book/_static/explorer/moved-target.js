@@ -149,11 +149,12 @@
       const found = situation(data, state), { before, after } = found, k = before.space;
       const narrow = width < NARROW, side = narrow ? Math.min(width, 380) : Math.min(430, 0.6 * width);
       const small = narrow ? 200 : Math.min(260, width - side - 20);
+      const square = plane(found, side, { Plot, colours });
       const figure = CapExplorer.compose(width, narrow ? side + small : side, [
-        [plane(found, side, { Plot, colours }), 0, 0],
+        [square, 0, 0],
         [shadows(after.space, small, { Plot, colours }), narrow ? (width - small) / 2 : side + 20, narrow ? side : (side - small) / 2],
       ]);
-      figure.plane = figure.firstElementChild;
+      figure.plane = square;
       const step = plus(after.target, before.target, -1), answer = plus(after.model, before.model, -1);
       const along = dot(step, k), across = dot(step, [-k[1], k[0]]);
       const capacities = after.space.map((each) => each ** 2);

@@ -66,11 +66,10 @@
       });
       const points = scatter(found, right, narrow ? 220 : PROFILE + MOVES + 16, tools);
       const height = PROFILE + MOVES + 16 + (narrow ? 224 : 0);
-      const figure = CapExplorer.compose(width, height, [
-        [profile, 0, 0], [moves, 0, PROFILE], [points, narrow ? 0 : left + 12, narrow ? PROFILE + MOVES + 20 : 0],
-      ]);
+      const place = narrow ? [0, PROFILE + MOVES + 20] : [left + 12, 0];
+      const figure = CapExplorer.compose(width, height, [[profile, 0, 0], [moves, 0, PROFILE], [points, ...place]]);
       const [low, high] = bounds.map((each) => each * capacities[lag]);
-      Object.assign(figure, { left, below: PROFILE + MOVES, profile, points });
+      Object.assign(figure, { left, below: PROFILE + MOVES, profile, points, place });
       return {
         figure,
         label: `Bars over the lags: capacity of each input, and the move of each trained coefficient when the target’s at lag ${lag} moves by 1.`,
@@ -87,11 +86,11 @@
 
     point({ phase, x, y, figure, data, state, set }) {
       if (phase !== "down" && phase !== "drag") return;
-      const { left, below, profile, points } = figure, { capacities, squares } = data[state.model];
+      const { left, below, profile, points, place } = figure, { capacities, squares } = data[state.model];
       if (x < left && y < below) {
         set("lag", Math.round(profile.scale("x").invert(x)));
       } else {
-        const [across, up] = ["x", "y"].map((name) => points.scale(name)), [dx, dy] = ["x", "y"].map((name) => Number(points.getAttribute(name)));
+        const [across, up] = ["x", "y"].map((name) => points.scale(name)), [dx, dy] = place;
         set("lag", d3.minIndex(capacities, (each, i) => Math.hypot(across.apply(each) + dx - x, up.apply(squares[i]) + dy - y)));
       }
     },

@@ -283,13 +283,20 @@ const CapExplorer = (() => {
     for (const root of document.querySelectorAll(`.cap-explorer[data-kind="${kind}"]`)) new Explorer(root, spec);
   }
 
-  // One SVG of several, each at its place: [[svg, left, top], …]. The pointer's x and y are those of the whole.
+  // One SVG of several, each moved to its place: [[svg, left, top], …]. The pointer's x and y are those of the whole.
   function compose(width, height, parts) {
-    const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    const place = (svg, values) => Object.entries(values).forEach(([name, value]) => svg.setAttribute(name, value));
-    place(whole, { width, height, viewBox: `0 0 ${width} ${height}` });
-    for (const [svg, x, y] of parts) place(svg, { x, y });
-    whole.append(...parts.map(([svg]) => svg));
+    const made = (tag, attributes) => {
+      const each = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [name, value] of attributes) each.setAttribute(name, value);
+      return each;
+    };
+    const whole = made("svg", Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }));
+    for (const [svg, left, top] of parts) {
+      const look = ["class", "fill", "font-family", "font-size", "text-anchor"].filter((name) => svg.hasAttribute(name));
+      const group = made("g", [["transform", `translate(${left},${top})`], ...look.map((name) => [name, svg.getAttribute(name)])]);
+      group.append(...svg.childNodes);
+      whole.append(group);
+    }
     return whole;
   }
 

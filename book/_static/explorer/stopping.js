@@ -98,7 +98,8 @@
       const profiles = orders.map((order, i) =>
         [profile(order, data.stacks[order], found[i], each, tools), narrow ? 0 : i * (each + 16), narrow ? i * (PROFILE + 6) : 0]);
       const below = (narrow ? 2 : 1) * (PROFILE + 6);
-      const figure = CapExplorer.compose(width, below + COURSE, [...profiles, [course(data, state.method, level, width, tools), 0, below]]);
+      const losses = course(data, state.method, level, width, tools);
+      const figure = Object.assign(CapExplorer.compose(width, below + COURSE, [...profiles, [losses, 0, below]]), { losses, below });
       const shown = (name) => Object.fromEntries(orders.map((order, i) => [`${order} ${name}`, found[i][name]]));
       const names = ["iterations", "loss", "excess", "far", "total", "per_input", "reached"];
       return {
@@ -115,7 +116,7 @@
 
     // A height among the losses is the loss at which training stops.
     point({ phase, y, figure, data, set }) {
-      const losses = figure.lastElementChild, below = Number(losses.getAttribute("y"));
+      const { losses, below } = figure;
       if ((phase !== "down" && phase !== "drag") || y < below) return;
       const loss = losses.scale("y").invert(y - below);
       set("level", d3.minIndex(data.levels, (level) => Math.abs(Math.log(level / loss))));
