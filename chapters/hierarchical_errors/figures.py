@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE
 from chapters.hierarchical.figures import PAST_TO_NOW
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
-from chapters.hierarchical_errors.study import PredictionErrors, relative_to
+from chapters.hierarchical_errors.study import PredictionErrors, ends, relative_to
 from chapters.shared.lag_figures import plot_over_lags
 
 
@@ -76,9 +76,7 @@ def plot_stopped_stacks(stacks: Mapping[str, Mapping[str, Any]], axes: Sequence[
     stacks : order → what ``stopped_stacks`` stored of it. axes : one each.
     """
     for (order, stack), ax in zip(stacks.items(), axes, strict=True):
-        end = stack["runs"]["l-bfgs-b"][-1]
-        best = min((each for run in stack["runs"].values() for each in run), key=lambda each: each["loss"])
-        lines = {f"loss {each['loss']:.0e}": np.array(each["per_input"]) for each in (end, best)}
+        lines = {f"loss {stop['loss']:.0e}": np.array(stop["per_input"]) for stop in ends(stack)}
         looks = {label: {"color": colour, "linewidth": 1.2} for label, colour in zip(lines, CYCLE, strict=False)}
         plot_over_lags(lines, ax, looks=looks).legend(loc="upper left")
         ax.set(title=order, ylim=(0, 1.05))

@@ -292,7 +292,7 @@ const CapExplorer = (() => {
     };
     const whole = made("svg", Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }));
     for (const [svg, left, top] of parts) {
-      const look = ["class", "fill", "font-family", "font-size", "text-anchor"].filter((name) => svg.hasAttribute(name));
+      const look = ["class", "fill", "text-anchor"].filter((name) => svg.hasAttribute(name));
       const group = made("g", [["transform", `translate(${left},${top})`], ...look.map((name) => [name, svg.getAttribute(name)])]);
       group.append(...svg.childNodes);
       whole.append(group);

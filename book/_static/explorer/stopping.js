@@ -21,6 +21,9 @@
     return { ...rest, per_input, reached: Boolean(found), far: d3.sum(per_input.slice(-third)) / d3.sum(per_input) };
   }
 
+  const words = (text, width, height, { Plot }, options) =>
+    Plot.plot({ width, height, margin: 0, marks: [Plot.text(text, { frameAnchor: "bottom-left", dy: -4, ...options })] });
+
   // Capacity per input where the run stands, above it the layers, and as a line what the lowest loss shows.
   function profile(order, { dilations, runs }, { per_input }, width, { Plot, colours }) {
     const best = d3.least(Object.values(runs).flat(), ({ loss }) => loss).per_input, n = best.length;
@@ -45,10 +48,7 @@
         Plot.text(["← past · lag · now →"], { frameAnchor: "bottom", dy: 32, fill: colours.muted }),
       ],
     });
-    const title = Plot.plot({
-      width: width - 140, height: 34, margin: 0, x: { axis: null }, y: { axis: null },
-      marks: [Plot.text([`${order}: capacity per input`], { frameAnchor: "bottom-left", dy: -4, fontWeight: "bold" })],
-    });
+    const title = words([`${order}: capacity per input`], width - 140, 34, { Plot }, { fontWeight: "bold" });
     return CapExplorer.compose(width, PROFILE, [[title, 0, 0], [strip, width - 138, 2], [bars, 0, 34]]);
   }
 
@@ -58,7 +58,7 @@
     return Plot.plot({
       width, height: COURSE, marginLeft: 44, marginRight: 70, marginTop: 20, marginBottom: 34,
       x: { type: "log", domain: [10, d3.max(all, (d) => d.iterations)], label: "iterations", labelAnchor: "center", labelArrow: "none", ticks: 3, tickFormat: "," },
-      y: { type: "log", domain: [d3.min(all, (d) => d.loss), 0.2], label: null, ticks: 4, tickFormat: (x) => (x >= 1e-12 ? scientific(x) : "") },
+      y: { type: "log", domain: [d3.min(all, (d) => d.loss) / 4, 0.2], label: null, ticks: 4, tickFormat: (x) => (x >= 1e-12 ? scientific(x) : "") },
       marks: [
         Plot.text(["loss"], { frameAnchor: "top-left", dy: -18, dx: -40, fontWeight: "bold" }),
         Plot.ruleY([level], { stroke: colours.accent, strokeWidth: 1.5 }),
@@ -67,7 +67,7 @@
           return [
             Plot.line(run, { ...options, ...look[order] }),
             Plot.dot([stopped(stack, method, level)], { ...options, stroke: colours.surface, fill: colours.accent, r: 5 }),
-            Plot.text([run[run.length - 1]], { ...options, stroke: null, text: () => order, textAnchor: "start", dx: 7, dy: order === "tiled" ? -5 : 5 }),
+            Plot.text([run[run.length - 1]], { ...options, stroke: null, text: () => order, textAnchor: "start", dx: 9, dy: order === "tiled" ? -5 : 5 }),
           ];
         }),
       ],
@@ -75,11 +75,10 @@
   }
 
   function sentence(order, found) {
-    const where = found.reached
-      ? `reaches this loss after ${found.iterations.toLocaleString("en")} iterations`
-      : `ends before, at ${scientific(found.loss)} after ${found.iterations.toLocaleString("en")} iterations${found.converged ? ", at an optimum" : ""}`;
-    return `${capital(order)}: ${where}. Farthest third: ${percent(found.far)} of its capacity. ` +
-      `Error beyond the limit of an optimum: ${percent(found.excess)}.`;
+    const steps = `${found.iterations.toLocaleString("en")} iterations`;
+    const where = found.reached ? `after ${steps}` : `ended at ${scientific(found.loss)} after ${steps}${found.converged ? ", at an optimum" : ""}`;
+    return `${capital(order)}, ${where}: ${percent(found.far)} of the capacity on the farthest third; ` +
+      `${percent(found.excess)} of the squared error beyond the limit of an optimum.`;
   }
 
   CapExplorer.register("stopping", {
@@ -95,11 +94,13 @@
       const tools = { Plot, colours }, level = data.levels[state.level], narrow = width < NARROW;
       const each = narrow ? width : Math.floor((width - 16) / 2), orders = Object.keys(data.stacks);
       const found = orders.map((order) => stopped(data.stacks[order], state.method, level));
+      const said = ["bars: where training stops · line: at the lowest loss of all runs", "steps: the layers’ dilations"];
+      const top = narrow ? 34 : 18, legend = words([said.join(narrow ? "\n" : " · ")], width, top, tools, { fill: colours.muted });
       const profiles = orders.map((order, i) =>
-        [profile(order, data.stacks[order], found[i], each, tools), narrow ? 0 : i * (each + 16), narrow ? i * (PROFILE + 6) : 0]);
-      const below = (narrow ? 2 : 1) * (PROFILE + 6);
+        [profile(order, data.stacks[order], found[i], each, tools), narrow ? 0 : i * (each + 16), top + (narrow ? i * (PROFILE + 6) : 0)]);
+      const below = top + (narrow ? 2 : 1) * (PROFILE + 6);
       const losses = course(data, state.method, level, width, tools);
-      const figure = Object.assign(CapExplorer.compose(width, below + COURSE, [...profiles, [losses, 0, below]]), { losses, below });
+      const figure = Object.assign(CapExplorer.compose(width, below + COURSE, [[legend, 0, 0], ...profiles, [losses, 0, below]]), { losses, below });
       const shown = (name) => Object.fromEntries(orders.map((order, i) => [`${order} ${name}`, found[i][name]]));
       const names = ["iterations", "loss", "excess", "far", "total", "per_input", "reached"];
       return {
