@@ -130,6 +130,11 @@
 
   CapExplorer.register("moved-target", {
     drag: true,
+    about:
+      "Drag the target, or use the sliders. Blue curve: the coefficients that the model can have, dotted where its parameter " +
+      "is out of use. Rings: target and trained model before the move. Lines through the ring: along 𝒦 and across 𝒦, there. " +
+      "Grey: the level of the loss that the trained model attains. At the side: the axes of both inputs dropped onto 𝒦, " +
+      "where the model is now.",
 
     controls({ data, state }) {
       const space = (state.ways ?? "space") === "space";

@@ -43,6 +43,10 @@
   }
 
   CapExplorer.register("response", {
+    about:
+      "Choose a lag with the slider, or click a bar or a point. Outline: the move of the target, by one at this lag. Blue bars: " +
+      "how all trained coefficients move, to first order. Each point is one input; the band is what the bounds allow.",
+
     controls({ data }) {
       const models = Object.keys(data), n = data[models[0]].capacities.length;
       return [

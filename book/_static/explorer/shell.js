@@ -68,7 +68,7 @@ const CapExplorer = (() => {
       const { min, max, step = 1 } = control;
       if (!Number.isFinite(value)) return control.value;
       const steps = Math.round((Math.min(max, Math.max(min, value)) - min) / step);
-      return Number((min + Math.min(steps, Math.floor((max - min) / step + 1e-9)) * step).toPrecision(12));
+      return Number((min + Math.min(steps, Math.floor((max - min) / step + 1e-9)) * step).toFixed(12));
     }
     if (control.type === "select") {
       return control.options.some(([each]) => each === value) ? value : control.value;

@@ -82,6 +82,11 @@
   }
 
   CapExplorer.register("stopping", {
+    about:
+      "Both stacks start from random weights. A run is stopped where it first has the chosen loss, or shown at its end. At an " +
+      "optimum the squared error at an input is at most (1 − κ) times the whole; the part beyond that limit has not been " +
+      "removed yet. Click among the losses to choose one.",
+
     controls({ data }) {
       return [
         { name: "level", label: "Training stops at a loss of", type: "range", min: 0, max: data.levels.length - 1, value: 6,
