@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
+from capcore.plotting import LAG_LABEL
 from chapters.gaussian_prediction.optima import Curve
 from chapters.gaussian_prediction.response import Answer
 from chapters.shared.process_names import process_look, process_name
@@ -87,6 +88,18 @@ def plot_response_per_input(answers: Mapping[str, Answer], ax: Axes) -> Axes:
         ax.fill_between(line, low * line, high * line, color=colour, alpha=0.15, linewidth=0)
     ax.set(xlabel="capacity of the input", ylabel="squared response per unit of move")
     ax.legend(loc="upper left")
+    return ax
+
+
+def plot_response_to_one(answer: Answer, lag: int, ax: Axes) -> Axes:
+    """How all trained coefficients move when the target's at one lag moves by one, most recent at the right."""
+    column = answer.matrix[:, lag]
+    ax.stairs(column, np.arange(column.size + 1) - 0.5, fill=True, color="C0")
+    ax.stairs([1.0], [lag - 0.5, lag + 0.5], color="C1", linewidth=1.2)
+    ax.annotate("target", (lag, 1.0), (0, 3), textcoords="offset points", ha="center", color="C1")
+    ax.axhline(0, color="0.5", linewidth=0.6)
+    ax.set(xlabel=LAG_LABEL, ylabel="move of the coefficients", ylim=(min(-0.05, column.min()), 1.12))
+    ax.invert_xaxis()
     return ax
 
 

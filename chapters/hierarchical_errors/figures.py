@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
-from chapters.hierarchical_errors.study import PredictionErrors, relative_to
+from chapters.hierarchical_errors.study import PredictionErrors, ends, relative_to
+from chapters.shared.lag_figures import plot_over_lags
 
 
 def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_right: bool = False) -> Axes:
@@ -64,6 +66,21 @@ def plot_losses(stops: Sequence[float], losses: Sequence[np.ndarray], ax: Axes, 
         ax.annotate("the optimum, reached by Gauss–Newton", (stops[0], floor), (0, 4), textcoords="offset points")
     ax.set(xscale="log", yscale="log", xlabel="iterations, at most", ylabel="loss (excess variance)")
     return ax
+
+
+def plot_stopped_stacks(stacks: Mapping[str, Mapping[str, Any]], axes: Sequence[Axes]) -> Sequence[Axes]:
+    """Capacity per input where two stacks were stopped: the end of L-BFGS-B, and the lowest loss of all runs.
+
+    Parameters
+    ----------
+    stacks : order → what ``stopped_stacks`` stored of it. axes : one each.
+    """
+    for (order, stack), ax in zip(stacks.items(), axes, strict=True):
+        lines = {f"loss {stop['loss']:.0e}": np.array(stop["per_input"]) for stop in ends(stack)}
+        looks = {label: {"color": colour, "linewidth": 1.2} for label, colour in zip(lines, CYCLE, strict=False)}
+        plot_over_lags(lines, ax, looks=looks).legend(loc="upper left")
+        ax.set(title=order, ylim=(0, 1.05))
+    return axes
 
 
 def plot_model_against_truth(errors: PredictionErrors, axes: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ BREAKS: dict[str, set[str]] = {
     },
     "capcore.gauss_newton:minimise_gauss_newton": {
         *("dilated_blocks", "eigenvalue_counts", "layer_redundancy", "lbfgs_sweep"),
-        *("multidimensional", "random_starts"),
+        *("multidimensional", "optimum_responses", "random_starts", "stopped_stacks"),
     },
     "capcore.finite_field:rank_modulo_prime": {"layer_redundancy"},
     "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions"},

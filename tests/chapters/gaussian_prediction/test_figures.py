@@ -13,6 +13,7 @@ from chapters.gaussian_prediction.figures import (
     plot_lines,
     plot_response_curves,
     plot_response_per_input,
+    plot_response_to_one,
     ring_refitted,
 )
 from chapters.gaussian_prediction.optima import Curve
@@ -55,6 +56,14 @@ def test_each_model_has_its_points_and_its_band(axes):
     ring_refitted(capacities, squares, axes[0])
     assert np.array_equal(drawn(axes[0]), [squares, squares])
     assert len(axes[0].collections) == 1
+
+
+def test_the_answer_to_one_coefficient_is_a_column_of_the_matrix(axes):
+    matrix = np.arange(9.0).reshape(3, 3) / 9
+    plot_response_to_one(Answer(matrix, np.ones(3), np.ones(3), (1.0, 1.0)), 2, axes[0])
+    bars, target = (patch.get_data() for patch in axes[0].patches)
+    assert np.array_equal(bars.values, matrix[:, 2]) and np.array_equal(target.edges, [1.5, 2.5])
+    assert axes[0].xaxis_inverted()
 
 
 def test_crossings_and_optimum_are_marked(axes):

@@ -27,6 +27,18 @@ def curves(ax):
     return {line.get_label(): line.get_ydata() for line in ax.get_lines()}
 
 
+def test_each_stack_has_a_line_for_its_last_stop_and_one_for_the_lowest_loss():
+    stop = {"l-bfgs-b": [{"loss": 1e-1, "per_input": [1, 0]}, {"loss": 1e-2, "per_input": [1, 0.5]}]}
+    deep = {"gauss-newton": [{"loss": 1e-5, "per_input": [1, 1]}, {"loss": 1e-4, "per_input": [0, 1]}]}
+    figure, axes = plt.subplots(1, 2)
+    draw.plot_stopped_stacks({"tiled": {"runs": stop | deep}, "repeated": {"runs": stop}}, axes)
+    for ax, lowest in zip(axes, ("loss 1e-05", "loss 1e-02"), strict=True):
+        shown = curves(ax)
+        assert list(shown["loss 1e-02"]) == [1, 0.5] and lowest in shown
+    assert list(curves(axes[0])["loss 1e-05"]) == [1, 1] and axes[0].get_title() == "tiled"
+    figure.canvas.draw()
+
+
 def test_figure_6_shows_means_with_bands_cut_at_zero(runs):
     figure, axes = plt.subplots(2, 1)
     draw.plot_runs(runs, axes)
