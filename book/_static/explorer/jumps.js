@@ -3,7 +3,7 @@
 // Everything is computed here, to rounding. Data: {depths: [L, …], spreads: [D, …]}; the first depth is where D is meant.
 "use strict";
 CapExplorer.register("jumps", (() => {
-  const RATIOS = [1, 2, 4, 8, 16, 32, 64], SEEN = 10, UNITS = 9;
+  const RATIOS = [1, 2, 4, 8, 16], SEEN = 10, UNITS = 9;
 
   function squared({ depths }, { depth, exponent }, spread) {  // weight of either neighbour: D/N₀ (N₀/N)^2a
     const here = depths[depth] - 1, first = depths[0] - 1;
@@ -18,33 +18,40 @@ CapExplorer.register("jumps", (() => {
   const variance = (step, all) => 2 * step * all.reduce((sum, d) => sum + d * d, 0);
 
   // Capacity one layer further down. A unit at y keeps `stay` and sends `send` to either side, by d; what passes the edge
-  // before index 0 is lost, folded back, or never sent, and then a unit there keeps and sends what `near` says.
-  function below(c, d, { stay, send, near }, boundary) {
-    const next = new Float64Array(c.length);
+  // before index 0 is lost, folded back, or never sent, and then a unit there keeps and sends what `near` says. Capacity
+  // outside from … to is zero; ends below 1e-40 are dropped, as numbers near the least possible ones are slow.
+  function below({ c, from, to }, d, { stay, send, near }, boundary) {
+    const next = new Float64Array(c.length), last = Math.min(c.length - 1, to + d);
     let lost = 0;
-    for (let y = 0; y < c.length; y++) {
-      if (c[y] === 0) continue;
-      const inside = y >= d, scaled = boundary === "renormalised" && !inside;
-      const moves = (scaled ? near.send : send) * c[y];
-      next[y] += (scaled ? near.stay : stay) * c[y];
-      if (y + d < c.length) next[y + d] += moves;
-      if (inside) next[y - d] += moves;
-      else if (boundary === "reflecting") next[d - y - 1] += moves;
-      else if (boundary === "absorbing") lost += moves;
+    for (let y = from; y <= to; y++) next[y] = stay * c[y];
+    for (let y = from + d; y <= last; y++) next[y] += send * c[y - d];
+    for (let y = Math.max(0, from - d); y <= to - d; y++) next[y] += send * c[y + d];
+    for (let y = from; y < Math.min(d, to + 1); y++) {
+      if (boundary === "absorbing") lost += send * c[y];
+      if (boundary === "reflecting") next[d - y - 1] += send * c[y];
+      if (boundary === "renormalised") {
+        next[y] += (near.stay - stay) * c[y];
+        next[y + d] += (near.send - send) * c[y];
+      }
     }
-    return [next, lost];
+    const range = { from: boundary === "reflecting" && from < d ? 0 : Math.max(0, from - d), to: Math.max(last, Math.min(d, c.length) - 1) };
+    while (range.from < range.to && next[range.from] < 1e-40) next[range.from++] = 0;
+    while (range.from < range.to && next[range.to] < 1e-40) next[range.to--] = 0;
+    return { c: next, ...range, lost };
   }
 
   function byLayers(start, all, step, leak, boundary) {
-    const weights = { stay: 1 - 2 * step, send: step, near: { stay: (1 - 2 * step) / (1 - step), send: step / (1 - step) } };
-    let c = start, side = 0, edge = 0;
-    for (const d of [...all].reverse()) {  // from the output down
-      const [next, lost] = below(c, d, weights, boundary), kept = 1 - leak / all.length;
-      side += (1 - kept) * c.reduce((sum, v) => sum + v, 0);
-      edge += kept * lost;
-      c = next.map((v) => kept * v);
+    const kept = 1 - leak / all.length;
+    const near = { stay: (kept * (1 - 2 * step)) / (1 - step), send: (kept * step) / (1 - step) };
+    const weights = { stay: kept * (1 - 2 * step), send: kept * step, near };
+    let law = start, mass = 1, side = 0, edge = 0;
+    for (let l = all.length - 1; l >= 0; l--) {  // from the output down
+      law = below(law, all[l], weights, boundary);
+      side += (1 - kept) * mass;
+      edge += law.lost;
+      mass = kept * mass - law.lost;
     }
-    return { capacity: c, masses: [c.reduce((sum, v) => sum + v, 0), side, edge] };
+    return { capacity: law.c, masses: [mass, side, edge] };
   }
 
   // exp(Σ rates · jumps), layer by layer: for each dilation a Poisson number of jumps, of which half go to either side.
@@ -52,20 +59,21 @@ CapExplorer.register("jumps", (() => {
     const halves = { stay: 0, send: 0.5, near: { stay: 0.5, send: 0.5 } };
     const counts = new Map();
     for (const d of [...all].reverse()) counts.set(d, (counts.get(d) ?? 0) + 1);
-    let c = start;
+    let law = start;
     for (const [d, count] of counts) {
       const pieces = Math.ceil((2 * step * count) / 200), jumps = (2 * step * count) / pieces;  // e^−200 is a number
       for (let piece = 0; piece < pieces; piece++) {
-        let weight = Math.exp(-jumps), moved = c, rest = 1 - weight;
-        c = c.map((v) => weight * v);
-        for (let k = 1; rest > 0 && (k < jumps || weight > 1e-18); k++) {
-          moved = below(moved, d, halves, boundary)[0];
-          weight *= jumps / k;
-          for (let y = 0; y < c.length; y++) c[y] += weight * moved[y];
+        const c = new Float64Array(law.c.length);
+        let moved = law, weight = Math.exp(-jumps), { from, to } = law;
+        for (let k = 0; k < jumps || weight > 1e-18; weight *= jumps / ++k) {
+          if (k) moved = below(moved, d, halves, boundary);
+          for (let y = moved.from; y <= moved.to; y++) c[y] += weight * moved.c[y];
+          [from, to] = [Math.min(from, moved.from), Math.max(to, moved.to)];
         }
+        law = { c, from, to };
       }
     }
-    return c.map((v) => Math.exp(-leak) * v);
+    return law.c.map((v) => Math.exp(-leak) * v);
   }
 
   function heat(y, at, spread, leak, boundary) {
@@ -77,10 +85,10 @@ CapExplorer.register("jumps", (() => {
   function laws(data, state) {
     const all = dilations(data, state), step = squared(data, state, data.spreads[state.spread]);
     const { leak, boundary } = state, spread = variance(step, all);
-    const range = Math.ceil(10 * Math.sqrt(spread) + 12 * RATIOS[state.ratio]);
+    const range = Math.ceil(9 * Math.sqrt(spread) + 12 * RATIOS[state.ratio]);  // with what is beyond below 1e-12
     const at = boundary === "none" ? range : state.distance;
-    const start = new Float64Array(at + range + 1);
-    start[at] = 1;
+    const start = { c: new Float64Array(at + range + 1), from: at, to: at };
+    start.c[at] = 1;
     const { capacity, masses } = byLayers(start, all, step, leak, boundary);
     const lattice = byLattice(start, all, step, leak, boundary);
     const flow = capacity.map((_, y) => heat(y, at, spread, leak, boundary));
@@ -116,7 +124,7 @@ CapExplorer.register("jumps", (() => {
         else if (!away && u < 2 * send && !near) to = y - d;
         if (to < 0 && boundary === "reflecting") to = -1 - to;
         if (to < 0 && boundary === "absorbing") [to, end] = [-1, "edge"];
-        if (to !== y || end) path.push([y, (l + 1) / n], [to, (l + 1) / n]);
+        if (to !== y || end) path.push([y, (l + 0.5) / n], [to, (l + 0.5) / n]);
         y = to;
       }
       if (!end) path.push([y, 1]);
@@ -135,14 +143,13 @@ CapExplorer.register("jumps", (() => {
       { name: "depth", label: "Layers", type: "range", min: 0, max: data.depths.length - 1, value: 0,
         format: (i) => data.depths[i].toLocaleString("en") },
       { name: "exponent", label: "Weights ∝ 1/Lᵃ, a", type: "range", min: 0, max: 1, step: 0.25, value: 0.5 },
-      { name: "spread", label: `D at ${data.depths[0]} layers`, type: "range", min: 0, max: most, value: 0,
+      { name: "spread", label: `Spread D, at ${data.depths[0]} layers`, type: "range", min: 0, max: most, value: 0,
         format: (i) => String(data.spreads[i]) },
-      { name: "ratio", label: "Dilation, top over bottom", type: "range", min: 0, max: RATIOS.length - 1, value: 0,
+      { name: "ratio", label: "Dilation ratio", type: "range", min: 0, max: RATIOS.length - 1, value: 0,
         format: (i) => String(RATIOS[i]) },
       { name: "leak", label: "Leak α", type: "range", min: 0, max: 3, step: 0.25, value: 0 },
       { name: "boundary", label: "Edge", type: "select", value: "none",
-        options: [["none", "none"], ["absorbing", "absorbing (zero padding)"], ["reflecting", "reflecting"],
-          ["renormalised", "renormalised"]] },
+        options: ["none", "absorbing", "reflecting", "renormalised"].map((each) => [each, each]) },
       { name: "distance", label: "Output to edge", type: "range", min: 0, max: Math.min(60, Math.max(3, far)), value: 2,
         disabled: boundary === "none" },
     ];
@@ -156,7 +163,7 @@ CapExplorer.register("jumps", (() => {
     const narrow = width < 500, common = { width, marginLeft: 44, marginRight: 12, color: { type: "identity" } };
     const x = { domain: [boundary === "none" ? -reach : Math.max(-reach, -at - 1.5), reach] };
     const wall = boundary === "none" || x.domain[0] === -reach ? null
-      : Plot.rectX([0], { x1: x.domain[0], x2: edge, fill: colours.fill });
+      : Plot.rectX([0], { x1: x.domain[0], x2: edge, fill: colours.grid, fillOpacity: 0.6 });
     const units = walks(found, state);
     const paths = units.flatMap(({ path, apart }, unit) =>
       path.map(([y, t]) => ({ x: y - at + apart, t, unit, colour: colours.series(unit) })));
@@ -190,10 +197,10 @@ CapExplorer.register("jumps", (() => {
           : [Plot.dot(points, { x: "x", y: "lattice", symbol: "square", r: 5.5, stroke: colours.series(1), strokeWidth: 2 }),
              Plot.dot(points, { x: "x", y: "layers", r: 3.5, fill: colours.series(0) })],
         names.map(([text, symbol, i], row) => [
-          Plot.text([text], { frameAnchor: "top-right", dx: -4, dy: 14 * row, fill: colours.text }),
+          Plot.text([text], { frameAnchor: "top-right", textAnchor: "start", dx: -80, dy: 14 * row, fill: colours.text }),
           symbol === "line" || many
-            ? Plot.text([["▪ ▪", "━━", "──"][row]], { frameAnchor: "top-right", dx: -98, dy: 14 * row, fill: colours.series(i) })
-            : Plot.dot([0], { frameAnchor: "top-right", dx: -106, dy: 14 * row + 6, symbol, r: i ? 5 : 3.5,
+            ? Plot.text([["▪ ▪", "━━", "──"][row]], { frameAnchor: "top-right", dx: -86, dy: 14 * row, fill: colours.series(i) })
+            : Plot.dot([0], { frameAnchor: "top-right", dx: -95, dy: 14 * row + 6, symbol, r: i ? 5 : 3.5,
               fill: i ? "none" : colours.series(i), stroke: colours.series(i), strokeWidth: 2 }),
         ]),
         Plot.ruleY([0], { stroke: colours.muted }),
@@ -237,5 +244,8 @@ CapExplorer.register("jumps", (() => {
     set({ boundary: state.boundary === "none" ? "absorbing" : state.boundary, distance: Math.max(0, -position) });
   }
 
-  return { controls, draw, point };
+  const about = "Every layer sends a squared weight of D/N to either side, or more or less if a is not one half: the networks with the "
+    + "first number of layers are the same at every a. The widest dilation is next to the output. A leak of α/N in each layer goes to side inputs. "
+    + "Click left of the output to put an edge there. A cross: a unit that leaks, or is lost at the edge.";
+  return { controls, draw, point, about };
 })());

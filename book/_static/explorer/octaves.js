@@ -26,8 +26,8 @@ CapExplorer.register("octaves", (() => {
         step: layers[1] - layers[0], value: 14, format: (value) => `${value}: ${short(2 ** value)} inputs` },
       { name: "lower", label: "Channels, lower half", type: "range", min: low, max: high, value: 2 },
       { name: "upper", label: "Channels, upper half", type: "range", min: low, max: high, value: 4 },
-      { name: "octave", label: "Octave", type: "range", min: 0, max: n, value: n, backwards: true,
-        format: (value) => lags(value).toLowerCase() },
+      { name: "octave", label: "Octave from lag", type: "range", min: 0, max: n, value: n, backwards: true,
+        format: (value) => short(first(value)) },
     ];
   }
 
@@ -51,19 +51,21 @@ CapExplorer.register("octaves", (() => {
         Plot.barY(bars, { x: "i", y: "capacity", fill: "colour" }),
         Plot.barY(chosen, { x: "i", y: "capacity", fill: "none", stroke: colours.accent, strokeWidth: 3 }),
         Plot.tickY(bars.filter(({ ceiling }) => ceiling <= most),
-          { x: "i", y: "ceiling", stroke: colours.text, strokeWidth: 1.5, strokeDasharray: "2 2" }),
+          { x: "i", y: "ceiling", stroke: colours.text, strokeWidth: 1.5, strokeDasharray: "2 3" }),
         lower === upper ? null : Plot.tickY(bars, { x: "i", y: "plain", stroke: colours.text, strokeWidth: 2 }),
         Plot.ruleY([0], { stroke: colours.muted }),
       ],
     });
     const least = Math.min(...Object.keys(data).filter((key) => key.startsWith(`${layers} `))
       .flatMap((key) => data[key].per_octave.map((capacity, i) => capacity / inputs(i))));
+    const every10 = least < 1e-3 ? 2 : 1, tiny = (v) => `10⁻${"⁰¹²³⁴⁵⁶⁷⁸⁹"[Math.round(-Math.log10(v))]}`;
+    const powers = [0, 1, 2, 3].map((i) => 10 ** (-i * every10)).filter((v) => v > least / 2);
     const below = Plot.plot({
       ...common, height: width < 500 ? 150 : 160, marginTop: 26, marginBottom: 38,
       x: { ...x, label: "← past · first lag of the octave · now →", labelAnchor: "center", labelArrow: "none",
         tickFormat: (i) => (i % every === 0 ? short(first(i)) : ""), tickSize: 0 },
-      y: { type: "log", domain: [10 ** Math.floor(Math.log10(least)), 1.6], ticks: 4, tickFormat: "~g", grid: true,
-        label: "capacity per input; dashed: an even share", labelArrow: "none" },
+      y: { type: "log", domain: [least / 2, 1.6], ticks: powers, tickFormat: (v) => (v < 0.01 ? tiny(v) : v), grid: true,
+        label: "capacity of one input there (dashed: an even share)", labelArrow: "none" },
       marks: [
         Plot.ruleY([share], { stroke: colours.muted, strokeDasharray: "5 4" }),
         Plot.line(bars, { x: "i", y: "each", stroke: colours.muted }),
@@ -76,14 +78,13 @@ CapExplorer.register("octaves", (() => {
       const scale = above.scale("x"), from = scale.domain.map((i) => [i, Math.abs(scale.apply(i) + scale.bandwidth / 2 - at)]);
       return from.sort((a, b) => a[1] - b[1])[0][0];
     };
-    const which = lower === upper ? "" : ` Black marks: ${fewer} channel${fewer > 1 ? "s" : ""} everywhere.`;
+    const which = lower === upper ? "" : ` Marks across the bars: ${fewer} channel${fewer > 1 ? "s" : ""} everywhere.`;
     return {
       figure,
       label: `Bars of capacity over octaves of lag, the most recent at the right, and below them the capacity of one input. `
         + `${lower} channels below and ${upper} above, ${layers} layers.`,
       readout: `${lags(octave)}: ${digits(here.capacity)} units, ${digits(here.each, 2)} for each input. `
-        + `In all ${row.total} units from ${row.n_params} weights; the far half has ${far.toFixed(2)} times its even share. `
-        + `Dashed marks: all that an octave can hold.${which}`,
+        + `In all ${row.total} units from ${row.n_params} weights; the far half has ${far.toFixed(2)} times its even share.${which}`,
       table: {
         head: ["lags", "inputs", "capacity", "per input", `${fewer} everywhere`],
         rows: bars.map(({ i, capacity, each, plain }) =>
@@ -97,6 +98,8 @@ CapExplorer.register("octaves", (() => {
   return {
     controls,
     draw,
+    about: "A bar is an octave of lags, in the colour of the layer that reaches it. Dotted: one unit for each input, all that "
+      + "an octave can hold. With c channels an octave gets about c² units. Click a bar, or move the last slider.",
     point: ({ phase, x, figure, set }) => ["down", "drag"].includes(phase) && set("octave", figure.octaveAt(x)),
   };
 })());

@@ -17,7 +17,7 @@ STATES = [
     {"depth": 7, "spread": 2},
     {"depth": 3, "exponent": 0, "spread": 1},
     {"depth": 5, "exponent": 1, "spread": 6},
-    {"depth": 0, "ratio": 6},
+    {"depth": 0, "ratio": 4},
     {"depth": 4, "ratio": 3, "leak": 1.25},
     {"depth": 2, "spread": 3, "boundary": "absorbing", "distance": 4, "leak": 0.5},
     {"depth": 3, "spread": 2, "boundary": "reflecting", "distance": 1},
