@@ -1,0 +1,41 @@
+"""Capacity of each octave, against models fitted and allocated here input by input; the page's numbers list no input."""
+
+from functools import cache
+
+import numpy as np
+
+import capcore as cc
+from chapters.audio_scale.halves import hidden_channels
+
+PAGES = ["notebooks/audio_scale"]
+POINT = (0.9, 0.3)
+TOLERANCE = 2e-4  # of capacities stored with four decimals, from two routes that agree to 1e-4
+DESIGNS = [(6, 1, 1), (6, 4, 4), (6, 1, 4), (8, 2, 2), (8, 4, 1), (8, 1, 3), (8, 3, 4), (10, 2, 1), (10, 1, 2), (10, 2, 4)]
+STATES = [
+    {"layers": n, "lower": lower, "upper": upper, "octave": i % (n + 1)}
+    for i, (n, lower, upper) in enumerate(DESIGNS)
+]  # fmt: skip
+
+
+@cache
+def model(layers, lower, upper):
+    """One optimum, found and allocated with all its inputs listed."""
+    stack = cc.Hierarchical(hidden_channels(layers, lower, upper), layers)
+    fitted = cc.fit(stack, cc.PowerLaw())
+    return stack, fitted, cc.allocate(stack, fitted, cc.PowerLaw(), method="dense")
+
+
+def expected(state):
+    """Numbers of the design, and of the octave that is chosen."""
+    stack, fitted, capacity = model(state["layers"], state["lower"], state["upper"])
+    per_input, edges = capacity.per_input, [0, *(2**i for i in range(state["layers"] + 1))]
+    per_octave = np.add.reduceat(per_input, edges[:-1])
+    return {
+        "per_octave": per_octave,
+        "per_input": per_octave / np.diff(edges),
+        "total": capacity.total,
+        "n_params": stack.n_params,
+        "loss": fitted.loss,
+        "far": per_input[stack.n_inputs // 2 :].sum() / capacity.total * 2,
+        "chosen": per_octave[state["octave"]],
+    }
