@@ -16,7 +16,7 @@ import numpy as np
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law
-from capcore.spectra.noise import null_weights
+from capcore.spectra.noise import layer_generator, null_weights
 from capcore.spectra.power_law import fit_power_law, fit_power_laws
 from chapters.spectra.experiment import Training, training_path
 from chapters.stored import path_of, stored
@@ -174,7 +174,8 @@ def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """:func:`described` of every spectrum, in the order of the page."""
     rng = np.random.default_rng(settings["seed"])
     found = (*trained(settings), *from_files(settings, rng), *laws(settings, rng))
-    return {"spectra": [described(each, settings["n_resamples"], rng) for each in found]}
+    resampling = (settings["seed"], settings["layer"], "bootstrap")  # the generator of a report on that layer
+    return {"spectra": [described(each, settings["n_resamples"], layer_generator(*resampling)) for each in found]}
 
 
 def _rounded(values: np.ndarray, digits: int) -> np.ndarray:
