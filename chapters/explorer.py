@@ -1,7 +1,7 @@
 """Figures that the reader operates: a picture everywhere, and live on a page of the book.
 
-The output of a cell holds the picture, as of any other figure, and the kind of explorer with its data as JSON. JupyterLab,
-GitHub, papermill and print show the picture; ``book/_ext/explorer.py`` brings the data onto the page, and
+The output of a cell holds the picture, as of any other figure, and as JSON the kind of explorer with its data.
+JupyterLab, GitHub, papermill and print show the picture; ``book/_ext/explorer.py`` brings the data onto the page, and
 ``book/_static/explorer/<kind>.js`` draws them there. The contract of such a file heads ``shell.js`` in that folder.
 """
 

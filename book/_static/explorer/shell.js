@@ -99,6 +99,7 @@ const CapExplorer = (() => {
         this.live.remove();
         throw error;
       }
+      performance.mark(`explorer ${this.name}`);
       this.folded.addEventListener("toggle", () => this.fillTable());
       this.listen();
     }
