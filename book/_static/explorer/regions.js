@@ -5,110 +5,131 @@
 "use strict";
 (() => {
   const KINDS = { right: "true labels", shuffled: "shuffled labels" };
-  const MEASURES = {
-    polygons: ["regions in this square", (value) => value.toLocaleString("en")],
-    linear: ["breakpoints on a segment", (value) => value.toFixed(1)],
-    circle: ["breakpoints around a circle", (value) => value.toFixed(0)],
-    train: ["right on training images", (value) => `${(100 * value).toFixed(0)} %`],
-    test: ["right on new images", (value) => `${(100 * value).toFixed(0)} %`],
+  const percent = (value) => `${(100 * value).toFixed(0)} %`;
+  const MEASURES = {  // in the list, above the curve, and how a value is written
+    polygons: ["regions", "regions in this square", (value) => value.toLocaleString("en")],
+    linear: ["breakpoints, segment", "breakpoints on a segment", (value) => value.toFixed(1)],
+    circle: ["breakpoints, circle", "breakpoints around a circle", (value) => value.toFixed(0)],
+    train: ["right, training", "right on training images", percent],
+    test: ["right, new images", "right on new images", percent],
   };
   const PALE = ["#DCE9F5", "#F7E0D0", "#D5EEE3", "#F3DDEB", "#F9EBC8", "#DDF0FA", "#E4E4E4", "#FFFFFF", "#CFCFEA", "#E9D9C6"];
   const DEEP = ["#1d3a57", "#5a3319", "#1d4a37", "#55294a", "#54430f", "#17455c", "#3d3d3d", "#0b0b0b", "#2f2f6b", "#453322"];
 
-  // Layers of a packed network: for each unit its weights and, last, its bias.
+  // Layers of a packed network: (fan_in + 1) rows of fan_out numbers, weights and then biases.
   function unpacked({ widths, scales, weights }) {
-    const bytes = Uint8Array.from(atob(weights), (letter) => letter.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
+    const view = new DataView(Uint8Array.from(atob(weights), (letter) => letter.charCodeAt(0)).buffer);
     let place = 0;
     return scales.map((scale, layer) => {
-      const units = Array.from({ length: widths[layer + 1] }, () => new Float64Array(widths[layer] + 1));
-      for (let i = 0; i <= widths[layer]; i++) {
-        for (const unit of units) unit[i] = view.getInt16(2 * place++, true) * scale;
-      }
-      return units;
+      const [rows, columns] = [widths[layer], widths[layer + 1]];
+      const numbers = new Float64Array((rows + 1) * columns);
+      for (let i = 0; i < numbers.length; i++) numbers[i] = view.getInt16(2 * place++, true) * scale;
+      return { rows, columns, numbers };
     });
   }
 
-  // Sums of affine functions (constant, u, v) of the plane: what each unit of a layer adds up.
-  const summed = (units, below) => units.map((unit) => {
-    const sum = [unit[below.length], 0, 0];
-    for (let i = 0; i < below.length; i++) for (let c = 0; c < 3; c++) sum[c] += unit[i] * below[i][c];
-    return sum;
-  });
-  const at = ([constant, u, v], [x, y]) => constant + u * x + v * y;
-  const middle = (polygon) => [d3.mean(polygon, (corner) => corner[0]), d3.mean(polygon, (corner) => corner[1])];
+  // Sums of a layer's units as affine functions of the plane, (constant, u, v) of each; below: the same of its inputs.
+  function summed({ rows, columns, numbers }, below) {
+    const sums = new Float64Array(3 * columns);
+    for (let j = 0; j < columns; j++) sums[3 * j] = numbers[rows * columns + j];
+    for (let i = 0; i < rows; i++) {
+      const [constant, u, v] = [below[3 * i], below[3 * i + 1], below[3 * i + 2]];
+      if (!constant && !u && !v) continue;
+      for (let j = 0; j < columns; j++) {
+        const weight = numbers[i * columns + j];
+        sums[3 * j] += weight * constant;
+        sums[3 * j + 1] += weight * u;
+        sums[3 * j + 2] += weight * v;
+      }
+    }
+    return sums;
+  }
+  const at = (sums, j, [x, y]) => sums[3 * j] + sums[3 * j + 1] * x + sums[3 * j + 2] * y;
+  const middle = (polygon) => {
+    let [x, y] = [0, 0];
+    for (const corner of polygon) [x, y] = [x + corner[0], y + corner[1]];
+    return [x / polygon.length, y / polygon.length];
+  };
+  function rectified(sums, place) {
+    const after = new Float64Array(sums.length);
+    for (let j = 0; 3 * j < sums.length; j++) {
+      if (at(sums, j, place) > 0) for (let c = 3 * j; c < 3 * j + 3; c++) after[c] = sums[c];
+    }
+    return after;
+  }
 
-  // A convex polygon's parts on either side of a line of unit slope.
+  // A convex polygon's parts on either side of a line of unit slope: [low, high], or [polygon] if all is on one.
   function halves(polygon, line, margin) {
-    const heights = polygon.map((corner) => at(line, corner)).map((h) => (Math.abs(h) <= margin ? 0 : h));
-    if (Math.min(...heights) >= 0 || Math.max(...heights) <= 0) return [polygon];
+    const heights = new Float64Array(polygon.length);
+    let [least, most] = [0, 0];
+    for (let i = 0; i < polygon.length; i++) {
+      const height = at(line, 0, polygon[i]);
+      heights[i] = Math.abs(height) <= margin ? 0 : height;
+      if (heights[i] < least) least = heights[i];
+      if (heights[i] > most) most = heights[i];
+    }
+    if (!least || !most) return [polygon];
     const low = [], high = [];
-    heights.forEach((h, i) => {
-      const next = (i + 1) % heights.length;
-      if (h <= 0) low.push(polygon[i]);
-      if (h >= 0) high.push(polygon[i]);
-      if (h * heights[next] < 0) {
-        const part = h / (h - heights[next]), [a, b] = [polygon[i], polygon[next]];
+    for (let i = 0; i < polygon.length; i++) {
+      const next = i + 1 < polygon.length ? i + 1 : 0, [a, b] = [polygon[i], polygon[next]];
+      if (heights[i] <= 0) low.push(a);
+      if (heights[i] >= 0) high.push(a);
+      if (heights[i] * heights[next] < 0) {
+        const part = heights[i] / (heights[i] - heights[next]);
         low.push([a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])]);
         high.push(low[low.length - 1]);
       }
-    });
+    }
     return [low, high];
   }
 
   function parts(polygon, sums, margin) {
     let found = [polygon];
-    for (const sum of sums) {
-      const steep = Math.hypot(sum[1], sum[2]);
+    for (let j = 0; 3 * j < sums.length; j++) {
+      const steep = Math.hypot(sums[3 * j + 1], sums[3 * j + 2]);
       if (!steep) continue;
-      const line = sum.map((each) => each / steep), heights = polygon.map((corner) => at(line, corner));
-      if (Math.min(...heights) < -margin && Math.max(...heights) > margin) {
-        found = found.flatMap((each) => halves(each, line, margin));
-      }
+      const line = [sums[3 * j] / steep, sums[3 * j + 1] / steep, sums[3 * j + 2] / steep];
+      if (halves(polygon, line, margin).length < 2) continue;
+      const after = [];
+      for (const part of found) after.push(...halves(part, line, margin));
+      found = after;
     }
     return found;
   }
 
-  // Polygons of the square from −half to half, with the class of the largest logit in the middle of each.
+  // Polygons of the square from −half to half on which the network is affine, each with its largest logit's class.
   function cut(layers, half) {
-    const margin = 1e-12 * 2 * half, inputs = [[0, 1, 0], [0, 0, 1]];
-    let cells = [[[[-half, -half], [half, -half], [half, half], [-half, half]], summed(layers[0], inputs)]];
-    for (const units of layers.slice(1)) {
-      cells = cells.flatMap(([cell, sums]) => parts(cell, sums, margin).map((part) => {
-        const centre = middle(part);
-        return [part, summed(units, sums.map((sum) => (at(sum, centre) > 0 ? sum : [0, 0, 0])))];
-      }));
+    const margin = 1e-12 * 2 * half, square = [[-half, -half], [half, -half], [half, half], [-half, half]];
+    let cells = [[square, summed(layers[0], [0, 1, 0, 0, 0, 1])]];
+    for (const layer of layers.slice(1)) {
+      const after = [];
+      for (const [cell, sums] of cells) {
+        for (const part of parts(cell, sums, margin)) after.push([part, summed(layer, rectified(sums, middle(part)))]);
+      }
+      cells = after;
     }
-    return cells.map(([polygon, logits]) => {
-      const centre = middle(polygon);
-      return { polygon, winner: d3.maxIndex(logits, (logit) => at(logit, centre)) };
-    });
+    return cells.map(([polygon, logits]) => ({ polygon, winner: largest(logits, middle(polygon)) }));
   }
+  const largest = (logits, place) => d3.maxIndex(d3.range(logits.length / 3), (j) => at(logits, j, place));
+  const winner = (layers, [x, y]) => {
+    const inputs = layers.slice(0, -1).reduce((below, layer) => rectified(summed(layer, below), [0, 0]), [x, 0, 0, y, 0, 0]);
+    return largest(summed(layers[layers.length - 1], inputs), [0, 0]);
+  };
 
   // Class → middle of the largest square on its area that is away from the images, on a grid.
-  function widest(cells, half, images, n = 64) {
-    const owner = new Int8Array(n * n).fill(-1), depth = new Uint8Array(n * n), step = (2 * half) / n;
+  function widest(layers, half, images, n = 32) {
+    const owner = new Int8Array(n * n), side = new Uint8Array(n * n), step = (2 * half) / n, best = new Map();
     const place = (i) => -half + (i + 0.5) * step;
-    for (const { polygon, winner } of cells) {
-      const [us, vs] = [0, 1].map((axis) => d3.extent(polygon, (corner) => corner[axis]).map((each) => (each + half) / step - 0.5));
-      for (let i = Math.ceil(us[0]); i <= us[1]; i++) {
-        for (let j = Math.ceil(vs[0]); j <= vs[1]; j++) {
-          if (d3.polygonContains(polygon, [place(i), place(j)])) owner[i * n + j] = winner;
-        }
-      }
-    }
-    const best = new Map();
+    const square = (i, j, own) => (i < 0 || j < 0 || owner[i * n + j] !== own ? 0 : side[i * n + j]);
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < n; j++) {
-        const own = owner[i * n + j], near = images.some(([, u, v]) => Math.hypot(place(i) - u, place(j) - v) < 0.12 * half);
-        if (own < 0 || near) continue;
-        const same = (a, b) => a >= 0 && b >= 0 && owner[a * n + b] === own;
-        depth[i * n + j] = same(i - 1, j) && same(i, j - 1) && same(i - 1, j - 1)
-          ? 1 + Math.min(depth[(i - 1) * n + j], depth[i * n + j - 1], depth[(i - 1) * n + j - 1])
-          : 1;
-        const side = depth[i * n + j];
-        if (side >= 0.09 * n && side > (best.get(own)?.side ?? 0)) {
-          best.set(own, { side, at: [place(i - side / 2 + 0.5), place(j - side / 2 + 0.5)] });
+        const near = images.some(([, u, v]) => Math.hypot(place(i) - u, place(j) - v) < 0.12 * half);
+        const own = (owner[i * n + j] = near ? -1 : winner(layers, [place(i), place(j)])), here = i * n + j;
+        if (near) continue;
+        side[here] = 1 + Math.min(square(i - 1, j, own), square(i, j - 1, own), square(i - 1, j - 1, own));
+        if (side[here] > 0.09 * n && side[here] > (best.get(own)?.side ?? 0)) {
+          const back = (side[here] - 1) / 2;
+          best.set(own, { side: side[here], at: [place(i - back), place(j - back)] });
         }
       }
     }
@@ -119,12 +140,12 @@
   function slice(data, kind, step) {
     const key = `${kind} ${step}`;
     if (!cuts.has(key)) {
-      const cells = cut(unpacked(data.kinds[kind].networks[step]), data.half);
+      const layers = unpacked(data.kinds[kind].networks[step]), cells = cut(layers, data.half);
       const areas = cells.map(({ polygon }) => Math.abs(d3.polygonArea(polygon)));
       const paths = d3.groups(cells, (cell) => cell.winner)
         .map(([winner, some]) => [winner, some.map(({ polygon }) => `M${polygon.map((corner) => corner.map((c) => c.toFixed(3)).join()).join("L")}Z`).join("")]);
       const perimeter = d3.sum(cells, ({ polygon }) => d3.polygonLength(polygon));
-      cuts.set(key, { areas, paths, boundary: (perimeter - 8 * data.half) / 2, digits: widest(cells, data.half, data.images) });
+      cuts.set(key, { areas, paths, boundary: (perimeter - 8 * data.half) / 2, digits: widest(layers, data.half, data.images) });
     }
     return cuts.get(key);
   }
@@ -165,17 +186,16 @@
         .attr("stroke", colours.surface).attr("stroke-width", 3).attr("paint-order", "stroke").text(digit);
     }
 
-    const [title, text] = MEASURES[measure];
+    const [, title, written] = MEASURES[measure];
     const rows = Object.keys(KINDS).flatMap((name, i) => epochs.map((epoch, s) => ({ name, i, s, value: data.kinds[name][measure][s] })));
-    const percent = measure === "train" || measure === "test";
-    const ends = rows.filter(({ s }) => s === epochs.length - 1), top = percent ? 1 : d3.max(rows, ({ value }) => value);
+    const ends = rows.filter(({ s }) => s === epochs.length - 1), top = written === percent ? 1 : d3.max(rows, ({ value }) => value);
     const plot = Plot.plot({
       width: right, height: below, marginLeft: 44, marginRight: 14, marginTop: 30, marginBottom: 38,
       x: { type: "point", domain: d3.range(epochs.length) },
       y: { domain: [0, 1.12 * top] },
       marks: [
-        Plot.axisX({ ticks: d3.range(0, epochs.length), tickFormat: (s) => (right < 300 && s % 2 && s < 11 ? "" : epochs[s]), label: "epochs of training", labelAnchor: "center", color: colours.text }),
-        Plot.axisY({ ticks: 5, label: null, color: colours.text, tickFormat: percent ? "~%" : "~s" }),
+        Plot.axisX({ ticks: d3.range(0, epochs.length), tickFormat: (s) => (right < 420 && s && (epochs.length - 1 - s) % 2 ? "" : epochs[s]), label: "epochs of training", labelAnchor: "center", color: colours.text }),
+        Plot.axisY({ ticks: 5, label: null, color: colours.text, tickFormat: written }),
         Plot.gridY({ ticks: 5, stroke: colours.grid, strokeOpacity: 1 }),
         Plot.text([title], { frameAnchor: "top-left", dx: -40, dy: -26, fill: colours.text, fontWeight: 600 }),
         Plot.ruleX([step], { stroke: colours.accent, strokeWidth: 1.5 }),
@@ -191,10 +211,10 @@
     figure.append(() => d3.select(plot).attr("x", left).attr("y", upper).node());
     curve = { left, upper, right, below, scale: plot.scale("x") };
 
-    const of = (name) => MEASURES[name][1](kind[name][step]), regions = found.areas.length.toLocaleString("en");
+    const of = (name) => MEASURES[name][2](kind[name][step]), regions = MEASURES.polygons[2](found.areas.length);
     const node = CapExplorer.element("div");
     node.append(
-      CapExplorer.element("div", {}, `${regions} regions in this square. Breakpoints: ${of("linear")} on a segment between two images, ${of("circle")} around a circle through three.`),
+      CapExplorer.element("div", {}, `${regions} regions in this square. Breakpoints: ${of("linear")} on a segment between two images, ${of("circle")} around a circle.`),
       CapExplorer.element("div", {}, `Right: ${of("train")} of the training labels, ${of("test")} of new images.`),
     );
     return {
@@ -204,7 +224,7 @@
       readout: node,
       table: {
         head: ["epochs", ...Object.values(MEASURES).map(([each]) => each)],
-        rows: epochs.map((epoch, s) => [epoch, ...Object.entries(MEASURES).map(([name, [, shown]]) => shown(kind[name][s]))]),
+        rows: epochs.map((epoch, s) => [epoch, ...Object.entries(MEASURES).map(([name, [, , shown]]) => shown(kind[name][s]))]),
       },
       values: {
         polygons: found.areas.length, areas: [...found.areas].sort((a, b) => a - b), boundary: found.boundary,

@@ -33,26 +33,23 @@
   function controls({ data, state }) {
     const spectrum = chosen(data, state.spectrum), { tails, best } = scan(spectrum);
     const options = data.spectra.map(({ name, label }) => [name, label]);
-    const format = (shift) => {
-      const { x_min, n_tail } = tails[best + shift];
-      return `x_min = ${size(x_min)}, ${n_tail} of ${spectrum.eigenvalues.length}${shift ? "" : ", automatic"}`;
-    };
+    const format = (shift) => size(tails[best + shift].x_min) + (shift ? "" : ", automatic");
     return [
       { name: "spectrum", label: "Eigenvalues of", type: "select", options, value: "trained" },
-      { name: "shift", label: "Tail from", type: "range", min: -best, max: tails.length - 1 - best, value: 0, format },
+      { name: "shift", label: "Tail from x_min =", type: "range", min: -best, max: tails.length - 1 - best, value: 0, format },
     ];
   }
 
   function words(spectrum, tail, best, automatic) {
     const { n_others, others, own, interval } = spectrum, k = spectrum.eigenvalues.length - tail.n_tail;
-    const share = `${spectrum.smaller[k]} of ${n_others} ${others} have an exponent as small, from as many eigenvalues.`;
+    const [alpha, error] = [tail.alpha, 1.96 * tail.sigma].map((each) => each.toFixed(2));
     const lines = [
-      `α = ${tail.alpha.toFixed(2)} ± ${(1.96 * tail.sigma).toFixed(2)} at this x_min; KS distance ${tail.distance.toFixed(3)}.`,
-      share[0].toUpperCase() + share.slice(1),
+      `α = ${alpha} ± ${error} from ${tail.n_tail} of ${spectrum.eigenvalues.length} eigenvalues, distance ${tail.distance.toFixed(3)}.`,
+      `Chance: α is as small in ${spectrum.smaller[k]} of ${n_others} ${others}.`,
       automatic
-        ? `With x_min chosen anew: α from ${short(interval[0])} to ${short(interval[1])} in resamples, ` +
-          `${short(own.low)} to ${short(own.high)} in 95 % of the others, as small in ${own.smaller}.`
-        : `Automatic is x_min = ${size(best.x_min)}, with the least distance, ${best.distance.toFixed(3)}.`,
+        ? `With x_min chosen anew: ${short(interval[0])} to ${short(interval[1])} in resamples, ` +
+          `${short(own.low)} to ${short(own.high)} by chance, as small in ${own.smaller}.`
+        : `The distance is least, ${best.distance.toFixed(3)}, at x_min = ${size(best.x_min)}.`,
     ];
     const node = CapExplorer.element("div");
     for (const line of lines) node.append(CapExplorer.element("div", {}, line));
@@ -69,39 +66,40 @@
     const share = (j) => (n - j) / n;
 
     const wide = width >= 560, left = wide ? Math.round(0.56 * width) : width, right = wide ? width - left - 8 : width;
-    const top = 40, heights = wide ? [330, 175, 155] : [250, 150, 140];
+    const top = wide ? 22 : 39, heights = wide ? [336, 158, 178] : [240, 118, 138];
     const at = wide
       ? [[0, top], [left + 8, top], [left + 8, top + heights[1]]]
       : [[0, top], [0, top + heights[0]], [0, top + heights[0] + heights[1]]];
-    const axes = (x, y, title) => [
-      Plot.axisX({ ticks: 4, label: x, labelAnchor: "center", color: colours.text, tickFormat: "~g" }),
+    const axes = (x, y, title, numbers = true) => [
+      Plot.axisX({ ticks: 4, label: x, labelAnchor: "center", labelArrow: "none", color: colours.text, tickFormat: numbers ? "~g" : () => "" }),
       Plot.axisY({ ...y, label: null, color: colours.text }),
-      Plot.text([title], { frameAnchor: "top-left", dx: 6, dy: 4, fill: colours.text, stroke: colours.surface }),
+      Plot.text([title], { frameAnchor: "top-left", dx: -36, dy: -20, fill: colours.text }),
       Plot.gridY({ ...y, stroke: colours.grid, strokeOpacity: 1 }),
     ];
-    const common = { marginLeft: 44, marginRight: 8, marginTop: 10, x: { type: "log", domain } };
+    const common = { marginLeft: 44, marginRight: 8, marginTop: 22, x: { type: "log", domain } };
     const here = Plot.ruleX([tail.x_min], { stroke: colours.accent, strokeWidth: 1.5 });
 
     const line = [[tail.x_min, share(k)], [values[n - 1], share(k) * (values[n - 1] / tail.x_min) ** (1 - tail.alpha)]];
     const decades = d3.range(0, Math.ceil(Math.log10(n))).map((power) => 10 ** -power);
     const survival = Plot.plot({
       ...common, width: left, height: heights[0], marginBottom: 36,
+      r: { type: "identity" },
       y: { type: "log", domain: [0.6 / n, 1.3] },
       marks: [
-        ...axes("eigenvalue λ", { ticks: decades, tickFormat: "~g" }, ""),
+        ...axes("eigenvalue λ", { ticks: decades, tickFormat: "~g" }, "share of the eigenvalues that is as large"),
         Plot.areaX(shown, { x1: (j) => Math.max(spectrum.low[j], low), x2: (j) => Math.max(spectrum.high[j], low), y: share, fill: colours.fill, clip: true }),
         here,
-        Plot.dot(shown, { x: (j) => values[j], y: share, r: 2, fill: (j) => (j < k ? colours.muted : colours.series(0)) }),
+        Plot.dot(shown, { x: (j) => values[j], y: share, r: (j) => (j < k ? 1.2 : 2.6), fill: (j) => (j < k ? colours.muted : colours.series(0)) }),
         Plot.line(line, { stroke: colours.accent, strokeWidth: 2.5, clip: true }),
-        Plot.dot([best], { x: (j) => values[j], y: share, symbol: "triangle2", r: 6, fill: colours.text, dy: -10 }),
+        Plot.text([best], { x: (j) => values[j], y: share, text: () => "▼", dy: -11, fill: colours.text }),
       ],
     });
     const ceiling = Math.max(12, 1.2 * tail.alpha);
     const exponents = Plot.plot({
-      ...common, width: right, height: heights[1], marginBottom: 24,
+      ...common, width: right, height: heights[1], marginBottom: 6,
       y: { type: "log", domain: [1, ceiling] },
       marks: [
-        ...axes(null, { ticks: [1, 2, 5, 10, 20, 50].filter((tick) => tick <= ceiling), tickFormat: "d" }, "exponent α from there on"),
+        ...axes(null, { ticks: [1, 2, 5, 10, 20, 50].filter((tick) => tick <= ceiling), tickFormat: "d" }, "exponent α from x_min on", false),
         Plot.areaY(starts, { x: (j) => values[j], y1: (j) => spectrum.alpha_low[j], y2: (j) => spectrum.alpha_high[j], fill: colours.fill, clip: true }),
         here,
         Plot.line(starts, { x: (j) => values[j], y: (j) => tails[j].alpha, stroke: colours.series(0), clip: true }),
@@ -110,13 +108,13 @@
       ],
     });
     const distances = Plot.plot({
-      ...common, width: right, height: heights[2], marginBottom: 36,
+      ...common, width: right, height: heights[2], marginBottom: 26,
       y: { domain: [0, Math.max(0.3, 1.1 * tail.distance)] },
       marks: [
-        ...axes("x_min", { ticks: 4 }, "KS distance"),
+        ...axes(null, { ticks: 4 }, "distance (Kolmogorov–Smirnov) from x_min on"),
         here,
         Plot.line(starts, { x: (j) => values[j], y: (j) => tails[j].distance, stroke: colours.series(0), clip: true }),
-        Plot.dot([tails[best]], { x: "x_min", y: "distance", symbol: "triangle2", r: 6, fill: colours.text, dy: -10 }),
+        Plot.text([tails[best]], { x: "x_min", y: "distance", text: () => "▼", dy: -11, fill: colours.text }),
         Plot.dot([tail], { x: "x_min", y: "distance", r: 4, fill: colours.text }),
       ],
     });
@@ -127,7 +125,7 @@
       figure.append(() => d3.select(plot).attr("x", at[i][0]).attr("y", at[i][1]).node());
       return { x: at[i][0], y: at[i][1], width: i ? right : left, height: heights[i], scale: plot.scale("x") };
     });
-    legend(figure, width, colours, spectrum);
+    legend(figure, width, colours);
 
     const row = (j) => [size(values[j]), n - j, tails[j].alpha.toFixed(3), tails[j].distance.toFixed(3), spectrum.smaller[j]];
     const every = d3.range(0, tails.length, Math.ceil(tails.length / 12));
@@ -145,12 +143,12 @@
     };
   }
 
-  function legend(figure, width, colours, spectrum) {
+  function legend(figure, width, colours) {
     const items = [
       ["●", colours.series(0), "tail"],
       ["━", colours.accent, "its power law"],
-      ["■", colours.fill, `95 % of ${spectrum.others}`],
-      ["▼", colours.text, "automatic x_min"],
+      ["■", colours.fill, "95 % by chance"],
+      ["▼", colours.text, "least distance"],
     ];
     let x = 4, y = 12;
     for (const [sign, colour, text] of items) {
