@@ -33,7 +33,7 @@ def plot_tail_law(eigenvalues: np.ndarray, scan: TailScan, band: tuple[np.ndarra
     law = share[tail][0] * (eigenvalues[tail] / eigenvalues[tail][0]) ** (1 - scan.alpha[scan.best])
     ax.plot(eigenvalues[tail], law, color=CYCLE[1], linewidth=2, label="power law of the tail")
     ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ", ylabel="share that is as large")
-    _eigenvalue_axis(ax, *_upper_part(scan), (1, 3))
+    _eigenvalue_axis(ax, _upper_part(scan)[0], 1.1 * float(eigenvalues[-1]))
     return ax
 
 
@@ -45,7 +45,7 @@ def plot_tail_scan(scan: TailScan, ax: Axes) -> Axes:
         scan.x_min[best], scan.distance[best], "X", color=CYCLE[1], ms=8, label=f"least distance: the {X_MIN} taken"
     )
     ax.set(xscale="log", xlabel=f"lower end {X_MIN} of the tail", ylabel="distance", ylim=(0, 0.4))
-    _eigenvalue_axis(ax, *_upper_part(scan), (1, 3))
+    _eigenvalue_axis(ax, *_upper_part(scan))
     return ax
 
 
@@ -125,11 +125,11 @@ def _upper_part(scan: TailScan) -> tuple[float, float]:
     return float(np.quantile(scan.x_min, 0.4)), float(1.05 * scan.x_min[-1])
 
 
-def _eigenvalue_axis(ax: Axes, low: float, high: float, digits: tuple[int, ...] = (1, 2, 5)) -> None:
-    """A logarithmic axis with a number at these digits of each decade, and at no other place."""
+def _eigenvalue_axis(ax: Axes, low: float, high: float) -> None:
+    """A logarithmic axis with a number at 1, 2 and 5 of each decade, and at no other place."""
     ax.set_xlim(low, high)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [digit * 10.0**decade for decade in decades for digit in digits]
+    ticks = [digit * 10.0**decade for decade in decades for digit in (1, 2, 5)]
     shown = [tick for tick in ticks if low <= tick <= high]
     ax.set_xticks(shown, [f"{tick:g}" for tick in shown])
     ax.xaxis.set_minor_formatter("")

@@ -113,8 +113,8 @@ def trained(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
 
     def shuffled(weights: np.ndarray) -> np.ndarray:
         draws = range(settings["n_others"] + 1)
-        orders = [null_weights(weights, "shuffled", seed=settings["seed"], name=layer, draw=i) for i in draws]
-        return eigenvalues_of(np.array(orders))
+        found = [null_weights(weights, "shuffled", seed=settings["seed"], name=layer, draw=i) for i in draws]
+        return eigenvalues_of(np.array(found))
 
     (start, end), (_, decayed) = ends(0.0), ends(settings["decay"])
     first, *others = shuffled(end)
@@ -146,34 +146,31 @@ def published(network: str, layer: str) -> tuple[np.ndarray, tuple[int, int, int
     raise ValueError(f"layer: found {layer!r}, expected one of {network}.")
 
 
-def from_files(settings: Mapping[str, Any], rng: np.random.Generator) -> Iterator[Spectrum]:
+def from_files(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
     """Layers of a published network, all slices of a kernel together; beside them Gaussian weights of the same size."""
-    network, layers = settings["published"]
+    rng, (network, layers) = np.random.default_rng([settings["seed"], 0]), settings["published"]
     for layer in layers:
         values, (n_slices, rows, columns) = published(network, layer)
-        scale = (
-            values.sum() * max(rows, columns) / (n_slices * rows * columns)
-        ) ** 0.5  # of a weight, at its root mean square
-        drawn = (rng.normal(scale=scale, size=(n_slices, rows, columns)) for _ in range(settings["n_others"]))
+        deviation = (values.sum() * max(rows, columns) / (n_slices * rows * columns)) ** 0.5
+        drawn = (rng.normal(scale=deviation, size=(n_slices, rows, columns)) for _ in range(settings["n_others"]))
         others = np.array([np.sort(eigenvalues_of(each), axis=None) for each in drawn])
         label = f"ResNet-20, {layer.removesuffix('.weight')}"
         yield Spectrum(layer, label, values, others, "Gaussian weights of its shape")
 
 
-def laws(settings: Mapping[str, Any], rng: np.random.Generator) -> Iterator[Spectrum]:
+def laws(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
     """Draws from power laws from 1 on, beside other draws from the same ones."""
+    rng = np.random.default_rng([settings["seed"], 1])
     for alpha in settings["laws"]:
         drawn = (1 - rng.random((settings["n_others"] + 1, settings["n_law"]))) ** (-1 / (alpha - 1))
         first, *others = np.sort(drawn, axis=1)
-        yield Spectrum(
-            f"law{alpha:g}", f"a true power law, α = {alpha:g}", first, np.array(others), "other draws from this law"
-        )
+        label = f"a true power law, α = {alpha:g}"
+        yield Spectrum(f"law{alpha:g}", label, first, np.array(others), "other draws from this law")
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """:func:`described` of every spectrum, in the order of the page."""
-    rng = np.random.default_rng(settings["seed"])
-    found = (*trained(settings), *from_files(settings, rng), *laws(settings, rng))
+    found = (*trained(settings), *from_files(settings), *laws(settings))
     resampling = (settings["seed"], settings["layer"], "bootstrap")  # the generator of a report on that layer
     return {"spectra": [described(each, settings["n_resamples"], layer_generator(*resampling)) for each in found]}
 

@@ -66,7 +66,7 @@
     const share = (j) => (n - j) / n;
 
     const wide = width >= 560, left = wide ? Math.round(0.56 * width) : width, right = wide ? width - left - 8 : width;
-    const top = wide ? 22 : 39, heights = wide ? [336, 158, 178] : [240, 118, 138];
+    const top = wide ? 22 : 39, heights = wide ? [336, 162, 178] : [236, 122, 138];
     const at = wide
       ? [[0, top], [left + 8, top], [left + 8, top + heights[1]]]
       : [[0, top], [0, top + heights[0]], [0, top + heights[0] + heights[1]]];
@@ -96,7 +96,7 @@
     });
     const ceiling = Math.max(12, 1.2 * tail.alpha);
     const exponents = Plot.plot({
-      ...common, width: right, height: heights[1], marginBottom: 6,
+      ...common, width: right, height: heights[1], marginBottom: 10,
       y: { type: "log", domain: [1, ceiling] },
       marks: [
         ...axes(null, { ticks: [1, 2, 5, 10, 20, 50].filter((tick) => tick <= ceiling), tickFormat: "d" }, "exponent α from x_min on", false),
@@ -139,7 +139,7 @@
         head: ["x_min", "eigenvalues", "α", "KS distance", `as small, of ${spectrum.n_others}`],
         rows: [...new Set([...every, best, k])].sort((a, b) => a - b).map(row),
       },
-      values: { ...tail, best: values[best], smaller: spectrum.smaller[k], n_others: spectrum.n_others },
+      values: { ...tail, log_x_min: Math.log(tail.x_min), log_best: Math.log(values[best]), smaller: spectrum.smaller[k] },
     };
   }
 
