@@ -17,6 +17,7 @@
 //     point({phase, x, y, figure, data, state, set})          (optional)
 //       The pointer on the figure: phase is "hover", "down", "drag", "up" or "leave"; x, y in the figure's own units,
 //       for figure.scale("x").invert(x). The figure is replaced at each drawing; the pointer stays captured.
+//     about: "how to read it, where the caption does not say so", folded with the table     (optional)
 //     drag: true                                              (optional) a finger drags instead of scrolling the page
 //   });
 //
@@ -83,7 +84,10 @@ const CapExplorer = (() => {
       this.stage = element("div", { class: `cap-stage${spec.drag ? " cap-drag" : ""}`, role: "img" });
       this.readout = element("div", { class: "cap-readout", "aria-live": "polite" });
       this.table = element("div", { class: "cap-table", role: "region", tabindex: 0, "aria-label": "Numbers shown" });
-      this.folded = element("details", { class: "cap-numbers" }, element("summary", {}, "Numbers shown"), this.table);
+      this.folded = element("details", { class: "cap-numbers" });
+      this.folded.append(element("summary", {}, spec.about ? "How to read it, and the numbers" : "Numbers shown"));
+      if (spec.about) this.folded.append(element("p", { class: "cap-about" }, spec.about));
+      this.folded.append(this.table);
       this.live = element("div", { class: "cap-live", role: "group", "aria-label": "Interactive figure" });
       this.live.append(this.bar, this.stage, this.readout, this.folded);
       for (const control of this.list) this.addField(control);
