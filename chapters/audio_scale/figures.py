@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ def plot_octave_capacities(
     n_inputs: int,
     ax: Axes,
     logarithmic: bool = False,
-    colours: Mapping[str, object] | None = None,
+    colours: Mapping[str, Any] | None = None,
 ) -> Axes:
     """Capacity of every octave of lag, a line per profile, below the ceiling of one per input.
 
@@ -28,7 +29,7 @@ def plot_octave_capacities(
     edges = octave_edges(n_inputs)
     widths = np.diff(edges)
     for label, values in profiles.items():
-        ax.plot(values, label=label, **({"color": colours[label]} if colours else {}))
+        ax.plot(values, label=label, color=colours[label] if colours else None)
     ax.plot(widths, color="0.4", linestyle=":", linewidth=1, label="one per input")
     top = 1.08 * max(max(values) for values in profiles.values())
     ticks = range(0, len(widths), max(1, len(widths) // 7))
@@ -43,13 +44,13 @@ def plot_octave_capacities(
 
 
 def plot_density(
-    profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, colours: Mapping[str, object] | None = None
+    profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, colours: Mapping[str, Any] | None = None
 ) -> Axes:
     """Mean capacity of an input in every octave of lag, both axes logarithmic, with the mean over all inputs."""
     edges = octave_edges(n_inputs)
     for label, values in profiles.items():
-        look = {"color": colours[label]} if colours else {}
-        (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), label=label, **look)
+        colour = colours[label] if colours else None
+        (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), label=label, color=colour)
         ax.axhline(np.sum(values) / n_inputs, color=line.get_color(), linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="← past · lag + 1 · now →", ylabel="capacity per input")
     ax.invert_xaxis()

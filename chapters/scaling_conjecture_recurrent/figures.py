@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 
 from capcore.plotting import CYCLE
 from chapters.scaling_conjecture_recurrent.study import GrowthCurve
@@ -84,3 +85,26 @@ def plot_adding(losses: Mapping[str, Sequence[float]], ends: Mapping[str, tuple[
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
     return ax
+
+
+def plot_phases(phases: Mapping[str, Mapping[float, float]], ax: Axes) -> AxesImage:
+    """One row for each thing that is trained, one column for each exponent; light is as good as the row's best, a dot.
+
+    Parameters
+    ----------
+    phases : name → exponent → 0 (guessing) to 1 (the best exponent). Exponents that were not tried stay white.
+    """
+    columns = sorted({a for row in phases.values() for a in row})
+    grid = np.array([[row.get(a, np.nan) for a in columns] for row in phases.values()])
+    image = ax.imshow(grid, vmin=0, vmax=1, aspect="auto")
+    best = np.nanargmax(grid, axis=1)
+    ax.plot(best, np.arange(len(grid)), "o", color="black", markersize=4)
+    ax.set_xticks(range(len(columns)), [fraction(a) for a in columns])
+    ax.set_yticks(range(len(grid)), list(phases))
+    ax.set_xlabel("← larger scales · exponent a · smaller scales →")
+    ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(len(grid) + 1) - 0.5, minor=True)
+    ax.grid(visible=False)
+    ax.grid(which="minor", color="white", linewidth=2)
+    ax.tick_params(which="both", length=0)
+    return image
