@@ -90,7 +90,7 @@
         line(curve(...model.use), { stroke: colours.series(0), strokeWidth: 2.6 }),
         line([after.target, after.model], { stroke: colours.text, strokeDasharray: "2 3" }),
         text(plus(centre, before.space, -0.88), "along 𝒦", { fill: colours.series(1), dy: -9 }),
-        text(plus(centre, across, -0.8), "across 𝒦", { fill: colours.series(2), dy: -9 }),
+        text(plus(centre, across, -0.8), "across 𝒦: 𝒦⊥", { fill: colours.series(2), dy: -9 }),
         move(before.target, after.target, colours.accent),
         move(before.model, after.model, colours.series(0)),
         dots([before.target], { stroke: colours.accent, fill: colours.surface }),
@@ -145,7 +145,7 @@
         { name: "ways", label: "Sliders", type: "select", value: "space",
           options: [["space", "along and across 𝒦"], ["inputs", "input by input"]] },
         { name: "model", label: "Model", type: "select", value: 0, options: data.models.map(({ name }, i) => [i, name]) },
-        { name: "correlation", label: "Correlation of the inputs", type: "range", min: -0.95, max: 0.95, step: STEP,
+        { name: "correlation", label: "Inputs’ correlation", type: "range", min: -0.95, max: 0.95, step: STEP,
           value: data.correlation, format: signed },
       ];
     },

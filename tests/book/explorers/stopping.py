@@ -1,4 +1,4 @@
-"""Two stacks stopped at a loss: runs of less than a hundred iterations are made again, and end where the page says."""
+"""Two stacks stopped at a loss: runs of up to a hundred iterations are made again, and end where the page says."""
 
 from functools import cache
 
@@ -12,7 +12,10 @@ from chapters.stored import stored
 PAGES = ["notebooks/hierarchical_errors"]
 TOLERANCE = 2e-3  # the loss is stored to three digits; longer runs part with the processor's arithmetic
 POINT = (0.3, 0.9)
-STATES = [{"level": level, "method": method} for method in ("l-bfgs-b", "gauss-newton") for level in range(5)]
+STATES = [
+    {"level": level, "method": method} for method in ("l-bfgs-b", "gauss-newton") for level in (0, 1, 2, 3, 4, 20)
+]
+LONG = 100
 
 
 @cache
@@ -27,11 +30,12 @@ def expected(state):
     content = stored("stopped_stacks")["values"]
     level, values = content["levels"][state["level"]], {}
     for order, stack in content["stacks"].items():
-        most = next(each["iterations"] for each in stack["runs"][state["method"]] if each["loss"] <= 1.001 * level)
-        found = made(order, state["method"], most)
+        run = stack["runs"][state["method"]]
+        reached = run[-1]["loss"] <= 1.001 * level
+        stop = next(each for each in run if each["loss"] <= 1.001 * level) if reached else run[-1]
+        found = made(order, state["method"], stop["iterations"]) if stop["iterations"] <= LONG else stop
         per_input = np.array(found["per_input"])
         far = per_input[-(per_input.size // 3) :].sum() / per_input.sum()
-        assert found["loss"] <= 1.001 * level
         values |= {f"{order} {name}": found[name] for name in ("iterations", "loss", "excess", "total", "per_input")}
-        values |= {f"{order} far": far, f"{order} reached": True}
+        values |= {f"{order} far": far, f"{order} reached": reached}
     return values
