@@ -2,7 +2,7 @@
 
 Nothing lists the inputs, so that a million of them take seconds. The far half of a field is its last octave.
 
-``python -m chapters run octaves`` makes it again, in about a quarter of an hour on one core.
+``python -m chapters run octaves`` makes it again, in about seven minutes on one core.
 """
 
 from __future__ import annotations

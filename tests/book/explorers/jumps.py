@@ -1,4 +1,4 @@
-"""Laws of one unit of capacity: layers by ``propagate``, the lattice law by its generator, the heat kernel with its image."""
+"""Laws of one unit of capacity: layers by ``propagate``, lattice law by its generator, heat kernel with its image."""
 
 import numpy as np
 from scipy.sparse import diags_array

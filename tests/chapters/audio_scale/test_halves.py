@@ -1,4 +1,4 @@
-"""Stacks whose halves differ: their hidden layers, the stored optima, and the numbers that the page is compared with."""
+"""Stacks whose halves differ: hidden layers, the stored optima, and the same numbers with all inputs listed."""
 
 import numpy as np
 import pytest
