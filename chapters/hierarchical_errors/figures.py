@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
 from chapters.hierarchical_errors.study import PredictionErrors, ends, relative_to
-from chapters.shared.lag_figures import plot_over_lags
 
 
 def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_right: bool = False) -> Axes:
@@ -76,10 +75,13 @@ def plot_stopped_stacks(stacks: Mapping[str, Mapping[str, Any]], axes: Sequence[
     stacks : order → what ``stopped_stacks`` stored of it. axes : one each.
     """
     for (order, stack), ax in zip(stacks.items(), axes, strict=True):
-        lines = {f"loss {stop['loss']:.0e}": np.array(stop["per_input"]) for stop in ends(stack)}
-        looks = {label: {"color": colour, "linewidth": 1.2} for label, colour in zip(lines, CYCLE, strict=False)}
-        plot_over_lags(lines, ax, looks=looks).legend(loc="upper left")
-        ax.set(title=order, ylim=(0, 1.05))
+        end, lowest = ({"label": f"loss {stop['loss']:.0e}", "values": stop["per_input"]} for stop in ends(stack))
+        edges = np.arange(len(end["values"]) + 1) - 0.5
+        ax.stairs(end["values"], edges, fill=True, color=CYCLE[0], alpha=0.6, label=end["label"])
+        ax.stairs(lowest["values"], edges, baseline=None, color="black", linewidth=0.8, label=lowest["label"])
+        ax.set(title=order, ylim=(0, 1.2), xlabel=LAG_LABEL, ylabel="capacity per input")
+        ax.invert_xaxis()
+        ax.legend(loc="upper center", ncols=2, frameon=False)
     return axes
 
 
