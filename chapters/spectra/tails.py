@@ -119,9 +119,9 @@ def trained(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
     (start, end), (_, decayed) = ends(0.0), ends(settings["decay"])
     first, *others = shuffled(end)
     yield Spectrum("trained", "digits, trained", eigenvalues_of(end[None])[0], np.array(others), orders)
-    yield Spectrum("shuffled", "digits, trained, then shuffled", first, np.array(others), "other orders of its weights")
+    yield Spectrum("shuffled", "digits, shuffled", first, np.array(others), "other orders of its weights")
     for name, label, weights in (
-        ("untrained", "digits, before training", start),
+        ("untrained", "digits, untrained", start),
         ("decay", "digits, weight decay", decayed),
     ):
         yield Spectrum(name, label, eigenvalues_of(weights[None])[0], shuffled(weights)[1:], orders)
@@ -154,18 +154,20 @@ def from_files(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
         deviation = (values.sum() * max(rows, columns) / (n_slices * rows * columns)) ** 0.5
         drawn = (rng.normal(scale=deviation, size=(n_slices, rows, columns)) for _ in range(settings["n_others"]))
         others = np.array([np.sort(eigenvalues_of(each), axis=None) for each in drawn])
-        label = f"ResNet-20, {layer.removesuffix('.weight')}"
+        label = f"ResNet-20 {layer.removesuffix('.weight')}"
         yield Spectrum(layer, label, values, others, "Gaussian weights of its shape")
 
 
 def laws(settings: Mapping[str, Any]) -> Iterator[Spectrum]:
-    """Draws from power laws from 1 on, beside other draws from the same ones."""
+    """Draws from power laws from 1 on: of several the one with the middle exponent, beside the others."""
     rng = np.random.default_rng([settings["seed"], 1])
     for alpha in settings["laws"]:
-        drawn = (1 - rng.random((settings["n_others"] + 1, settings["n_law"]))) ** (-1 / (alpha - 1))
-        first, *others = np.sort(drawn, axis=1)
-        label = f"a true power law, α = {alpha:g}"
-        yield Spectrum(f"law{alpha:g}", label, first, np.array(others), "other draws from this law")
+        drawn = np.sort((1 - rng.random((settings["n_others"] + 1, settings["n_law"]))) ** (-1 / (alpha - 1)), axis=1)
+        middle = np.argsort(top_exponents(drawn)[:, 0])[len(drawn) // 2]
+        others = np.delete(drawn, middle, axis=0)
+        yield Spectrum(
+            f"law{alpha:g}", f"true power law, α = {alpha:g}", drawn[middle], others, "other draws from this law"
+        )
 
 
 def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:

@@ -28,7 +28,7 @@
 
   const chosen = (data, name) => data.spectra.find((each) => each.name === name) ?? data.spectra[0];
   const short = (value) => Number(value.toPrecision(value < 10 ? 2 : 3)).toString();
-  const size = (value) => Number(value.toPrecision(3)).toString().replace("-", "−");
+  const size = (value) => (value < 1e-3 ? Number(value.toPrecision(3)).toExponential() : String(Number(value.toPrecision(3)))).replace("-", "−");
 
   function controls({ data, state }) {
     const spectrum = chosen(data, state.spectrum), { tails, best } = scan(spectrum);
@@ -36,7 +36,7 @@
     const format = (shift) => size(tails[best + shift].x_min) + (shift ? "" : ", automatic");
     return [
       { name: "spectrum", label: "Eigenvalues of", type: "select", options, value: "trained" },
-      { name: "shift", label: "Tail from x_min =", type: "range", min: -best, max: tails.length - 1 - best, value: 0, format },
+      { name: "shift", label: "Tail from", type: "range", min: -best, max: tails.length - 1 - best, value: 0, format },
     ];
   }
 
@@ -66,12 +66,12 @@
     const share = (j) => (n - j) / n;
 
     const wide = width >= 560, left = wide ? Math.round(0.56 * width) : width, right = wide ? width - left - 8 : width;
-    const top = wide ? 22 : 39, heights = wide ? [336, 162, 178] : [236, 122, 138];
+    const top = 22, heights = wide ? [336, 162, 178] : [236, 122, 138];
     const at = wide
       ? [[0, top], [left + 8, top], [left + 8, top + heights[1]]]
       : [[0, top], [0, top + heights[0]], [0, top + heights[0] + heights[1]]];
     const axes = (x, y, title, numbers = true) => [
-      Plot.axisX({ ticks: 4, label: x, labelAnchor: "center", labelArrow: "none", color: colours.text, tickFormat: numbers ? "~g" : () => "" }),
+      Plot.axisX({ ticks: 4, label: x, labelAnchor: "center", labelArrow: "none", color: colours.text, tickFormat: numbers ? size : () => "" }),
       Plot.axisY({ ...y, label: null, color: colours.text }),
       Plot.text([title], { frameAnchor: "top-left", dx: -36, dy: -20, fill: colours.text }),
       Plot.gridY({ ...y, stroke: colours.grid, strokeOpacity: 1 }),
@@ -146,13 +146,13 @@
   function legend(figure, width, colours) {
     const items = [
       ["●", colours.series(0), "tail"],
-      ["━", colours.accent, "its power law"],
+      ["━", colours.accent, "power law"],
       ["■", colours.fill, "95 % by chance"],
       ["▼", colours.text, "least distance"],
     ];
     let x = 4, y = 12;
     for (const [sign, colour, text] of items) {
-      const long = 16 + 6.4 * text.length + 14;
+      const long = 30 + 5.8 * text.length;
       if (x + long > width + 14 && x > 4) [x, y] = [4, y + 17];
       const entry = figure.append("text").attr("x", x).attr("y", y).attr("fill", "currentColor");
       entry.append("tspan").attr("fill", colour).text(sign);

@@ -21,7 +21,7 @@ STATES = [
     {"spectrum": "layer3.2.conv2.weight", "shift": 250},
     {"spectrum": "layer2.1.conv2.weight", "shift": -100},
     {"spectrum": "law2", "shift": 0},
-    {"spectrum": "law3", "shift": -100},
+    {"spectrum": "law3", "shift": 60},
 ]
 
 

@@ -84,6 +84,7 @@ def test_draws_from_a_law_are_as_often_smaller_as_they_are_counted(spectra):
             own = fit_power_law(values, x_min=values[k]).alpha
             others = [fit_power_law(row, x_min=row[k]).alpha for row in spectrum.others]
             assert found["smaller"][k] == sum(other <= own for other in others)
+        assert found["smaller"][0] == found["n_others"] // 2, "the one shown is in the middle"
         assert np.mean([fit_power_law(row, x_min=1.0).alpha for row in spectrum.others]) == pytest.approx(
             alpha, abs=0.03
         )
