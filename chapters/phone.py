@@ -9,10 +9,9 @@ the panels have been placed, and before their text is fitted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import GridSpec, SubplotSpec
 
 from chapters.fitting import fit_columns, fit_labels, names_rows, place_legend, thin
@@ -20,12 +19,10 @@ from chapters.fitting import fit_columns, fit_labels, names_rows, place_legend, 
 WIDTH = 3.65  # inches: 350 pixels, the column of text on a phone of 390
 BESIDE = 0.8  # inches that labels of a panel take above and below it, until they are measured
 
-_changes: WeakKeyDictionary[Figure, Callable[[], object]] = WeakKeyDictionary()
 
-
-def when_narrow(figure: Figure, change: Callable[[], object]) -> None:
+def when_narrow(figure: Figure | SubFigure, change: Callable[[], object]) -> None:
     """Have ``change`` called when ``figure`` becomes narrow."""
-    _changes[figure] = change
+    vars(figure).setdefault("when_narrow", []).append(change)
 
 
 def narrow(figure: Figure, width: float = WIDTH) -> Figure:
@@ -44,8 +41,8 @@ def narrow(figure: Figure, width: float = WIDTH) -> Figure:
     _name_places(panels)
     _stack(panels, heights)
     figure.set_size_inches(width, sum(heights) + BESIDE * len(panels))
-    if figure in _changes:
-        _changes[figure]()
+    for change in vars(figure).get("when_narrow", []):
+        change()
     legends = {ax: legend for ax in panels if (legend := ax.get_legend()) is not None}
     for legend in legends.values():
         legend.set_in_layout(False)
@@ -123,19 +120,27 @@ def _name_places(panels: list[Axes]) -> None:
 
 
 def _stack(panels: list[Axes], heights: list[float]) -> None:
-    """One below the other, each with the labels that it had from its neighbour at the left."""
+    """One below the other, each with the labels that it had from the one at the left of its row."""
     rows = {ax: ax.get_subplotspec().rowspan for ax in panels}  # type: ignore[union-attr]
     for ax in panels:
-        beside = [other for other in panels if rows[other] == rows[ax] and ax.get_shared_y_axes().joined(ax, other)]
-        if not ax.yaxis.get_tick_params().get("labelleft", True) and len(beside) > 1:
-            ax.yaxis.set_tick_params(which="both", labelleft=True)
-            ax.yaxis.offsetText.set_visible(True)
-            if not ax.get_ylabel():
-                ax.set_ylabel(beside[0].get_ylabel())
+        _label_as(next(other for other in panels if rows[other] == rows[ax]), ax)
     figure = panels[0].get_figure(root=True)
     grid = GridSpec(len(panels), 1, figure=figure, height_ratios=heights)
     for place, ax in enumerate(panels):
         ax.set_subplotspec(grid[place])
+
+
+def _label_as(first: Axes, ax: Axes) -> None:
+    """Give a panel the label and the names of the vertical axis that only the first one of its row had."""
+    if ax is first or not ax.axison:
+        return
+    ax.yaxis.set_tick_params(which="both", labelleft=first.yaxis.get_tick_params().get("labelleft", True))
+    ax.yaxis.offsetText.set_visible(True)
+    names = [text.get_text() for text in first.get_yticklabels()]
+    if names_rows(first) and not names_rows(ax) and ax.get_ylim() == first.get_ylim():
+        ax.set_yticks(first.get_yticks(), names)
+    if not ax.get_ylabel():
+        ax.set_ylabel(first.get_ylabel())
 
 
 def _put_below(ax: Axes) -> None:

@@ -4,7 +4,8 @@ Papermill reports an unknown parameter only as a warning and enforces no types, 
 and shows a reader who mistypes one a single line instead of a traceback.
 
 Setting the text of figures takes half of a short run. With ``CAPCORE_FIGURES=off`` in the environment the figures of a
-notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for whoever wants the numbers alone.
+notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for whoever wants the numbers alone; with
+``book``, as the book's build has it, they are rendered for the page and for a phone, too (``chapters.pictures``).
 ``CAPCORE_THREADS=2`` gives notebooks two BLAS threads.
 """
 

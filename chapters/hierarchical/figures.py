@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
 from capcore.architectures import Hierarchical
 from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours, layer_colours
 from chapters.hierarchical.study import digits
+from chapters.phone import when_narrow
 
 STYLES = ("-", "--", "-.", ":")
 ROUNDING = 1e-28  # squares of coefficients' rounding errors, summed over tens of inputs, stay below it
@@ -40,6 +43,7 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     Time runs to the right. A node is a position in a layer (with all of its channels), an edge a tap.
     """
     colours = [(), *layer_colours(arch.n_layers)]
+    named: dict[Text, str] = {}
     path = np.concatenate([[0], np.cumsum(np.array(arch.dilations) * digits(arch.kernel_sizes)[lag])])
     path = lag - path  # where the path stands above so many layers
     reached = {0}
@@ -49,7 +53,9 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
         ax.add_collection(LineCollection(edges, colors=[colours[l]], linewidths=0.8, zorder=2))
         ax.plot([path[l - 1], path[l]], [l - 1, l], color=colours[l], linewidth=3.5, solid_capstyle="round", zorder=3)
         tap = (path[l - 1] - path[l]) // arch.dilations[l - 1]
-        ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", va="center")
+        named[ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", va="center")] = (
+            f"{arch.dilations[l - 1]}: tap {tap}"
+        )
         reached = {at + step for at in reached for step in steps}
     ax.plot(sorted(reached), [0] * len(reached), "|", color="0.3", markersize=5, zorder=1)
     ax.plot(0, arch.n_layers, "o", color="black", markersize=5, zorder=4)
@@ -58,6 +64,7 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(bottom=False, labelbottom=False)
+    when_narrow(ax.figure, lambda: [text.set_text(short) for text, short in named.items()])
     return ax
 
 
@@ -195,6 +202,7 @@ def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
 
     Where a profile falls below an earlier one it is hidden.
     """
+    key: list[Artist] = []
     shades = list(channel_colours(range(1, len(profiles) + 1)).values())
     for i, (label, values) in reversed(list(enumerate(profiles.items()))):
         edges = np.arange(len(values) + 1) - 0.5
@@ -202,15 +210,22 @@ def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
         ax.fill_between(edges, 0, heights, step="post", color=shades[i], linewidth=0)
         ax.step(edges, heights, where="post", color="white", linewidth=0.5)
         bottom = (i + 0.3) / len(profiles)
-        ax.add_patch(
-            Rectangle(
-                (1.015, bottom), 0.025, 0.7 / len(profiles), transform=ax.transAxes, clip_on=False, color=shades[i]
-            )
-        )
-        ax.text(1.05, bottom + 0.35 / len(profiles), label, va="center", fontsize=8.5, transform=ax.transAxes)
+        there: dict[str, Any] = {"transform": ax.transAxes, "clip_on": False}
+        key.append(ax.add_patch(Rectangle((1.015, bottom), 0.025, 0.7 / len(profiles), color=shades[i], **there)))
+        key.append(ax.text(1.05, bottom + 0.35 / len(profiles), label, va="center", fontsize=8.5, **there))
     ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(len(values) - 0.5, -0.5), ylim=(0, 1))
     ax.grid(False)
+    when_narrow(ax.figure, lambda: _key_below(key, ax))
     return ax
+
+
+def _key_below(key: list[Artist], ax: Axes) -> None:
+    """Turn the key of a skyline, drawn at its right from the last to the first, into a legend."""
+    texts, patches = key[::-2], key[-2::-2]
+    names = [text.get_text() for text in texts]  # type: ignore[attr-defined]
+    ax.legend(patches, names, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    for each in key:
+        each.remove()
 
 
 def plot_digit_grid(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes, named: Sequence[int] = ()) -> Axes:
