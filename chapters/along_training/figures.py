@@ -96,7 +96,7 @@ def plot_correlations(
     for rows, columns in boxes:
         corner = min(columns) - 0.5, min(rows) - 0.5
         ax.add_patch(Rectangle(corner, len(columns), len(rows), fill=False, edgecolor="0.1", linewidth=1.4))
-    ax.set_xticks(range(len(rho)), [str(k + 1) for k in range(len(rho))])
+    ax.set_xticks(range(len(rho)), [str(k + 1) for k in range(len(rho))], fontsize=7)
     ax.tick_params(length=0)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
