@@ -29,11 +29,12 @@ def explorer(kind: str, data: str | dict[str, Any], figure: Any = None) -> None:
     if get_ipython() is None:
         return
     import matplotlib.pyplot as plt
-    from IPython.core.formatters import format_display_data
     from IPython.display import publish_display_data
 
+    from chapters.pictures import picture
+
     figure = plt.gcf() if figure is None else figure
-    shown, metadata = format_display_data(figure)
+    shown, metadata = picture(figure)
     plt.close(figure)
     publish_display_data({**shown, MIME: content}, metadata)
 

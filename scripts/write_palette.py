@@ -22,7 +22,8 @@ def palette() -> str:
     for page, white in (("html", 0.0), ('html[data-theme="dark"]', LIGHTER)):
         lines.append(f"{page} {{")
         for name, colour in colours.items():
-            lines.append(f"  --cap-{name}: {to_hex(tuple((1 - white) * part + white for part in colour))};")
+            share = 1.0 if white and not any(colour) else white  # black becomes white
+            lines.append(f"  --cap-{name}: {to_hex(tuple((1 - share) * part + share for part in colour))};")
         lines.append("}")
     return "\n".join(lines) + "\n"
 

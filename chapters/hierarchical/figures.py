@@ -64,8 +64,13 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(bottom=False, labelbottom=False)
-    when_narrow(ax.figure, lambda: [text.set_text(short) for text, short in named.items()])
+    when_narrow(ax.figure, lambda: _shorten(named))
     return ax
+
+
+def _shorten(named: Mapping[Text, str]) -> None:
+    for text, short in named.items():
+        text.set_text(short)
 
 
 def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -> Axes:

@@ -13,6 +13,7 @@ from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
 from capcore.validation import finite_number
+from chapters.phone import when_narrow
 from chapters.scaling_conjecture.signals import Untrained, layer_time, shattering_law
 from chapters.shared.exponents import fraction, look
 from chapters.shared.intervals import geometric_interval, student_interval
@@ -117,13 +118,13 @@ def plot_window(exponents: np.ndarray, agreement: np.ndarray, carried: np.ndarra
         "agreement of gradients", (exponents[at], agreement[at]), (8, -12), color=CYCLE[0], textcoords="offset points"
     )
     ax.annotate("signal that arrives", last, (-10, 4), color=CYCLE[1], textcoords="offset points", ha="right")
-    for x, text, side in (
-        (0.47, "← larger scales", "right"),
-        (0.5, "1/√L", "center"),
-        (0.53, "smaller scales →", "left"),
-    ):
+    sides = (0.47, "← larger scales", "right"), (0.5, "1/√L", "center"), (0.53, "smaller scales →", "left")
+    _, middle, _ = (
         ax.text(x, 1.09, text, ha=side, fontsize="small", color="0.3", backgroundcolor="white")
-    ax.set(xlim=(-0.08, 1.08), ylim=(-0.05, 1.2), xlabel="exponent a of the scale L⁻ᵃ", ylabel="share that is left")
+        for x, text, side in sides
+    )
+    when_narrow(ax.figure, lambda: middle.set_y(1.19))
+    ax.set(xlim=(-0.08, 1.08), ylim=(-0.05, 1.25), xlabel="exponent a of the scale L⁻ᵃ", ylabel="share that is left")
     ax.set_xticks(exponents, [fraction(a) for a in exponents])
     return ax
 

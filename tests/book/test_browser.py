@@ -83,8 +83,6 @@ def figures_are_legible(page):
         assert figure["left"] >= 0 and figure["right"] <= page.viewport_size["width"], figure
         assert figure["narrow"] is None or figure["narrow"] == narrow, figure
         assert figure["narrow"] is None or figure["small"] or 0.96 <= figure["scale"] <= 1, figure
-    if figures:
-        assert any(figure["narrow"] is not None for figure in figures), "at least one figure of a notebook"
 
 
 def boxes_can_be_scrolled(page):
