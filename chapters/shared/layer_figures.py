@@ -16,8 +16,14 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
 
     Parameters
     ----------
-    profiles : (L, n) conditional capacities, layer 1 first. Layers that add nothing stay in the legend.
-    from_top : the chain starts with the highest layer, which then lies at the bottom of the stack.
+    profiles : (L, n) array
+        Conditional capacities, layer 1 first. Layers that add nothing stay in the legend.
+    names : sequence of str
+        Of the layers.
+    ax : Axes
+        To draw on; returned.
+    from_top : bool
+        The chain starts with the highest layer, which then lies at the bottom of the stack.
     """
     colours = _layer_colours(len(names))
     n = profiles.shape[1]
@@ -65,7 +71,14 @@ def plot_layer_bands(
 
     Parameters
     ----------
-    draws : (n_draws, L, n). axes : at least L of them, in any shape. reference : (L, n), dashed.
+    draws : (n_draws, L, n) array
+        Profiles of the layers.
+    names : sequence of str
+        Of the layers.
+    axes : array of Axes
+        At least L of them, in any shape; returned.
+    reference : (L, n) array, optional
+        Dashed.
     """
     lags = np.arange(draws.shape[2])
     for l, ax in enumerate(axes.flat):
