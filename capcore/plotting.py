@@ -96,9 +96,18 @@ def plot_profiles(
 
     Parameters
     ----------
-    profiles : label → (n,) values, lag 0 first. ceiling : height of the dashed line, or None.
-    colours : label → colour; default the style's cycle.
-    recent_right : as in the paper, the most recent input stands at the right.
+    profiles : dict
+        Label → (n,) values, lag 0 first.
+    ax : Axes
+        To draw on; returned.
+    xlabel, ylabel : str
+        Labels of the axes.
+    ceiling : float or None
+        Height of the dashed line, if there is to be one.
+    colours : dict, optional
+        Label → colour; by default the style's cycle.
+    recent_right : bool
+        As in the paper, the most recent input stands at the right.
     """
     for i, (label, values) in enumerate(profiles.items()):
         look = {"color": colours[label]} if colours else {"linestyle": LINES[i % len(LINES)]}

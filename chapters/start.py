@@ -35,15 +35,23 @@ def start(namespace: dict, *parameters: str, threads: int | None = None) -> None
 
     Parameters
     ----------
-    namespace : the notebook's ``globals()``, right after its parameters cell.
-    parameters : the names that cell defines.
-    threads : most BLAS threads to use. By default the environment's ``CAPCORE_THREADS``, or one: the matrices of this
+    namespace : dict
+        The notebook's ``globals()``, right after its parameters cell.
+    *parameters : str
+        The names that cell defines.
+    threads : int, optional
+        Most BLAS threads to use. By default the environment's ``CAPCORE_THREADS``, or one: the matrices of this
         book are small, so that a second thread gains little, and on a busy machine threads that wait for each other
         take 10 to 100 times longer.
 
-    Raises :class:`ParameterError` for any other variable: it was injected, and would silently do nothing; and for sizes
-    that could not fit into memory (``sizes``), before anything is allocated.
+    Raises
+    ------
+    ParameterError
+        For any other variable: it was injected, and would silently do nothing; and for sizes that could not fit into
+        memory (``sizes``), before anything is allocated.
 
+    Examples
+    --------
     >>> start({"chanels": 4}, "channels")
     Traceback (most recent call last):
     ...

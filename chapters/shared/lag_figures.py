@@ -37,8 +37,16 @@ def plot_over_lags(
 
     Parameters
     ----------
-    lines : label → (n,) values, lag 0 first. ceiling : height of a dashed line, or None.
-    looks : label → options of its line; by default colours from light to dark, and a legend.
+    lines : dict
+        Label → (n,) values, lag 0 first.
+    ax : Axes
+        To draw on; returned.
+    ceiling : float or None
+        Height of a dashed line, if there is to be one.
+    ylabel : str
+        What the values are.
+    looks : dict, optional
+        Label → options of its line; by default colours from light to dark, and a legend.
     """
     colours = line_colours(lines)
     for i, (label, values) in enumerate(lines.items()):

@@ -16,8 +16,14 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
 
     Parameters
     ----------
-    profiles : (L, n) conditional capacities, layer 1 first. Layers that add nothing stay in the legend.
-    from_top : the chain starts with the highest layer, which then lies at the bottom of the stack.
+    profiles : (L, n) array
+        Conditional capacities, layer 1 first. Layers that add nothing stay in the legend.
+    names : sequence of str
+        Of the layers.
+    ax : Axes
+        To draw on; returned.
+    from_top : bool
+        The chain starts with the highest layer, which then lies at the bottom of the stack.
     """
     colours = layer_colours(len(names))
     n = profiles.shape[1]
@@ -49,7 +55,10 @@ def plot_layer_rows(
 
     Parameters
     ----------
-    independent, marginal : (L, n), layer 1 first. axes : (L,) one below the other.
+    independent, marginal : (L, n) array
+        Layer 1 first.
+    axes : (L,) array of Axes
+        One below the other.
     """
     edges = np.arange(independent.shape[1] + 1) - 0.5
     for l, (name, colour, ax) in enumerate(zip(names, layer_colours(len(names)), axes[::-1], strict=True)):
