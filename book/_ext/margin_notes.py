@@ -60,9 +60,10 @@ class ErratumRole(SphinxRole):
         target = {"refdomain": "std", "reftype": "ref", "reftarget": label, "refdoc": self.env.docname}
         link = addnodes.pending_xref("", nodes.inline(text=self.text), refexplicit=True, refwarn=True, **target)
         note = errata(path.read_text("utf8")).get(label, "") if path.is_file() else ""
+        title = nodes.inline(text="Erratum ", classes=["wide"])
         before, after = (nodes.inline(text=sign, classes=["narrow"]) for sign in (" (", ")"))
         beside = nodes.inline("", "", *typeset(f" · {note}"), classes=["wide"])
-        return [nodes.inline("", "", before, link, after, beside, classes=["erratum", "margin"])], []
+        return [nodes.inline("", "", before, title, link, after, beside, classes=["erratum", "margin"])], []
 
 
 def typeset_page(app: Sphinx, doctree: nodes.document) -> None:

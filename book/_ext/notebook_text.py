@@ -21,7 +21,7 @@ from sphinx.application import Sphinx
 
 CLAIM = re.compile(r"\[([A-Z]\d\.\d+\w?)\]\((?:\.\./book/)?claims\.md\)")
 ERRATUM = re.compile(r"\s*\(\[(E\d\.\d+)\]\((?:\.\./book/)?errata\.md#e\d-\d+\)\)")
-CITATION = re.compile(r"\[([^\[\]]+)\]\((?:\.\./book/)?bibliography\.md#([\w-]+)\)")
+CITATION = re.compile(r"(\()?\[([^\[\]]+)\]\((?:\.\./book/)?bibliography\.md#([\w-]+)\)(?(1)\))")
 
 
 def take_captions(metadata: dict[str, Any], outputs: list[NotebookNode]) -> list[NotebookNode]:
@@ -48,11 +48,20 @@ def cite(text: str) -> str:
 
     >>> cite("As [Hu (2003)](../book/bibliography.md#hu2003) shows; see [P1.02](../book/claims.md).")
     'As {cite:t}`hu2003` shows; see {claim}`P1.02`.'
+    >>> cite("Ranks ([Hu, 2003](../book/bibliography.md#hu2003)), or [(Hu, 2003)](../book/bibliography.md#hu2003)")
+    'Ranks {cite:p}`hu2003`, or {cite:p}`hu2003`'
     >>> cite("Eq. 2 ([E2.25](../book/errata.md#e2-25)).")
     'Eq. 2{erratum}`E2.25`.'
     """
     text = ERRATUM.sub(r"{erratum}`\1`", CLAIM.sub(r"{claim}`\1`", text))
-    return CITATION.sub(lambda link: f"{{cite:{'t' if link[1].endswith(')') else 'p'}}}`{link[2]}`", text)
+    return CITATION.sub(_citation, text)
+
+
+def _citation(link: re.Match[str]) -> str:
+    """The role of one link; brackets of the style take the place of parentheses."""
+    named = re.search(r"\(\d{4}\w?\)$", link[2])
+    found = f"{{cite:{'t' if named else 'p'}}}`{link[3]}`"
+    return f"({found})" if named and link[1] else found
 
 
 def read_citations(app: Sphinx, docname: str, source: list[str]) -> None:

@@ -49,6 +49,7 @@ def test_the_note_holds_a_link_for_the_line_and_a_place_for_the_margin(tmp_path)
     (note,) = page.cssselect("p > span.erratum.margin")
     assert [(part.get("class"), part.text_content()) for part in note] == [
         ("narrow", " ("),
+        ("wide", "Erratum "),
         ("reference internal", "E2.02"),
         ("narrow", ")"),
         ("wide", " · §3.1, Eq. 3."),
