@@ -5,7 +5,7 @@ where L-BFGS-B, the paper's optimiser, stops. Whatever the order, the lags are t
 that every stack is a tensor train in these digits; the optimum is sought from the TT-SVD of the target in that order.
 Coarsest dilation first is the paper's model read from the other end: the same coefficients, other layers.
 
-``python -m chapters run where_capacity_goes`` makes it again, in about ten minutes on one core.
+``python -m chapters run where_capacity_goes`` makes it again, in about five minutes on one core.
 """
 
 from __future__ import annotations
@@ -40,28 +40,27 @@ def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str
 
     Returns
     -------
-    ``families``, ``depths``, ``orders`` : as asked for. ``lists`` : channels that differ from gap to gap.
-    ``models`` : :func:`name_of` → :func:`describe`, with ``optimum`` and ``lbfgs`` : family → :func:`summary`.
+    ``families``, ``depths``, ``orders`` : as asked for. ``lists`` : channels that differ from gap to gap, fine first.
+    ``models`` : :func:`name_of` → :func:`describe`, with ``optimum`` : for each family a :func:`summary`, and
+    ``lbfgs`` : the same where L-BFGS-B stops, and after how many iterations.
     """
     named = {
         name_of(channels, order, depth): stack(channels, order, depth)
         for depth in settings["depths"]
         for order in settings["orders"]
-        for channels in [
-            *range(1, full_width(depth) + 1),
-            *(each for each in settings["lists"] if len(each) == depth - 1),
-        ]
+        for channels in [*range(1, full_width(depth) + 1), *lists_for(settings["lists"], order, depth)]
     }
     stopping = {"method": "l-bfgs-b", "max_iterations": settings["max_iterations"], "ftol": settings["ftol"]}
     models: dict[str, dict[str, Any]] = {}
     for name, arch in tqdm(named.items(), desc="stacks", disable=not progress):
-        found = models[name] = {**describe(arch), "optimum": {}, "lbfgs": {}}
+        optima, stops = [], []
         for family in settings["families"]:
             problem = Problem.of(arch, FAMILIES[family]())
             start = digit_start(arch, problem.target, settings["seed"])
-            found["optimum"][family] = summary(arch, problem, fit(arch, problem, start=start))
+            optima.append(summary(arch, problem, fit(arch, problem, start=start)))
             stopped = fit(arch, problem, rng=settings["seed"], **stopping)
-            found["lbfgs"][family] = {**summary(arch, problem, stopped, 2), "iterations": stopped.n_iterations}
+            stops.append([*summary(arch, problem, stopped, 2), stopped.n_iterations])
+        models[name] = {**describe(arch), "optimum": optima, "lbfgs": stops}
     return {key: settings[key] for key in ("families", "depths", "orders", "lists")} | {"models": models}
 
 
@@ -85,6 +84,15 @@ def dilations_in(order: str, depth: int) -> list[int]:
     if order == "alternating":
         return [each for pair in zip(fine, fine[::-1], strict=True) for each in pair][:depth]
     return fine if order == "fine first" else fine[::-1]
+
+
+def lists_for(lists: list[list[int]], order: str, depth: int) -> list[list[int]]:
+    """Those that fit the depth; none but in the paper's order.
+
+    >>> lists_for([[2, 1], [4]], "fine first", 3), lists_for([[2, 1], [4]], "alternating", 3)
+    ([[2, 1]], [])
+    """
+    return [each for each in lists if len(each) == depth - 1 and order == "fine first"]
 
 
 def stack(channels: int | list[int], order: str, depth: int) -> Hierarchical:
@@ -125,16 +133,13 @@ def describe(arch: Hierarchical) -> dict[str, Any]:
     }
 
 
-def summary(arch: Hierarchical, problem: Problem, found: FitResult, n_digits: int = 3) -> dict[str, Any]:
-    """κ and capacity per input where a fit ended, and its loss.
+def summary(arch: Hierarchical, problem: Problem, found: FitResult, n_digits: int = 3) -> list[Any]:
+    """Where a fit ended: its κ, its loss, and the capacity per input.
 
-    Returns
-    -------
-    ``total``; ``loss`` : with ``n_digits`` digits, 0 where the target is attained to rounding; ``per_input`` : in
-    thousandths, lag 0 first, as a text, which takes half the room of a list; empty where every input has 1.
+    The loss has ``n_digits`` digits and is 0 where the target is attained to rounding. Capacities are in thousandths,
+    lag 0 first, as a text, which takes half the room of a list; an empty one where every input has 1.
     """
     alloc = allocate_quietly(arch, found.params, problem)
     thousandths = np.rint(1000 * alloc.per_input).astype(int)
     loss = 0.0 if attains(found.loss, problem) else float(f"{found.loss:.{n_digits}g}")
-    full = bool(np.all(thousandths == 1000))
-    return {"total": alloc.total, "loss": loss, "per_input": "" if full else " ".join(map(str, thousandths))}
+    return [alloc.total, loss, "" if np.all(thousandths == 1000) else " ".join(map(str, thousandths))]

@@ -4,11 +4,13 @@
 
 ``PAGES`` : that have it. ``STATES`` : ten of them, each ``{control: value}``, the rest at its default.
 ``expected(state)`` : ``{name: value}`` for the complete state, computed with ``capcore`` and compared with the values
-shown; all names there must be shown. ``TOLERANCE`` : of that. ``POINT`` : where in the figure, as shares of its width
+shown; all names there must be shown. ``TOLERANCE`` : of that, absolute and relative; or ``{name: {"atol": …}}``, the
+rest exact. ``POINT`` : where in the figure, as shares of its width
 and height from the upper left, a click changes the state; None where the pointer has no meaning.
 """
 
 import json
+import os
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -89,13 +91,20 @@ def test_it_is_there_at_once_and_fits(visit, kind, name, size, theme):
         "root => [...root.querySelectorAll('.cap-stage svg')].map(svg => svg.getBoundingClientRect())"
     )
     assert all(box["left"] >= 0 and box["right"] <= SIZES[size]["width"] for box in drawn)
-    took = page.evaluate("name => performance.getEntriesByName(`explorer ${name}`)[0].startTime", kind)
-    for _ in range(3):  # the machine may be busy
-        if took < 1000:
-            break
-        page, root = visit(name, kind, size, theme)
-        took = page.evaluate("name => performance.getEntriesByName(`explorer ${name}`)[0].startTime", kind)
-    assert took < 1000, "milliseconds to the first view"
+    assert (
+        first_view(page, kind) < 1000 * busy()
+        or min(first_view(visit(name, kind, size, theme)[0], kind) for _ in range(4)) < 1000 * busy()
+    )
+
+
+def first_view(page, kind):
+    """Milliseconds from the beginning of the visit to the first drawing."""
+    return page.evaluate("name => performance.getEntriesByName(`explorer ${name}`)[0].startTime", kind)
+
+
+def busy():
+    """Processes that share a processor, and so make each other wait; 1 where there are enough of them."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 1.0
 
 
 @each_place
@@ -201,7 +210,10 @@ def test_the_numbers_are_those_of_the_package(visit, kind):
         wait_for(page, root, state)
         shown, complete = values_of(root), state_of(root)
         for name, value in known.expected(complete).items():
-            compare = partial(np.testing.assert_allclose, atol=known.TOLERANCE, rtol=known.TOLERANCE)
+            allowed = known.TOLERANCE
+            allowed = allowed.get(name) if isinstance(allowed, dict) else {"atol": allowed, "rtol": allowed}
+            close = partial(np.testing.assert_allclose, **allowed) if allowed else np.testing.assert_array_equal
             numbers = np.asarray(value).dtype.kind in "fiub" and None not in np.ravel(shown[name]).tolist()
-            (compare if numbers else np.testing.assert_array_equal)(shown[name], value, err_msg=f"{name} at {complete}")
+            compare = close if numbers else np.testing.assert_array_equal
+            compare(shown[name], value, err_msg=f"{name} at {complete}")
     assert page.errors == []

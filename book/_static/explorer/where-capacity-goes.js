@@ -19,12 +19,14 @@
 
   // What the data say in a state: the model, its optimum, and where L-BFGS-B stops; capacities as numbers.
   function found(data, { depth, order, channels, gaps, process }) {
-    const model = data.models[`${depth} ${order} ${gaps === ALIKE ? channels : gaps}`];
-    const read = (entry) => ({
-      ...entry,
-      capacities: entry.per_input ? entry.per_input.split(" ").map((each) => each / 1000) : Array(2 ** depth).fill(1),
+    const model = data.models[`${depth} ${order} ${gaps === ALIKE ? channels : gaps}`], i = data.families.indexOf(process);
+    const read = ([total, loss, profile, iterations]) => ({
+      total,
+      loss,
+      iterations,
+      capacities: profile ? profile.split(" ").map((each) => each / 1000) : Array(2 ** depth).fill(1),
     });
-    return { model, optimum: read(model.optimum[process]), lbfgs: read(model.lbfgs[process]) };
+    return { model, optimum: read(model.optimum[i]), lbfgs: read(model.lbfgs[i]) };
   }
 
   // The profiles of stacks with more channels, the widest first.
@@ -41,14 +43,15 @@
   const taps = (lag, dilations) => dilations.map((dilation) => Math.floor(lag / dilation) % 2);
 
   function power(loss) {
-    if (loss === 0) return "zero to rounding";
+    if (loss === 0) return "zero up to rounding";
     const [digits, exponent] = loss.toExponential(1).split("e");
     return `${digits} · 10${[...exponent].map((each) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(each)] ?? "").join("")}`;
   }
 
   function controls({ data, state }) {
     const depth = state.depth ?? Math.max(...data.depths), n = 2 ** depth;
-    const lists = data.lists.filter((each) => each.length === depth - 1).map(String);
+    const fine = (state.order ?? "fine first") === "fine first";
+    const lists = data.lists.filter((each) => fine && each.length === depth - 1).map(String);
     const widest = 2 ** Math.floor(depth / 2);
     const capacity = (lag) => {
       if (state.process === undefined || lag >= n || state.channels > widest) return "";
@@ -145,15 +148,14 @@
     const { depth, process, gaps, channels } = state, n = 2 ** depth;
     const width = gaps === ALIKE ? `${channels} channel${channels > 1 ? "s" : ""}` : `${listed(gaps)} channels`;
     const recent = shown.capacities.slice(0, n / 2).reduce((sum, each) => sum + each, 0);
-    const singular = shown.total < model.generic_total
-      ? ` At almost all weights it would be ${model.generic_total}: this optimum is singular, some channels stand idle.` : "";
+    const singular = shown.total < model.generic_total ? ` (${model.generic_total} at almost all weights: a singular optimum)` : "";
     const loss = state.lbfgs
-      ? ` L-BFGS-B stops after ${lbfgs.iterations.toLocaleString("en")} iterations with a loss of ${power(lbfgs.loss)}; that of the optimum (outlined) is ${power(optimum.loss)}.`
-      : ` The loss is ${power(optimum.loss)}.`;
+      ? `${power(lbfgs.loss)} after ${lbfgs.iterations.toLocaleString("en")} iterations of L-BFGS-B, ${power(optimum.loss)} at the optimum (outlined)`
+      : power(optimum.loss);
     return {
       label: `Capacity per input of a stack of ${depth} layers with ${width}, ${PROCESSES[process]}, and the path of taps to one lag.`,
-      readout: `κ = ${shown.total} from ${model.n_params} weights.${singular} The recent half of the inputs holds ${
-        Math.round((100 * recent) / shown.total)} %.${loss}`,
+      readout: `${model.n_params} weights, κ = ${shown.total}${singular}. In the recent half of the inputs: ${
+        Math.round((100 * recent) / shown.total)} %. Loss: ${loss}.`,
       table: {
         head: ["lag", "binary", state.lbfgs ? "L-BFGS-B" : "capacity", ...(state.lbfgs ? ["optimum"] : [])],
         rows: shown.capacities.map((each, lag) => [
