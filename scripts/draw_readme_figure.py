@@ -12,7 +12,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import capcore as cc
-from capcore.plotting import plot_profiles, use_style
+from capcore.plotting import channel_colours, plot_profiles, use_style
 
 TARGET = Path(__file__).resolve().parent.parent / "book" / "_static" / "capacity_per_input.png"
 
@@ -27,11 +27,12 @@ def draw(target: Path) -> None:
         alloc = cc.allocate(arch, cc.fit(arch, process).params, process)
         profiles[f"{channels} channel{'s' * (channels > 1)}: {alloc.total} in all"] = alloc.per_input
     figure, ax = plt.subplots(figsize=(7.5, 3.0))
-    plot_profiles(profiles, ax, ylabel="capacity per input")
+    colours = dict(zip(profiles, channel_colours((1, 2, 4)).values(), strict=True))
+    plot_profiles(profiles, ax, ylabel="capacity per input", colours=colours)
     ax.legend().remove()
     figure.legend(loc="outside lower center", ncols=len(profiles))
     ax.set_title("Where linear models of 64 inputs spend their capacity: recent inputs saturate first")
-    figure.savefig(target, metadata={"Software": None})
+    figure.savefig(target, dpi=192, metadata={"Software": None})
     plt.close(figure)
 
 

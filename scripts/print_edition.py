@@ -65,6 +65,8 @@ def article(name: str, pages: set[str]) -> Tag:
     found["id"] = anchor(page)
     for node in found.select("details:not([class], .capcore-claim *)"):  # solutions
         node["open"] = ""
+    for node in found.find_all("source"):  # of a picture, for phones
+        node.decompose()
     for node in found.find_all(src=True):
         node["src"] = urljoin(page, str(node["src"]))
     for link in found.find_all("a", href=True):

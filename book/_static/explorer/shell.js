@@ -23,7 +23,7 @@
 //
 // set(name, value), set({name: value, …}): changes the state and draws once, in the next frame; element.capState is the
 //   state that is shown, so a test waits for it. Data are what chapters.explorer.explorer was given.
-// colours: CSS values, defined in palette.css and explorer.css for light and dark: layer(i, n) for the i-th of n ordered things,
+// colours: CSS values, from palette.css and explorer.css, light and dark: layer(i, n) for the i-th of n ordered things,
 //   i = 1 … n, light to dark; series(i), i = 0 … 6, as the book's figures; text, muted, grid, fill, accent, surface.
 //   They are var(--…): give them to Plot as constants or with fill: "key" and color: {type: "identity"}, and computed in
 //   the data; switching the theme then needs no drawing, but `dark` is there, and a switch draws again.
