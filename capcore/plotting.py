@@ -60,20 +60,12 @@ def layer_colours(n_layers: int) -> list[tuple]:
     return _shades(LAYERS, range(n_layers))
 
 
-<<<<<<< HEAD
 def _shades(palette: str, values: Sequence[Any]) -> list[tuple]:
-    """From light to dark: numbers from 1 to 8 each at its own place, names and others by their order."""
+    """From light to dark: numbers from 1 to 8 by their square roots, names and others by their order."""
     given = np.array([to_rgb(colour) for colour in palette.split()])
     numbers = [each for each in values if isinstance(each, int | np.integer) and 1 <= each <= 8]
     if len(numbers) == len(values) > 0:
-        places = np.asarray(values, dtype=float)
-=======
-def _shades(palette: str, values: Sequence[int]) -> list[tuple]:
-    """From light to dark: numbers from 1 to 8 by their square roots, others by their order."""
-    given = np.array([to_rgb(colour) for colour in palette.split()])
-    if len(values) and min(values) >= 1 and max(values) <= 8:
-        places = 1 + 7 * (np.sqrt(values) - 1) / (np.sqrt(8) - 1)
->>>>>>> w-fig
+        places = 1 + 7 * (np.sqrt(numbers) - 1) / (np.sqrt(8) - 1)
     else:
         places = np.linspace(0, len(given) - 1, len(values) + 1)[1:]
     return [tuple(float(np.interp(place, range(len(given)), part)) for part in given.T) for place in places]
