@@ -121,14 +121,15 @@ def plot_plane(
         down, across = [y[0] - y[1], y[2] - y[0]], [x[0] - x[1], x[2] - x[0]]
         ax.errorbar(x[0], y[0], down, across, fmt=MARKERS[i], color=CYCLE[i], markersize=5, linewidth=1, capsize=0)
         inwards = not 1.2 < x[0][0] < 20  # at either edge of the picture the name stands at the left
-        place, side = ((-8, 6), "right") if inwards else ((7, 6 if y[0][0] > 1 else -14), "left")
-        ax.annotate(group, (x[0][0], y[0][0]), place, textcoords="offset points", ha=side, color=CYCLE[i])
+        side, up = "right" if inwards else "left", "bottom" if inwards or y[0][0] > 1 else "top"
+        place = (-8 if inwards else 7, 4 if up == "bottom" else -4)
+        ax.annotate(group, (x[0][0], y[0][0]), place, textcoords="offset points", ha=side, va=up, color=CYCLE[i])
     ax.axhline(1, color="0.5", linewidth=0.8, linestyle=":")
     ax.axvline(1, color="0.5", linewidth=0.8, linestyle=":")
     ax.set(xscale="log", yscale="log", xlabel="shuffled over true labels, at the end")
     ax.set_ylabel("end over start, true labels")
-    for height, text, side in ((0.98, "training raises it", "top"), (0.02, "training lowers it", "bottom")):
-        ax.text(0.98, height, text, color="0.3", ha="right", va=side, transform=ax.transAxes)
+    for height, text, side in ((0.98, "rises", "top"), (0.02, "falls", "bottom")):
+        ax.text(0.02, height, text, color="0.3", va=side, transform=ax.transAxes)
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter("{x:g}")
     ax.margins(0.1)

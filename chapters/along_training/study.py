@@ -57,11 +57,11 @@ COUNTS = ("participation", "boundary.ball", "boundary.near", "pieces", "patterns
 STEEP = ("length", "logits", "fisher")
 """Two groups of measures that go together over all networks, and against each other among networks of equal labels."""
 PLANE = {
-    "rank, leverage": ("rank", "unevenness"),
-    "boundaries, participation": ("boundary.ball", *COUNTS[2:], "participation"),
-    "length and slope of the logits": ("length", "logits"),
-    "slope of the probabilities": ("probabilities",),
-    "Fisher–Rao norm": ("fisher",),
+    "rank,\nleverage": ("rank", "unevenness"),
+    "boundaries,\nparticipation": ("boundary.ball", *COUNTS[2:], "participation"),
+    "length, slope\nof the logits": ("length", "logits"),
+    "slope of the\nprobabilities": ("probabilities",),
+    "Fisher–\nRao norm": ("fisher",),
 }
 """How the first picture calls the measures, and each group's first one, at which the name stands."""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.ticker import MaxNLocator
 
 from capcore.plotting import CYCLE, layer_colours
 from chapters.shared.lag_figures import LAG_AXIS
@@ -29,6 +30,7 @@ def plot_stack(dilations: Sequence[int], ax: Axes) -> Axes:
         ax.plot(sorted(reached), [l] * len(reached), "o", color="0.3", markersize=2)
     ax.plot(0, len(dilations), "o", color="black", markersize=4)
     ax.set(xlim=(max(reached) + 0.7, -1.8), ylim=(-0.4, len(dilations) + 0.4), yticks=[], xlabel=LAG_AXIS)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.grid(visible=False)
     ax.spines["left"].set_visible(False)
     return ax

@@ -101,7 +101,7 @@ def plot_phases(phases: Mapping[str, Mapping[float, float]], ax: Axes) -> AxesIm
     ax.plot(best, np.arange(len(grid)), "o", color="black", markersize=4)
     ax.set_xticks(range(len(columns)), [fraction(a) for a in columns])
     ax.set_yticks(range(len(grid)), list(phases))
-    ax.set_xlabel("← larger scales · exponent a · smaller scales →")
+    ax.set_xlabel("exponent a · smaller scales →")
     ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(len(grid) + 1) - 0.5, minor=True)
     ax.grid(visible=False)
