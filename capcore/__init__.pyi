@@ -47,9 +47,9 @@ from .large.octave_predictor import ExponentialSequence as ExponentialSequence
 from .memory import TooLargeError as TooLargeError
 from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
-from .optimum import Problem as Problem
 from .own_model import linearised_jax as linearised_jax
 from .own_model import linearised_torch as linearised_torch
+from .problem import Problem as Problem
 from .processes import AR1 as AR1
 from .processes import AutoRegressive as AutoRegressive
 from .processes import DampedCosine as DampedCosine

@@ -34,11 +34,16 @@ class LayerAllocation:
 
     Attributes
     ----------
-    space : the layer's own constraint space.
-    independent : as if all other layers were constants.
-    forward : given all layers below (the chain that starts from the layer nearest the input).
-    backward : given all layers above (the chain that starts from the output).
-    marginal : given all other layers.
+    space : ConstraintSpace
+        The layer's own.
+    independent : (n_inputs,) array
+        As if all other layers were constants.
+    forward : (n_inputs,) array
+        Given all layers below (the chain that starts from the layer nearest the input).
+    backward : (n_inputs,) array
+        Given all layers above (the chain that starts from the output).
+    marginal : (n_inputs,) array
+        Given all other layers.
     """
 
     space: ConstraintSpace = field(repr=False)
@@ -59,9 +64,14 @@ class CapacityAllocation:
 
     Attributes
     ----------
-    space : the constraint space 𝒦 = column space of ΣJ.
-    generic_total : exact rank of the Jacobian at almost all parameters.
-    covariance : (n, n) Σ. input_dim : components per position.
+    space : ConstraintSpace
+        𝒦, the column space of ΣJ.
+    generic_total : int
+        Exact rank of the Jacobian at almost all parameters.
+    covariance : (n, n) array
+        Σ.
+    input_dim : int
+        Components per position.
     """
 
     space: ConstraintSpace
@@ -130,18 +140,33 @@ class CapacityAllocation:
 def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:
     """Capacity allocation of an architecture at given parameters, for a process.
 
-    Parameters
-    ----------
-    arch : the architecture. params : (n_params,), usually those of an optimum.
-    process : the process whose covariance Σ enters, or the :class:`~capcore.optimum.Problem` it poses.
-
-    Warns with :class:`CapacityWarning` where the numerical total differs from the exact generic one: the
-    parameters are then singular (an exactly low-rank target, a layer of zeros), or close to it.
     The constraint space is meaningful as such at any parameters; it says which errors are fixed only at an optimum.
     Capacity does not depend on the scale of a layer, and layers of any scale, 1e±300 included, are evened first.
-    Raises ``ValueError`` for parameters, a covariance or a Jacobian that are not finite or whose shapes do not fit, and
-    :class:`~capcore.memory.TooLargeError`, which names the function to use, for what does not fit into memory.
 
+    Parameters
+    ----------
+    arch : Architecture
+        The model.
+    params : (n_params,) array
+        Usually those of an optimum.
+    process : Process or Problem
+        Whose covariance Σ enters, or the problem that it poses.
+
+    Warns
+    -----
+    CapacityWarning
+        Where the numerical total differs from the exact generic one: the parameters are then singular (an exactly
+        low-rank target, a layer of zeros), or close to it.
+
+    Raises
+    ------
+    ValueError
+        For parameters, a covariance or a Jacobian that are not finite or whose shapes do not fit.
+    TooLargeError
+        For what does not fit into memory, with the function to use.
+
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.optimum import fit
     >>> from capcore.processes import PowerLaw

@@ -63,6 +63,8 @@ class ConstraintSpace:
     tolerance : float
         The threshold used.
 
+    Examples
+    --------
     >>> space = ConstraintSpace.from_columns([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]])
     >>> space.dimension, space.per_input().round(3).tolist()
     (1, [0.5, 0.5, 0.0])
@@ -208,6 +210,8 @@ def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
     ----------
     spaces : list of ConstraintSpace
 
+    Examples
+    --------
     >>> join([ConstraintSpace.from_columns(np.eye(3)[:, :k]) for k in (1, 2)]).dimension
     2
     """
@@ -243,6 +247,8 @@ def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:
     spaces : list of ConstraintSpace
         𝒦₁, 𝒦₂, …, in the order in which they are conditioned.
 
+    Examples
+    --------
     >>> [part.dimension for part in chain([ConstraintSpace.from_columns(np.eye(3)[:, :k]) for k in (1, 2, 2)])]
     [1, 1, 0]
     """

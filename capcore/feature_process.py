@@ -57,6 +57,8 @@ class FeatureProcess(Process):
     TypeError
         For a process of several components.
 
+    Examples
+    --------
     >>> from capcore import AR1, Hermite
     >>> FeatureProcess(AR1(0.5), Hermite(2)).predictor(1)[0].round(4).tolist()[1]
     0.3536

@@ -96,6 +96,8 @@ class Features(ABC):
         ValueError
             For collinear features.
 
+        Examples
+        --------
         >>> bool(np.allclose(Monomials(3).orthonormalised()([0.5, 2.0]), Hermite(3)([0.5, 2.0])))
         True
         """
@@ -159,6 +161,8 @@ class Hermite(Basis):
     count : int
         d.
 
+    Examples
+    --------
     >>> Hermite(2)(2.0).round(4).tolist()
     [2.0, 2.1213]
     """
@@ -175,6 +179,8 @@ class Monomials(Basis):
     count : int
         d.
 
+    Examples
+    --------
     >>> Monomials(2)(2.0).round(9).tolist()
     [2.0, 3.0]
     """
@@ -194,6 +200,8 @@ class Fourier(Basis):
     period : float
         In standard deviations, positive.
 
+    Examples
+    --------
     >>> Fourier(1, period=8)(2.0).round(9).tolist()
     [1.0]
     """
@@ -218,6 +226,8 @@ class PiecewiseLinear(Basis):
     count : int
         One more than there are knots: the quantiles of N(0, 1) that cut it into so many parts of equal probability.
 
+    Examples
+    --------
     >>> PiecewiseLinear(2).kinks
     (0.0,)
     """
@@ -252,6 +262,8 @@ def make_features(name: str, count: int, **parameters: float) -> Features:
     ValueError
         For an unknown basis, an unknown or invalid parameter, or a count below 1.
 
+    Examples
+    --------
     >>> make_features("Fourier", 2, period=6.0)
     Fourier(count=2, period=6.0)
     """

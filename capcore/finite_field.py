@@ -37,6 +37,8 @@ def residue(value: Any, prime: int = PRIME) -> int:
     ValueError
         For NaN and infinities, and for a fraction whose denominator the prime divides.
 
+    Examples
+    --------
     >>> residue(0.5, 7), residue(-3, 7)
     (4, 4)
     """
@@ -165,6 +167,8 @@ def jacobian_of_function(function: Callable[[np.ndarray], object], params: objec
     ValueError
         Where it does not fit p parameters.
 
+    Examples
+    --------
     >>> jacobian_of_function(lambda w: [w[0] * w[1], 2 * w[0]], [3, 5], 7).tolist()
     [[5, 3], [2, 0]]
     """

@@ -26,6 +26,8 @@ def ranks_from_below(channels: Sequence[int], kernel_sizes: Sequence[int]) -> li
     kernel_sizes : list of int
         n_1, …, n_L.
 
+    Examples
+    --------
     >>> ranks_from_below([1, 4, 4, 1], [2, 2, 2])
     [1, 2, 4, 1]
     """
@@ -54,6 +56,8 @@ def attainable_ranks(channels: Sequence[int], kernel_sizes: Sequence[int]) -> li
     kernel_sizes : list of int
         n_1, …, n_L.
 
+    Examples
+    --------
     >>> attainable_ranks([1, 4, 4, 4, 4, 4, 1], [2] * 6)
     [1, 2, 4, 4, 4, 2, 1]
     """
@@ -69,8 +73,13 @@ def tensor_train_dimension(channels: Sequence[int], kernel_sizes: Sequence[int])
 
     Parameters
     ----------
-    channels, kernel_sizes : as :func:`attainable_ranks` takes them.
+    channels : list of int
+        c_0, …, c_L.
+    kernel_sizes : list of int
+        n_1, …, n_L.
 
+    Examples
+    --------
     >>> [tensor_train_dimension([1, *[c] * 5, 1], [2] * 6) for c in (1, 2, 3, 4, 8)]
     [7, 20, 33, 48, 64]
     """
@@ -114,6 +123,8 @@ def exact_rank(
     ValueError
         For a number of parameters that is missing or wrong.
 
+    Examples
+    --------
     >>> exact_rank(lambda w: [w[0] * w[1], w[0] * w[1] ** 2, 3.0], n_params=2)
     2
     """

@@ -80,6 +80,8 @@ def hermite_coefficients(
     ValueError
         When its values are NaN or infinite, or not one per argument.
 
+    Examples
+    --------
     >>> hermite_coefficients(np.square, 2).round(4).tolist()[0::2]
     [1.0, 1.4142]
     """

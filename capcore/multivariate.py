@@ -49,6 +49,8 @@ class Independent(Process):
     TypeError
         For components that are not one-dimensional processes.
 
+    Examples
+    --------
     >>> from capcore.processes import AR1
     >>> Independent([AR1(0.5), AR1(0.8)], weights=[1, 2]).predictor(1)[0].tolist()
     [0.5, 1.6]
@@ -143,6 +145,8 @@ class Mixed(Independent):
         As :class:`Independent` does, and for a mixing matrix that is not square, not finite, of another size, or
         numerically singular.
 
+    Examples
+    --------
     >>> from capcore.processes import AR1
     >>> Mixed([AR1(0.5), AR1(0.8)], [[1, 0], [1, 1]], weights=[0, 1]).predictor(1)[0].round(12).tolist()
     [-0.3, 0.8]

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture, PoleModel
 from capcore.constraints import ConstraintSpace
 from capcore.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.lbfgs import minimise_lbfgs
-from capcore.memory import covariance_bytes, covariance_too_large, fit_bytes, fit_too_large, fits
+from capcore.memory import fit_bytes, fit_too_large, fits
+from capcore.problem import Problem
 from capcore.processes import Process
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.validation import finite_array, one_of, positive_integer
 from capcore.variable_projection import minimise_recurrent
 
 OPTIONS = {
@@ -31,89 +31,36 @@ STATIONARY = 1e-3  # relative offset at which Bates & Watts (1981) call a least-
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """The quadratic problem that an architecture has to solve: the target A* and the covariance Σ.
-
-    Attributes
-    ----------
-    target : (n,) optimal coefficients A*.
-    covariance : (n, n) Σ = RᵀR.
-    root : (n, n) upper Cholesky factor R.
-    variance : v*, the least possible prediction variance.
-
-    Raises ``ValueError`` for values that are not finite, shapes that disagree, a covariance beyond 1e±150, and a root
-    whose RᵀR is not Σ.
-    """
-
-    target: np.ndarray
-    covariance: np.ndarray
-    root: np.ndarray
-    variance: float
-
-    def __post_init__(self) -> None:
-        n = finite_array(self.target, "target", 1).size
-        for name in ("covariance", "root"):
-            shape = finite_array(getattr(self, name), name, 2).shape
-            if shape != (n, n):
-                raise ValueError(
-                    f"{name}: found a matrix of shape {shape}, expected {(n, n)} for a target of {n} coefficients."
-                )
-        finite_number(self.variance, "variance", "a number")
-        if not 1e-150 <= np.abs(self.covariance).max() <= 1e150:
-            raise ValueError(
-                f"covariance: found a largest entry of {np.abs(self.covariance).max():.1e}, expected one between "
-                "1e-150 and 1e150: its squares leave double precision. Measure the process in other units."
-            )
-        ones = np.ones(n)
-        gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
-        if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
-            raise ValueError(
-                f"root: found a matrix R with RᵀR off the covariance by {gap:.1e} (row sums), expected the upper "
-                "Cholesky factor, as scipy.linalg.cholesky(covariance) gives it."
-            )
-
-    @classmethod
-    def of(cls, arch: Architecture, process: Process | Problem) -> Problem:
-        """The problem posed by a process to an architecture; raises where their dimensions disagree."""
-        if isinstance(process, Problem):
-            if process.target.size != arch.n_inputs * arch.input_dim:
-                raise ValueError(
-                    f"process: found a problem with {process.target.size} coefficients, "
-                    f"expected {arch.n_inputs * arch.input_dim} as in {arch!r}."
-                )
-            return process
-        if not isinstance(process, Process):
-            raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
-        if process.input_dim != arch.input_dim:
-            raise ValueError(
-                f"process: found {process.input_dim} component(s) per position, "
-                f"expected {arch.input_dim} as in {arch!r}."
-            )
-        if not fits(covariance_bytes(arch.n_inputs, arch.input_dim)):
-            raise covariance_too_large(arch.n_inputs, arch.input_dim)
-        target, variance = process.predictor(arch.n_inputs)
-        covariance = process.covariance(arch.n_inputs)
-        return cls(target, covariance, cholesky(covariance), variance)
-
-    def loss(self, coefficients: np.ndarray) -> float:
-        """L = ‖R(A − A*)‖² (paper 1, Eq. 14)."""
-        return float(np.sum(np.square(self.root @ (coefficients - self.target))))
-
-
-@dataclass(frozen=True, eq=False)
 class FitResult:
     """An optimum, and how much of one it is.
 
     Attributes
     ----------
-    params : (n_params,) the parameters found. coefficients : (n,) the model Â they give.
-    loss : excess variance (A − A*)ᵀΣ(A − A*). variance : v* + loss, the variance of the prediction error.
-    gradient_norm : ‖∂L/∂W‖ at the end.
-    relative_offset : cosine of the angle between the residual and the nearest direction the model can move in,
-        0 at a stationary point (Bates & Watts); only rounding once the loss itself is at the rounding floor.
-    n_iterations : iterations of the run that was kept. converged, message : whether it converged, or why not.
-    history : loss after each of them. losses : final loss of every start, best first in ``params``.
-    method : the minimiser used.
+    params : (n_params,) array
+        The parameters found.
+    coefficients : (n,) array
+        The model Â they give.
+    loss : float
+        Excess variance (A − A*)ᵀΣ(A − A*).
+    variance : float
+        v* + loss, the variance of the prediction error.
+    gradient_norm : float
+        ‖∂L/∂W‖ at the end.
+    relative_offset : float
+        Cosine of the angle between the residual and the nearest direction the model can move in, 0 at a stationary
+        point (Bates & Watts); only rounding once the loss itself is at the rounding floor.
+    n_iterations : int
+        Iterations of the run that was kept.
+    converged : bool
+        Whether it converged.
+    message : str
+        Why it stopped.
+    method : str
+        The minimiser used.
+    history : (n_iterations + 1,) array
+        Loss at the start and after each iteration.
+    losses : (n_starts,) array
+        Final loss of every start, in their order; ``params`` are those of the least.
     """
 
     params: np.ndarray = field(repr=False)
@@ -146,26 +93,43 @@ def fit(
 
     Parameters
     ----------
-    arch : the architecture. process : the process to predict, or a :class:`Problem` already posed.
-    rng : a ``numpy.random.Generator`` or a seed; the same seed gives the same answer. Default: seed 0.
-    method : "gauss-newton" (damped, in the dual form), "variable-projection" (for recurrent models: the weights of
-        the poles are eliminated) or "l-bfgs-b" (the paper's, through SciPy). "auto": variable projection for
-        recurrent models, Gauss–Newton for all others.
-    start : "tensor-train" (the TT-SVD of A*; disjoint supports only), "random", an array (n_params,), or
-        "auto": for Gauss–Newton the tensor train where it exists, for variable projection the best optima
-        with 1, 2, … channels in turn, random otherwise. With several starts, all after the first are random.
-    n_starts : number of starts; the best is returned, all final losses are in ``losses``.
-    rebalance : let Gauss–Newton rescale the layers now and then (the coefficients do not change); needs an
-        architecture with a ``rebalance`` method, and is ignored by L-BFGS-B.
-    progress : show a progress bar.
-    options : passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor``, ``acceleration`` (by default where
+    arch : Architecture
+        The model.
+    process : Process or Problem
+        The process to predict, or a problem already posed.
+    rng : numpy.random.Generator or int, default 0
+        The same seed gives the same answer.
+    method : str
+        "gauss-newton" (damped, in the dual form), "variable-projection" (for recurrent models: the weights of the poles
+        are eliminated) or "l-bfgs-b" (the paper's, through SciPy). "auto": variable projection for recurrent models,
+        Gauss–Newton for all others.
+    start : str or (n_params,) array
+        "tensor-train" (the TT-SVD of A*; disjoint supports only), "random", parameters, or "auto": for Gauss–Newton the
+        tensor train where it exists, for variable projection the best optima with 1, 2, … channels in turn, random
+        otherwise. With several starts, all after the first are random.
+    n_starts : int
+        Number of starts; the best is returned, all final losses are in ``losses``.
+    rebalance : bool
+        Let Gauss–Newton rescale the layers now and then (the coefficients do not change); needs an architecture with a
+        ``rebalance`` method, and is ignored by L-BFGS-B.
+    progress : bool
+        Show a progress bar.
+    **options : float
+        Passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor``, ``acceleration`` (by default where
         dilations overlap) of :func:`~capcore.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
         :func:`~capcore.lbfgs.minimise_lbfgs`; ``n_random`` of :func:`~capcore.variable_projection.projection_path`.
 
-    Raises ``ValueError`` for arguments that cannot be used, ``FloatingPointError`` when a start or the answer is not
-    finite, and at once :class:`~capcore.memory.TooLargeError`, which names the function to use, for what would not
-    fit into memory.
+    Raises
+    ------
+    ValueError
+        For arguments that cannot be used.
+    FloatingPointError
+        When a start or the answer is not finite.
+    TooLargeError
+        At once, for what would not fit into memory, with the function to use.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
     >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26

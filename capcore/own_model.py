@@ -21,9 +21,12 @@ class Linearisation:
 
     Attributes
     ----------
-    function : params (p,) → coefficients (n · d,) = ∂ output / ∂ inputs, lag 0 first.
-    params : (p,) the network's parameters in one vector.
-    layers : name → slice of that vector, one for each entry at the top of the parameters' tree.
+    function : callable
+        Parameters (p,) → coefficients (n · d,) = ∂ output / ∂ inputs, lag 0 first.
+    params : (p,) array
+        The network's parameters in one vector.
+    layers : dict
+        Name → slice of that vector, one for each entry at the top of the parameters' tree.
     """
 
     function: Callable[[Any], Any]
@@ -54,14 +57,25 @@ def linearised_jax(
 ) -> Linearisation:
     """The linearisation of a JAX model at an input: its derivative by the inputs, as a function of its parameters.
 
+    Use ``derivative="jax"``.
+
     Parameters
     ----------
-    apply : (params, inputs) → one number, as Flax, Equinox or Haiku give it. params : any pytree of arrays.
-    inputs : (n,) or (n, d), the point at which the model is linearised; its first axis is time.
-    oldest_first : the first input is the oldest, as networks read it; the coefficients come lag 0 first.
+    apply : callable
+        (params, inputs) → one number, as Flax, Equinox or Haiku give it.
+    params : object
+        Any pytree of arrays.
+    inputs : (n,) or (n, d) array_like
+        The point at which the model is linearised; its first axis is time.
+    oldest_first : bool
+        The first input is the oldest, as networks read it; the coefficients come lag 0 first.
 
-    Use ``derivative="jax"``. Raises ``ModuleNotFoundError`` without JAX, ``ValueError`` for a model with more than one
-    output or no parameters.
+    Raises
+    ------
+    ModuleNotFoundError
+        Without JAX.
+    ValueError
+        For a model with more than one output or no parameters.
     """
     jax = library("jax")
     from jax.flatten_util import ravel_pytree
@@ -91,15 +105,25 @@ def linearised_torch(
 ) -> Linearisation:
     """The linearisation of a PyTorch module at an input: its derivative by the inputs, as a function of its parameters.
 
+    Use ``derivative="torch"``.
+
     Parameters
     ----------
-    module : gives one number for ``inputs``. It is copied, in double precision and evaluation mode, and not changed.
-    inputs : the point at which the module is linearised, in the shape that it takes.
-    time_axis : the axis of ``inputs`` that is time; default: the only one of length above one.
-    oldest_first : the first input is the oldest, as networks read it; the coefficients come lag 0 first.
+    module : torch.nn.Module
+        Gives one number for ``inputs``. It is copied, in double precision and evaluation mode, and not changed.
+    inputs : array_like
+        The point at which the module is linearised, in the shape that it takes.
+    time_axis : int, optional
+        The axis of ``inputs`` that is time; by default the only one of length above one.
+    oldest_first : bool
+        The first input is the oldest, as networks read it; the coefficients come lag 0 first.
 
-    Use ``derivative="torch"``. Raises ``ModuleNotFoundError`` without PyTorch, ``ValueError`` for a module with more
-    than one output or no parameters, or an unclear axis.
+    Raises
+    ------
+    ModuleNotFoundError
+        Without PyTorch.
+    ValueError
+        For a module with more than one output or no parameters, or an unclear axis.
     """
     torch = library("torch")
     from copy import deepcopy

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ try:
     import matplotlib.pyplot as plt
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 except ModuleNotFoundError as error:
@@ -26,6 +28,17 @@ except ModuleNotFoundError as error:
 
 # Okabe and Ito's colours, readable with the common colour-vision deficiencies.
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "os^Dv<>P"
+LINES = ("-", "--", "-.", ":")
+# Ordered things, from light to dark in even steps of lightness: channels and other sizes are cool, layers are warm.
+SIZES = "#91dbb4 #50c6ad #38aaac #348fa7 #3573a1 #3b5698 #413e7d #382a54 #291930"
+LAYERS = "#f7c2a2 #f6a37a #f47d57 #ef5640 #d82748 #b01759 #7f1e5a #511e4d #2d1738"
+# The five processes of the paper, each with a colour, a line and a mark of its own.
+_FAMILIES = ("PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic")
+PROCESSES: dict[str, dict[str, Any]] = {
+    family: {"color": CYCLE[i], "linestyle": (*LINES, (0, (6, 1, 1, 1, 1, 1)))[i], "marker": MARKERS[i]}
+    for i, family in enumerate(_FAMILIES)
+}
 
 
 def use_style() -> None:
@@ -34,14 +47,28 @@ def use_style() -> None:
 
 
 def channel_colours(values: Sequence[int]) -> dict[int, tuple]:
-    """A colour for each value of an ordered quantity (channels, depth), from light to dark.
+    """A colour for each number of channels, the same in all figures up to eight; or for other ordered things.
 
-    >>> list(channel_colours([1, 2]))
-    [1, 2]
+    >>> channel_colours([2, 8])[2] == channel_colours([1, 2, 4])[2]
+    True
     """
-    import seaborn as sns  # here, because it takes longer to import than a figure to draw, and few figures need it
+    return dict(zip(values, _shades(SIZES, values), strict=True))
 
-    return dict(zip(values, sns.color_palette("crest", len(values)), strict=True))
+
+def layer_colours(n_layers: int) -> list[tuple]:
+    """A colour for each layer, from light (nearest the input) to dark."""
+    return _shades(LAYERS, range(n_layers))
+
+
+def _shades(palette: str, values: Sequence[Any]) -> list[tuple]:
+    """From light to dark: numbers from 1 to 8 each at its own place, names and others by their order."""
+    given = np.array([to_rgb(colour) for colour in palette.split()])
+    numbers = [each for each in values if isinstance(each, int | np.integer) and 1 <= each <= 8]
+    if len(numbers) == len(values) > 0:
+        places = np.asarray(values, dtype=float)
+    else:
+        places = np.linspace(0, len(given) - 1, len(values) + 1)[1:]
+    return [tuple(float(np.interp(place, range(len(given)), part)) for part in given.T) for place in places]
 
 
 def share_legend(figure: Figure, axes: Iterable[Axes], ncols: int = 4) -> Legend:
@@ -53,9 +80,7 @@ def share_legend(figure: Figure, axes: Iterable[Axes], ncols: int = 4) -> Legend
     return figure.legend(list(found.values()), list(found), ncols=ncols, loc="outside lower center", frameon=False)
 
 
-MARKERS = "os^Dv<>P"
-LINES = ("-", "--", "-.", ":")
-LAG_LABEL = "lag   ← past · now →"
+LAG_LABEL = "← past · lag · now →"
 
 
 def plot_profiles(
@@ -71,9 +96,18 @@ def plot_profiles(
 
     Parameters
     ----------
-    profiles : label → (n,) values, lag 0 first. ceiling : height of the dashed line, or None.
-    colours : label → colour; default the style's cycle.
-    recent_right : as in the paper, the most recent input stands at the right.
+    profiles : dict
+        Label → (n,) values, lag 0 first.
+    ax : Axes
+        To draw on; returned.
+    xlabel, ylabel : str
+        Labels of the axes.
+    ceiling : float or None
+        Height of the dashed line, if there is to be one.
+    colours : dict, optional
+        Label → colour; by default the style's cycle.
+    recent_right : bool
+        As in the paper, the most recent input stands at the right.
     """
     for i, (label, values) in enumerate(profiles.items()):
         look = {"color": colours[label]} if colours else {"linestyle": LINES[i % len(LINES)]}

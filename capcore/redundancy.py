@@ -47,6 +47,8 @@ def exact_jacobian(
     ValueError
         For a number of parameters that is missing or wrong.
 
+    Examples
+    --------
     >>> exact_jacobian(lambda w: [w[0] ** 2 + w[1]], [3.0, 1.0]).tolist()
     [[6, 1]]
     """
@@ -86,6 +88,8 @@ def parameter_set(model: object, subset: object, n_params: int) -> np.ndarray:
     ValueError
         For names and indices that do not exist.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> parameter_set(Hierarchical(1, 3), "layer 2", 6).tolist()
     [2, 3]
@@ -125,8 +129,12 @@ def marginal_rank(model: Any, subset: object, params: object = None, **options: 
         An architecture, or a polynomial function params → coefficients.
     subset : str, slice or list
         A layer's name, a list of names, a slice, a mask (n_params,) or a list of indices.
-    params, options : as :func:`exact_jacobian` takes them.
+    params : (n_params,) array_like, optional
+        This and the options as :func:`exact_jacobian` takes them.
+    **options : int
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> [marginal_rank(Hierarchical(4, 6), f"layer {l}") for l in range(1, 7)]
     [0, 0, 4, 4, 0, 0]
@@ -142,8 +150,14 @@ def is_redundant(model: Any, subset: object, params: object = None, **options: A
 
     Parameters
     ----------
-    model, subset, params, options : as :func:`marginal_rank` takes them.
+    model : Architecture or callable
+        This and the others as :func:`marginal_rank` takes them.
+    subset : str, slice or list
+    params : (n_params,) array_like, optional
+    **options : int
 
+    Examples
+    --------
     >>> is_redundant(lambda w: [w[0] ** 2 + w[1]], [1], n_params=2)
     True
     """
@@ -158,6 +172,8 @@ def layer_set_ranks(model: Any, params: object = None, **options: Any) -> dict[t
     ValueError
         For more than ``MOST_LAYERS`` layers.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> layer_set_ranks(Hierarchical(2, 2))
     {(): 0, ('layer 1',): 4, ('layer 2',): 4, ('layer 1', 'layer 2'): 4}
@@ -181,8 +197,12 @@ def minimal_layer_sets(model: Any, params: object = None, **options: Any) -> lis
     ----------
     model : Architecture
         Of at most ``MOST_LAYERS`` layers.
-    params, options : as :func:`exact_jacobian` takes them.
+    params : (n_params,) array_like, optional
+        This and the options as :func:`exact_jacobian` takes them.
+    **options : int
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> minimal_layer_sets(Hierarchical(4, 6)), minimal_layer_sets(Hierarchical(2, 2))
     ([('layer 3', 'layer 4')], [('layer 1',), ('layer 2',)])
@@ -201,8 +221,13 @@ def redundant_layer_sets(model: Any, params: object = None, **options: Any) -> l
 
     Parameters
     ----------
-    model, params, options : as :func:`minimal_layer_sets` takes them.
+    model : Architecture
+        This and the others as :func:`minimal_layer_sets` takes them.
+    params : (n_params,) array_like, optional
+    **options : int
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> redundant_layer_sets(Hierarchical(4, 6))
     [('layer 1', 'layer 2', 'layer 5', 'layer 6')]
@@ -225,8 +250,12 @@ def maximal_redundant_set(
         An architecture, or a polynomial function params → coefficients.
     order : (n_params,) array_like of int, optional
         All parameter indices; each is added if the set stays redundant. Default: 0, 1, 2, …
-    params, options : as :func:`exact_jacobian` takes them.
+    params : (n_params,) array_like, optional
+        This and the options as :func:`exact_jacobian` takes them.
+    **options : int
 
+    Examples
+    --------
     >>> maximal_redundant_set(lambda w: [w[0] * w[1]], [1, 0], n_params=2).tolist()
     [1]
     """

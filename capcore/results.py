@@ -67,29 +67,34 @@ class Fit(_WithDetails):
 
     Attributes
     ----------
-    params : (n_params,)
+    params : (n_params,) array
         The parameters found.
     loss : float
         Excess variance (A − A*)ᵀΣ(A − A*) (paper 1, Eq. 14).
     method : str
         The minimiser used.
-    converged, message : bool, str
-        Whether it converged; why it stopped.
+    converged : bool
+        Whether it converged.
+    message : str
+        Why it stopped.
     n_iterations : int
         Iterations of the run that was kept.
-    coefficients : (n · d,)
+    coefficients : (n · d,) array
         The model Â. This and the next three are not given by "octaves".
     variance : float
         v* + loss, the variance of the prediction error.
     gradient_norm : float
         ‖∂L/∂W‖ at the end.
-    history : (n_iterations + 1,)
+    history : (n_iterations + 1,) array
         Loss at the start and after each iteration.
-    details
+    details : object
         The record of the method; its other attributes, such as ``relative_offset`` or ``stationarity``, can be asked
         for here as well.
 
-    Raises ``AttributeError`` for what the method does not give, with the name of one that does.
+    Raises
+    ------
+    AttributeError
+        For what the method does not give, with the name of one that does.
     """
 
     _verb, _that_give = "fit", FITS_THAT_GIVE
@@ -138,18 +143,21 @@ class Allocation(_WithDetails):
         "dense", "fft", "streamed", "octaves" or "sketch".
     error : float
         What rounding, and an approximation of far lags, may do to a capacity: an estimate to first order.
-    edges : (k + 1,)
+    edges : (k + 1,) array
         0, 1, 2, 4, … n: octave i holds the lags edges[i] … edges[i + 1] − 1. Of method "octaves" the products of kernel
         sizes, which are these for two taps.
-    per_octave : (k,)
+    per_octave : (k,) array
         Capacity of every octave; sums to ``total``.
-    per_input : (n_inputs,)
+    per_input : (n_inputs,) array
         Capacity of every position, lag 0 first, each between 0 and ``input_dim`` (Eq. 18). Not listed by "octaves".
-    details
+    details : object
         The record of the method. A dense one also gives ``layers``, ``per_frequency``, ``per_eigenvector``, ``space``
         and ``capacity(S)``, see :class:`~capcore.allocation.CapacityAllocation`.
 
-    Raises ``AttributeError`` for what the method does not give, with the name of one that does.
+    Raises
+    ------
+    AttributeError
+        For what the method does not give, with the name of one that does.
     """
 
     _verb, _that_give = "allocate", ALLOCATIONS_THAT_GIVE

@@ -63,6 +63,8 @@ def minimise_projected(
     max_iterations : int
         Evaluations of the loss.
 
+    Examples
+    --------
     >>> line = lambda s: (np.array([[1.0], s]), lambda w: np.array([[0.0], w]))  # the direction (1, s)
     >>> found = minimise_projected(line, np.array([2.0, 6.0]), np.array([0.5]), (-9.0, 9.0))
     >>> round(float(found.searched[0]), 6), round(float(found.weights[0]), 6)

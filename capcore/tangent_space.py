@@ -41,6 +41,8 @@ class TangentSpace:
     above : list of arrays
         For l = 2 … L, cores (s_{l−1}, n_l, s_l) of an orthonormal basis V_{l−1} of range(S_{l−1}); s_L = 1.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> arch = Hierarchical(channels=4, n_layers=6)
     >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))

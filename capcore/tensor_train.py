@@ -41,6 +41,8 @@ def tt_svd(
     ValueError
         For coefficients beyond 1e±140, whose squares are no numbers.
 
+    Examples
+    --------
     >>> cores = tt_svd(np.arange(1.0, 9.0), 1, [2, 2, 2], [1, 2, 2, 1])
     >>> contract(cores).round(12).tolist()
     [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]

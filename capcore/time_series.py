@@ -35,6 +35,8 @@ def estimate_process(series: object, n_inputs: int) -> FromAutocovariance:
         For a series that is too short, constant, not finite or not one-dimensional, and for one so smooth that its
         covariance is singular in double precision.
 
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> bool(np.allclose(estimate_process(rng.normal(size=4000), 2).autocovariance(3), [1, 0, 0], atol=0.1))
     True
@@ -74,7 +76,10 @@ def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) 
 
     Parameters
     ----------
-    series, n_inputs : as for :func:`estimate_process`.
+    series : (m,) array_like
+        As for :func:`estimate_process`.
+    n_inputs : int
+        As there.
     n_draws : int
         Number of series.
     seed : int

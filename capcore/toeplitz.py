@@ -43,6 +43,8 @@ def levinson_durbin(autocovariance: np.ndarray) -> LevinsonResult:
     autocovariance : (n + 1,) array
         The sequence c_0, …, c_n.
 
+    Examples
+    --------
     >>> levinson_durbin(np.array([1.0, 0.5, 0.25])).predictor.round(12)
     array([0.5, 0. ])
     """
@@ -79,6 +81,8 @@ def condition_bound(autocovariance: np.ndarray, predictor: np.ndarray, variance:
     variance : float
         Its error variance.
 
+    Examples
+    --------
     >>> condition_bound(np.array([1.0, 0.5]), np.array([0.5]), 0.75)
     3.0
     """
@@ -103,6 +107,8 @@ def reflection_coefficients(predictor: np.ndarray) -> np.ndarray:
         all of them lie strictly between −1 and 1. When one does not, the entries of the orders below it are NaN (they
         are undefined, and not needed: the model is unstable).
 
+    Examples
+    --------
     >>> reflection_coefficients(np.array([0.5, 0.0])).tolist()
     [0.5, 0.0]
     """

@@ -112,6 +112,8 @@ def projection_path(
     max_iterations : int
         Evaluations of the loss from each start.
 
+    Examples
+    --------
     >>> from capcore.architectures.recurrent import Recurrent
     >>> target, rng = np.array([1.0, 0.5, 0.25, 1.0]), np.random.default_rng(0)
     >>> found = projection_path(Recurrent(4, 1), [1, 2], target, np.eye(4), rng)

@@ -57,7 +57,7 @@ def fit(
         "riemannian-newton" (tensor trains, no n × n matrix) or "octaves" (tensor trains, no list of inputs). "auto":
         variable projection for recurrent models; Riemannian Newton for tensor trains of one component and more than
         256 inputs, octaves beyond 2^22; Gauss–Newton for all others, and with several starts.
-    start : str or (n_params,), default "auto"
+    start : str or (n_params,) array, default "auto"
         "tensor-train", "random" or parameters; see :func:`capcore.optimum.fit`.
     n_starts : int, default 1
         Starts of a dense method; the best is returned, all losses are in ``losses``.
@@ -79,6 +79,8 @@ def fit(
     TooLargeError
         At once, for what would not fit into memory, with what to do.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
     >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
@@ -136,7 +138,7 @@ def allocate(
     ----------
     arch : Architecture, callable or JacobianProducts
         The model; or a function of your own, params (p,) → coefficients (n · d,), lag 0 first.
-    params : Fit or (n_params,)
+    params : Fit or (n_params,) array_like
         An optimum, or any parameters; None beside products.
     process : Process, Problem or ExponentialSequence
         Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
@@ -145,14 +147,16 @@ def allocate(
         in memory, or never), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
         Jacobian). "auto": dense up to 2,048 coefficients; beyond, for tensor trains, streamed or fft, and octaves
         beyond 2^22 inputs; a sketch for all others.
-    input_dim, layers, derivative : int, dict and str
-        Of a function, as for :class:`~capcore.architectures.function.Function`.
+    input_dim : int, default 1
+        Of a function, as for :class:`~capcore.architectures.function.Function`; so are the next two.
+    layers : dict, optional
+    derivative : str or callable
     rng : numpy.random.Generator or int, default 0
         Of the sketch.
     memory : float, default 4e9
         Bytes that "fft" may use, about.
-    threads : int, default as many as BLAS would use
-        Python threads of "fft" and "streamed".
+    threads : int, optional
+        Python threads of "fft" and "streamed"; by default as many as BLAS would use.
     progress : bool, default False
         Show a progress bar.
 
@@ -172,6 +176,8 @@ def allocate(
     TooLargeError
         At once, for what would not fit into memory.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
     >>> arch = Hierarchical(channels=4, n_layers=6)

@@ -23,7 +23,13 @@ def caption(*sentences: str) -> None:
     import matplotlib.pyplot as plt
 
     if "inline" in mpl.get_backend():
-        plt.show()
+        from IPython.display import publish_display_data
+
+        from chapters.pictures import picture
+
+        for number in plt.get_fignums():
+            publish_display_data(*picture(plt.figure(number)))
+        plt.close("all")
     _show(" ".join(sentences), {"capcore": {"caption": True}})
 
 

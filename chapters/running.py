@@ -38,7 +38,14 @@ class Experiment:
 
     Attributes
     ----------
-    name, path : of the result. functions : its entry points; the first one is run. module : that holds it.
+    name : str
+        Of the result.
+    path : Path
+        Where it lies.
+    functions : tuple of callable
+        Its entry points; the first one is run.
+    module : ModuleType
+        That holds it.
     """
 
     name: str

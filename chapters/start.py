@@ -4,7 +4,8 @@ Papermill reports an unknown parameter only as a warning and enforces no types, 
 and shows a reader who mistypes one a single line instead of a traceback.
 
 Setting the text of figures takes half of a short run. With ``CAPCORE_FIGURES=off`` in the environment the figures of a
-notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for whoever wants the numbers alone.
+notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for whoever wants the numbers alone; with
+``book``, as the book's build has it, they are rendered for the page and for a phone, too (``chapters.pictures``).
 ``CAPCORE_THREADS=2`` gives notebooks two BLAS threads.
 """
 
@@ -34,15 +35,23 @@ def start(namespace: dict, *parameters: str, threads: int | None = None) -> None
 
     Parameters
     ----------
-    namespace : the notebook's ``globals()``, right after its parameters cell.
-    parameters : the names that cell defines.
-    threads : most BLAS threads to use. By default the environment's ``CAPCORE_THREADS``, or one: the matrices of this
+    namespace : dict
+        The notebook's ``globals()``, right after its parameters cell.
+    *parameters : str
+        The names that cell defines.
+    threads : int, optional
+        Most BLAS threads to use. By default the environment's ``CAPCORE_THREADS``, or one: the matrices of this
         book are small, so that a second thread gains little, and on a busy machine threads that wait for each other
         take 10 to 100 times longer.
 
-    Raises :class:`ParameterError` for any other variable: it was injected, and would silently do nothing; and for sizes
-    that could not fit into memory (``sizes``), before anything is allocated.
+    Raises
+    ------
+    ParameterError
+        For any other variable: it was injected, and would silently do nothing; and for sizes that could not fit into
+        memory (``sizes``), before anything is allocated.
 
+    Examples
+    --------
     >>> start({"chanels": 4}, "channels")
     Traceback (most recent call last):
     ...

@@ -92,12 +92,20 @@ def save(
 
     Parameters
     ----------
-    command : what makes the file again, such as ``python -m chapters run lbfgs_stopping``.
-    entry : the function, or the functions, that make the values, each at the top level of its module; none of them
-        where no code decides the values, as with timings.
-    values : of plain types; or a function that computes them, called once the fingerprint has been taken, so that
-        an edit made meanwhile shows as a change.
-    packages : whose versions are written down.
+    path : str or Path
+        Of the file.
+    command : str
+        What makes the file again, such as ``python -m chapters run lbfgs_stopping``.
+    entry : callable or sequence of callable
+        What makes the values, each at the top level of its module; none of them where no code decides the values, as
+        with timings.
+    settings : dict
+        What it was called with.
+    values : dict or callable
+        Of plain types; or a function that computes them, called once the fingerprint has been taken, so that an edit
+        made meanwhile shows as a change.
+    packages : sequence of str
+        Whose versions are written down.
     """
     functions = [entry] if callable(entry) else list(entry)
     content = {

@@ -120,9 +120,19 @@ def offer_executed_notebooks(app: Sphinx, error: Exception | None) -> None:
         except KeyError:  # it failed, and the build with it
             continue
         executed.metadata.get("kernelspec", {}).pop("cells", None)
+        leave_png(executed)
         target = Path(app.outdir) / "_sources" / f"{docname}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(nbformat.writes(executed) + "\n", "utf8")
+
+
+def leave_png(notebook: nbformat.NotebookNode) -> None:
+    """Take the pictures away that only a page of the book can show, and leave those that JupyterLab shows."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                output.data.pop("image/svg+xml", None)
+                output.metadata.pop("capcore", None)
 
 
 def forget_failed_build(app: Sphinx, error: Exception | None) -> None:

@@ -2,7 +2,8 @@
 
 ``{notebook-figure} fig-x`` with a caption as its content. Picture and alternative text are those of the figure called
 ``fig-x``; the caption may cite its number with ``{numref}`` and values with ``{glue:text}``. The copy has no number.
-``{figure-index}`` shows several, small: a line each, ``figure of the source | fig-x | claims``.
+An explorer stays one. ``{figure-index}`` shows several, small and as pictures: a line each, ``figure of the source |
+fig-x | claims``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from explorer import explorer  # type: ignore[import-not-found]  # a neighbour in this folder
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
@@ -53,7 +55,7 @@ class FigureIndexDirective(SphinxDirective):
         for offset, line in enumerate(self.content):
             where, name, claims = (part.strip() for part in line.split("|"))
             marks = ", ".join(f"{MARKS[registry[each].verdict]} {{claim}}`{each}`" for each in claims.split())
-            node = notebook_figure(name=name)
+            node = notebook_figure(name=name, still=True)
             self.set_source_info(node)
             text = f"**{where}** · [ours](#{name})" + f" · {marks}" * bool(marks)
             self.state.nested_parse(
@@ -64,9 +66,9 @@ class FigureIndexDirective(SphinxDirective):
 
 
 class CopyFigures(SphinxPostTransform):
-    """Put the pictures in place, before MyST-NB chooses among the formats of an output (priority 4)."""
+    """Put the pictures in place, before explorers take theirs (3), and MyST-NB chooses among formats (4)."""
 
-    default_priority = 3
+    default_priority = 2
 
     def run(self, **kwargs: Any) -> None:
         for node in list(self.document.findall(notebook_figure)):
@@ -77,6 +79,8 @@ class CopyFigures(SphinxPostTransform):
                 continue
             caption = nodes.caption("", "", *(child for part in node.children for child in part.children))
             picture = [child.deepcopy() for child in original.children if not isinstance(child, nodes.caption)]
+            for live in [each for part in picture for each in part.findall(explorer)] if "still" in node else []:
+                live.parent.parent.remove(live.parent)
             copy = nodes.figure("", *picture, caption, ids=[f"shown-{node['name']}"], classes=["notebook-figure"])
             node.replace_self(copy)
 

@@ -101,8 +101,9 @@ def keep(cache: JupyterCacheAbstract, path: Path, done: Future[CacheBundleIn], k
 
 
 class StoppableKernelManager(AsyncLocalKernelManager):
-    """Its kernels can be killed from another thread, those that are just starting included."""
+    """Its kernels can be killed from another thread, those that are just starting included; figures as for a page."""
 
+    variables: ClassVar = {**AsyncLocalKernelManager.variables, "CAPCORE_FIGURES": "book"}
     started: ClassVar[list[StoppableKernelManager]] = []
     stopped: ClassVar[Event] = Event()
 

@@ -38,6 +38,8 @@ def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndar
     ModuleNotFoundError
         For a library that is missing.
 
+    Examples
+    --------
     >>> value, jacobian = differentiable(lambda w: w**2, "complex-step")
     >>> jacobian(np.array([3.0, 4.0])).tolist()
     [[6.0, 0.0], [0.0, 8.0]]

@@ -37,6 +37,8 @@ class Frozen(DenseJacobian):
     ValueError
         When no parameter is free or an index does not exist.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> arch = Frozen(Hierarchical(1, 2), values=[2.0, 3.0, 0.0, 0.0], free=[2, 3])
     >>> arch.coefficients([1.0, 5.0]).tolist(), arch.generic_capacity()

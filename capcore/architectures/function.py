@@ -54,6 +54,8 @@ class Function(DenseJacobian):
     ModuleNotFoundError
         For a library that is missing.
 
+    Examples
+    --------
     >>> model = Function(lambda w: np.convolve(w[:2], w[2:]), n_params=4)
     >>> model.n_inputs, model.generic_capacity(), model.jacobian([1.0, 2.0, 3.0, 4.0])[0].round(9).tolist()
     (3, 3, [3.0, 0.0, 1.0, 0.0])

@@ -62,6 +62,8 @@ class Hierarchical:
     FloatingPointError
         By its methods, where products of layers are lost in underflow.
 
+    Examples
+    --------
     >>> arch = Hierarchical(channels=4, n_layers=6, kernel_size=2)
     >>> arch.n_inputs, arch.n_params, arch.generic_capacity()
     (64, 144, 48)

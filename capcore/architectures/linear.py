@@ -21,6 +21,8 @@ class Linear(DenseJacobian):
     input_dim : int
         Components per input position.
 
+    Examples
+    --------
     >>> Linear(np.eye(4)[:, :2]).coefficients([3.0, 5.0]).tolist()
     [3.0, 5.0, 0.0, 0.0]
     """

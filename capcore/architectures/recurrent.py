@@ -34,6 +34,8 @@ class Recurrent(DenseJacobian):
     layers : dict
         Slices of the input, recurrent and output weights, c each, in this order.
 
+    Examples
+    --------
     >>> arch = Recurrent(n_inputs=4, channels=1)
     >>> arch.coefficients([2.0, 0.5, 3.0]).tolist(), arch.generic_capacity()
     ([6.0, 3.0, 1.5, 0.75], 2)

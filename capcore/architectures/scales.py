@@ -42,6 +42,8 @@ def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
     ValueError
         For another function at parameters where its products leave double precision.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> arch, even = with_even_layers(Hierarchical(1, 2), [3e-200, 1e-200, 8.0, 4.0])
     >>> even[2:].tolist(), bool(0.5 <= even[0] < 1)

@@ -81,6 +81,8 @@ def activation(name: str, slope: float = 0.01) -> Activation:
     ValueError
         For an unknown name, or a leaky slope outside [0, 1).
 
+    Examples
+    --------
     >>> activation("hard_tanh").value(np.array([-3.0, 0.5, 2.0])).tolist()
     [-1.0, 0.5, 1.0]
     """

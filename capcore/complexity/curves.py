@@ -63,6 +63,8 @@ def segments(starts: object, ends: object) -> Curves:
     ValueError
         For a segment of zero length.
 
+    Examples
+    --------
     >>> segments([0.0, 0.0], [3.0, 4.0]).points(np.array([0]), np.array([0.5])).tolist()
     [[1.5, 2.0]]
     """
@@ -88,6 +90,8 @@ def polyline(points: object, closed: bool = False) -> Curves:
     closed : bool
         Whether a last piece leads back to the first point.
 
+    Examples
+    --------
     >>> len(polyline([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]], closed=True))
     3
     """
@@ -112,6 +116,8 @@ def ellipse(centre: object, cosine: object, sine: object) -> Curves:
     ValueError
         If the two axes are parallel or zero: that is a segment run back and forth.
 
+    Examples
+    --------
     >>> len(ellipse([0.0, 0.0], [2.0, 0.0], [0.0, 1.0]))
     1
     """
@@ -136,6 +142,8 @@ def circle_through(first: object, second: object, third: object) -> Curves:
     ValueError
         For points on a line, and for such as are closer than 1e-70 or farther apart than 1e70.
 
+    Examples
+    --------
     >>> circle_through([1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]).coefficients[0, 0].round(12).tolist()
     [0.0, 0.0]
     """

@@ -31,13 +31,20 @@ def training_error(procedure: Procedure, sample: Sample, n: int, rng: np.random.
 
     Parameters
     ----------
-    procedure, sample, error : as :func:`model_complexity` takes them.
+    procedure : callable
+        This and the others as :func:`model_complexity` takes them.
+    sample : callable
+    n : int
+    rng : Generator
+    error : str
 
     Raises
     ------
     ValueError
         For errors that are negative or not finite.
 
+    Examples
+    --------
     >>> def silent(inputs, labels, rng):
     ...     return lambda x: np.zeros(len(x))
     >>> round(training_error(silent, noise(1), 10**6, np.random.default_rng(0), "squared"), 2)
@@ -174,6 +181,8 @@ def model_complexity(
     ValueError
         For settings out of range, and for errors that are negative or not finite.
 
+    Examples
+    --------
     >>> from capcore.complexity.effective import least_squares, noise
     >>> found = model_complexity(least_squares, noise(3), np.random.default_rng(0), epsilon=1e-9, maximum=50)
     >>> found.value, found.monotone
@@ -227,6 +236,8 @@ def complexity_of_errors(errors: Mapping[int, object], *, epsilon: float, confid
     ValueError
         For settings out of range, and for fewer than two trials.
 
+    Examples
+    --------
     >>> complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, epsilon=0.1).value
     20
     """

@@ -63,6 +63,8 @@ def fisher_rao(
         For an empirical Fisher without targets, targets that do not fit, and cross-entropy of a network with one
         output, such as a binary classifier of scikit-learn: a softmax over one output is always 1.
 
+    Examples
+    --------
     >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
     >>> round(fisher_rao(net, [[0.0], [1.0]]), 3)
     0.21
@@ -80,13 +82,20 @@ def closed_form_fisher_rao(
 
     Parameters
     ----------
-    network, inputs, targets, fisher, loss : as :func:`fisher_rao` takes them.
+    network : Network
+        This and the others as :func:`fisher_rao` takes them.
+    inputs : (n, d) array_like
+    targets : (n,) or (n, n_outputs) array_like, optional
+    fisher : str
+    loss : str
 
     Raises
     ------
     ValueError
         Where that is not so: for a network with biases, or with another activation.
 
+    Examples
+    --------
     >>> net = Network([[[1.0, -1.0]]], [[0.0, 0.0]])
     >>> closed_form_fisher_rao(net, [[0.0], [1.0]]) == fisher_rao(net, [[0.0], [1.0]])
     True

@@ -56,6 +56,8 @@ def output_errors(logits: np.ndarray, targets: np.ndarray, loss: str) -> tuple[n
     targets : (…, n) or (…, n, n_outputs) array
         Labels for "cross_entropy", values for "squared".
 
+    Examples
+    --------
     >>> output_errors(np.zeros((1, 2)), np.array([1]), "cross_entropy")[1].tolist()
     [[0.5, -0.5]]
     """
@@ -105,6 +107,8 @@ def point_gradients(network: Network, inputs: object, errors: object) -> np.ndar
     errors : (n, n_outputs) array_like
         Such as :func:`output_errors` gives.
 
+    Examples
+    --------
     >>> point_gradients(Network([[[2.0]]], [[0.0]]), [[3.0]], [[1.0]]).tolist()
     [[3.0, 1.0]]
     """

@@ -33,6 +33,8 @@ def probability_jacobian(network: object, inputs: object) -> np.ndarray:
     ValueError
         For a network with one output, whose softmax is constant.
 
+    Examples
+    --------
     >>> probability_jacobian([([[1.0, -1.0]], [0.0, 0.0])], [[0.0]]).ravel().tolist()
     [0.5, -0.5]
     """
@@ -54,6 +56,8 @@ def sensitivity(network: object, inputs: object, of: str = "probabilities") -> n
     of : str
         "probabilities" (softmax) or "logits".
 
+    Examples
+    --------
     >>> sensitivity([([[3.0, 0.0]], [0.0, 0.0])], [[0.0], [5.0]], of="logits").tolist()
     [3.0, 3.0]
     """

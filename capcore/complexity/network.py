@@ -43,6 +43,8 @@ class Network:
     ValueError
         For shapes that do not chain, NaN or infinite weights, and an unknown activation.
 
+    Examples
+    --------
     >>> Network([[[1.0], [2.0]]], [[0.5]])([[1.0, 1.0]]).tolist()
     [[3.5]]
     """
@@ -160,6 +162,8 @@ def as_network(source: object, activation: str | None = None, slope: float = 0.0
     ValueError
         For anything else, an estimator that is not fitted included.
 
+    Examples
+    --------
     >>> as_network([([[1.0]], [0.0]), ([[2.0]], [1.0])])([[-1.0], [1.0]]).ravel().tolist()
     [1.0, 3.0]
     >>> as_network([[[[1.0]], [[2.0]]], [[0.0], [1.0]]])([[-1.0], [1.0]]).ravel().tolist()
@@ -207,12 +211,15 @@ def random_network(
         Numbers of inputs, of units in every hidden layer, and of outputs.
     rng : Generator
     weight_scale : float
-        Standard deviation of the weights times √fan_in. The default is He's initialisation, which keeps the mean square
-        of ReLU units from layer to layer.
+        Standard deviation of the weights times √fan_in; by default He's, which keeps the mean square of ReLU units.
     bias_scale : float
         Standard deviation of the biases.
-    activation, slope : as in :class:`Network`.
+    activation : str
+    slope : float
+        As in :class:`Network`.
 
+    Examples
+    --------
     >>> random_network([3, 8, 8, 1], np.random.default_rng(0)).n_hidden
     16
     """
@@ -234,15 +241,16 @@ def out_of_range(network: Any, inputs: object = 1.0) -> str:
     """Why products through a network at inputs of that size are not trusted; empty if they are.
 
     A layer multiplies by about √(Σ w²/fan_out), the root mean square of a unit's output for independent inputs of
-    variance one. Looked at are the activations that this leads to, with their biases, and the derivatives of
-    the logits by the activations and by the weights of every layer. Layers of zeros are passed over: products with
-    them are zero, and right.
+    variance one. Looked at are the activations that this leads to, with their biases, and the logits' derivatives by
+    activations and weights. Layers of zeros are passed over: products with them are zero, and right.
 
     Parameters
     ----------
     inputs : array_like
         Of any shape; their largest absolute value counts.
 
+    Examples
+    --------
     >>> from capcore.complexity import Network
     >>> net = Network([[[1e-60]], [[1e-60]]], [[0.0], [0.0]])
     >>> out_of_range(net)[:46], out_of_range(Network([[[1e30]], [[1e-30]]], [[0.0], [0.0]]))

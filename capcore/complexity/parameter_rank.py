@@ -42,6 +42,8 @@ def parameter_jacobian(network: object, inputs: object) -> np.ndarray:
     inputs : (n, d) array_like
         One point a row; (n, items, d) for sets.
 
+    Examples
+    --------
     >>> parameter_jacobian([([[2.0]], [0.0])], [[3.0], [4.0]]).tolist()
     [[3.0, 1.0], [4.0, 1.0]]
     """
@@ -121,10 +123,14 @@ def parameter_rank(network: object, inputs: object, tolerance: float | None = No
 
     Parameters
     ----------
-    network, inputs : as :func:`parameter_jacobian` takes them.
+    network : Network or SetNetwork
+        This and the inputs as :func:`parameter_jacobian` takes them.
+    inputs : (n, d) array_like
     tolerance : float, optional
         Relative to the largest singular value of the unit-length columns; by default the package's.
 
+    Examples
+    --------
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> found = parameter_rank(random_network([2, 3, 1], rng, bias_scale=0.5), 2 * rng.normal(size=(400, 2)))
@@ -152,8 +158,12 @@ def rank_bound(network: object, inputs: object) -> int:
 
     Parameters
     ----------
-    network, inputs : as :func:`parameter_jacobian` takes them.
+    network : Network or SetNetwork
+        This and the inputs as :func:`parameter_jacobian` takes them.
+    inputs : (n, d) array_like
 
+    Examples
+    --------
     >>> rank_bound([([[2.0]], [0.0])], [[3.0], [4.0], [5.0]])
     2
     """

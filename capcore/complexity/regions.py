@@ -59,13 +59,17 @@ def curve_regions(network: object, curves: Curves) -> CurveRegions:
 
     Parameters
     ----------
-    network, curves : as :func:`~capcore.complexity.trace.trace_curves` takes them.
+    network : Network
+        Both as :func:`~capcore.complexity.trace.trace_curves` takes them.
+    curves : Curves
 
     Raises
     ------
     ValueError
         For what ``trace_curves`` refuses.
 
+    Examples
+    --------
     >>> from capcore.complexity import Network, segments
     >>> net = Network([[[1.0, 1.0]], [[1.0], [-1.0]], [[1.0]]], [[0.0, -0.5], [-2.0], [0.0]])
     >>> found = curve_regions(net, segments([-1.0], [1.0]))
@@ -120,6 +124,8 @@ def crofton_factor(dim: int) -> float:
     dim : int
         Number of dimensions.
 
+    Examples
+    --------
     >>> round(crofton_factor(3), 12)
     2.0
     """
@@ -166,6 +172,8 @@ def boundary_density(
         At least 2.
     rng : Generator
 
+    Examples
+    --------
     >>> from capcore.complexity import Network
     >>> line = Network([np.eye(2)[:, :1], [[1.0]]], [[0.0], [0.0]])
     >>> found = boundary_density(line, [0.0, 0.0], 1.0, 4000, np.random.default_rng(0))

@@ -36,6 +36,8 @@ def orbit_indices(inputs: object) -> np.ndarray:
     inputs : (n, items, d) array_like
         Sets.
 
+    Examples
+    --------
     >>> orbit_indices([[[2.0], [1.0]], [[3.0], [1.0]], [[1.0], [2.0]]]).tolist()
     [0, 1, 0]
     """
@@ -62,6 +64,8 @@ class SetNetwork:
     ValueError
         Where ρ does not read what φ puts out.
 
+    Examples
+    --------
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> net = SetNetwork(random_network([1, 4], rng), random_network([4, 1], rng))

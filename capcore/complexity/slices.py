@@ -80,6 +80,8 @@ def partition_slice(network: object, origin: object, first: object, second: obje
         For a smooth activation, parallel directions, an outline that is not convex, and weights whose products leave
         double precision.
 
+    Examples
+    --------
     >>> net = Network([np.eye(2), [[1.0], [1.0]]], [[0.0, 0.0], [0.0]])
     >>> square = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
     >>> partition_slice(net, [0.0, 0.0], [1.0, 0.0], [0.0, 1.0], square).areas.tolist()

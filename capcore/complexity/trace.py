@@ -83,6 +83,8 @@ def trace_curves(network: object, curves: Curves) -> Trace:
     ValueError
         For a smooth activation, curves in another space, and weights whose products leave double precision.
 
+    Examples
+    --------
     >>> net = Network([[[1.0, 1.0]], [[1.0], [1.0]]], [[0.0, -0.5], [0.0]])
     >>> from capcore.complexity import segments
     >>> trace_curves(net, segments([-1.0], [1.0])).stages[-1].start.tolist()
@@ -168,6 +170,8 @@ def layer_lengths(course: Trace) -> np.ndarray:
     course : Trace
         From :func:`trace_curves`.
 
+    Examples
+    --------
     >>> from capcore.complexity import segments
     >>> layer_lengths(trace_curves([([[3.0]], [0.0]), ([[1.0]], [0.0])], segments([-1.0], [1.0]))).tolist()
     [[2.0], [3.0], [3.0]]
@@ -183,6 +187,8 @@ def layer_transitions(course: Trace) -> np.ndarray:
     course : Trace
         From :func:`trace_curves`.
 
+    Examples
+    --------
     >>> from capcore.complexity import segments
     >>> layer_transitions(trace_curves([([[3.0]], [0.0]), ([[1.0]], [0.0])], segments([-1.0], [1.0]))).tolist()
     [[1]]

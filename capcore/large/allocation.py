@@ -51,12 +51,22 @@ class LargeAllocation(ByOctave):
 
     Attributes
     ----------
-    total : κ, the dimension of the constraint space; ``per_input`` sums to it.
-    generic_total : exact rank of the Jacobian at almost all parameters.
-    per_input : (n_inputs,) capacity of each input position, lag 0 first.
-    method : "fft" or "streamed". lag_error : largest error at any lag of the covariance used, relative to c_0.
-    condition : condition number of ΣT with columns of unit length. n_steps : Cholesky steps taken.
-    departure : ‖QᵀQ − 1‖ of the orthonormal basis behind ``per_input``, measured or bounded: its relative error.
+    total : int
+        κ, the dimension of the constraint space; ``per_input`` sums to it.
+    generic_total : int
+        Exact rank of the Jacobian at almost all parameters.
+    per_input : (n_inputs,) array
+        Capacity of each input position, lag 0 first.
+    method : str
+        "fft" or "streamed".
+    lag_error : float
+        Largest error at any lag of the covariance used, relative to c_0.
+    condition : float
+        Condition number of ΣT with columns of unit length.
+    n_steps : int
+        Cholesky steps taken.
+    departure : float
+        ‖QᵀQ − 1‖ of the orthonormal basis behind ``per_input``, measured or bounded: its relative error.
     """
 
     total: int
@@ -93,21 +103,42 @@ def allocate_large(
 ) -> LargeAllocation:
     """Capacity allocation of a hierarchical model with disjoint supports, at audio length.
 
+    Equals :func:`~capcore.allocation.allocate` where both run.
+
     Parameters
     ----------
-    arch : disjoint supports (the default dilations). params : (n_params,). process : a stationary process with as many
-        components as the architecture; only its autocovariance enters.
-    method : "fft" holds ΣT (n · d, κ) in memory, and takes any process; "streamed" never does, and is faster, but asks
-        for far lags that are a sum of decaying exponentials (all families here, alone, independent or mixed); "auto":
+    arch : Hierarchical
+        Of disjoint supports (the default dilations).
+    params : (n_params,) array_like
+        Its parameters.
+    process : Process
+        Stationary, with as many components as the architecture; only its autocovariance enters.
+    method : str
+        "fft" holds ΣT (n · d, κ) in memory, and takes any process; "streamed" never does, and is faster, but asks for
+        far lags that are a sum of decaying exponentials (all families here, alone, independent or mixed); "auto":
         streamed where it pays and works, the other elsewhere.
-    memory : bytes that "fft" may use, about. threads : Python threads; by default as many as BLAS would use.
-    progress : show a progress bar.
+    memory : float
+        Bytes that "fft" may use, about.
+    threads : int, optional
+        Python threads; by default as many as BLAS would use.
+    progress : bool
+        Show a progress bar.
 
-    Equals :func:`~capcore.allocation.allocate` where both run. Warns with
-    :class:`~capcore.allocation.CapacityWarning` where the total differs from the generic one. Raises ``TypeError`` for
-    another architecture or no process, ``ValueError`` for overlapping supports, parameters that are not finite, a
-    process that is not positive definite or numerically singular, and for too little memory.
+    Warns
+    -----
+    CapacityWarning
+        Where the total differs from the generic one.
 
+    Raises
+    ------
+    TypeError
+        For another architecture or no process.
+    ValueError
+        For overlapping supports, parameters that are not finite, a process that is not positive definite or numerically
+        singular, and for too little memory.
+
+    Examples
+    --------
     >>> from capcore.processes import PowerLaw
     >>> arch = Hierarchical(channels=4, n_layers=12)
     >>> alloc = allocate_large(arch, arch.init(np.random.default_rng(0)), PowerLaw())

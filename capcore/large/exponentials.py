@@ -41,9 +41,14 @@ class ExponentialSum:
 
     Attributes
     ----------
-    rates : (M,) real or complex, with positive real part; M may be 0. weights : (M,).
-    first : the first lag it stands for.
-    max_error : largest error over the lags it was fitted to, relative to c_0.
+    rates : (M,) array
+        Real or complex, with positive real part; M may be 0.
+    weights : (M,) array
+        Real or complex, as the rates are.
+    first : int
+        The first lag it stands for.
+    max_error : float
+        Largest error over the lags it was fitted to, relative to c_0.
     """
 
     rates: np.ndarray
@@ -63,10 +68,22 @@ def fit_exponentials(
 
     Parameters
     ----------
-    autocovariance : (n,) c_0 … c_{n−1}. first : at least 1. poles : rates (M,) where they are known.
+    autocovariance : (n,) array
+        c_0 … c_{n−1}.
+    first : int
+        At least 1.
+    poles : (M,) array, optional
+        The rates, where they are known.
+    tolerance : float
+        Of the error, relative to c_0.
 
-    Raises :class:`NoExponentialsError` where the error is larger: the sequence does not decay smoothly enough.
+    Raises
+    ------
+    NoExponentialsError
+        Where the error is larger: the sequence does not decay smoothly enough.
 
+    Examples
+    --------
     >>> from capcore.processes import PowerLaw
     >>> found = fit_exponentials(PowerLaw().autocovariance(100_000), 256)
     >>> found.rates.size < 80, found.max_error < 1e-14

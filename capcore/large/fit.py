@@ -25,19 +25,39 @@ class LargeFit:
 
     Attributes
     ----------
-    params : (n_params,) the parameters found. coefficients : (n,) the model Â they give. target : (n,) A*.
-    loss : excess variance (A − A*)ᵀΣ(A − A*). variance : v* + loss, the variance of the prediction error.
-    stationarity : at ``params``, ‖TᵀΣX‖/‖ΣX‖ with X = A − A* and T an orthonormal basis of the tangent space.
-    resolution : the stationarity that rounding of Â alone can cause (an estimate); 0 if no step was tried.
-    converged, message : whether the stationarity is below its tolerance, or below ``resolution`` where it no longer
-        falls, or the loss at its floor; and why it stopped.
-    n_iterations : steps tried. history, stationarities : loss and stationarity at the start and after each of them.
-    ranks : r_0 … r_L of the train that was fitted.
-    bond_singular_values : at bond l = 1 … L − 1, (r_l,) singular values of the unfolding of Â, descending.
-    is_singular : whether Â has a lower rank at some bond than the architecture can attain, to four times the
-        accuracy of A*. The tangent space at ``params`` then depends on what the spare channels hold, and a
-        capacity allocated there means nothing.
-    target_residual : ‖ΣA* − (c_1, …, c_n)‖/‖(c_1, …, c_n)‖.
+    params : (n_params,) array
+        The parameters found.
+    coefficients : (n,) array
+        The model Â they give.
+    target : (n,) array
+        A*.
+    loss : float
+        Excess variance (A − A*)ᵀΣ(A − A*).
+    variance : float
+        v* + loss, the variance of the prediction error.
+    stationarity : float
+        At ``params``, ‖TᵀΣX‖/‖ΣX‖ with X = A − A* and T an orthonormal basis of the tangent space.
+    resolution : float
+        The stationarity that rounding of Â alone can cause (an estimate); 0 if no step was tried.
+    converged : bool
+        Whether the stationarity is below its tolerance, or below ``resolution`` where it no longer falls, or the loss
+        at its floor.
+    message : str
+        Why it stopped.
+    n_iterations : int
+        Steps tried.
+    history, stationarities : (n_iterations + 1,) array
+        Loss and stationarity at the start and after each step.
+    ranks : list of int
+        r_0 … r_L of the train that was fitted.
+    bond_singular_values : list of (r_l,) arrays
+        At bond l = 1 … L − 1, singular values of the unfolding of Â, descending.
+    is_singular : bool
+        Whether Â has a lower rank at some bond than the architecture can attain, to four times the accuracy of A*. The
+        tangent space at ``params`` then depends on what the spare channels hold, and a capacity allocated there means
+        nothing.
+    target_residual : float
+        ‖ΣA* − (c_1, …, c_n)‖/‖(c_1, …, c_n)‖.
     """
 
     params: np.ndarray = field(repr=False)
@@ -71,21 +91,39 @@ def fit_large(
 ) -> LargeFit:
     """Parameters at which a hierarchical model with disjoint supports predicts the process best.
 
-    Parameters
-    ----------
-    arch : the architecture, of one component per input. process : the process, or a problem already posed.
-    rng : a ``numpy.random.Generator`` or a seed, for random starts and spare channels. Default: seed 0.
-    start : "tensor-train" (the TT-SVD of A*), "random", or an array (n_params,).
-    max_iterations : steps tried, taken or not. tolerance : of the stationarity.
-    floor : of the loss, in units of c_0: below it the target counts as attained. The default is the rounding of the
-        coefficients; a larger floor saves steps, and returns a point that is not stationary.
-    progress : show a progress bar.
-
     A target that has lower ranks than the architecture can attain is represented exactly by these (to four times its
     own accuracy): it is returned at once, from whatever start, with ``is_singular`` set.
-    Raises ``ValueError`` for overlapping dilations, several components per input, a numerically singular process
-    or arguments that cannot be used, and ``FloatingPointError`` for a start that overflows.
 
+    Parameters
+    ----------
+    arch : Hierarchical
+        The architecture, of one component per input.
+    process : Process or ToeplitzProblem
+        The process, or a problem already posed.
+    rng : numpy.random.Generator or int, default 0
+        For random starts and spare channels.
+    start : str or (n_params,) array
+        "tensor-train" (the TT-SVD of A*), "random", or parameters.
+    max_iterations : int
+        Steps tried, taken or not.
+    tolerance : float
+        Of the stationarity.
+    floor : float
+        Of the loss, in units of c_0: below it the target counts as attained. The default is the rounding of the
+        coefficients; a larger floor saves steps, and returns a point that is not stationary.
+    progress : bool
+        Show a progress bar.
+
+    Raises
+    ------
+    ValueError
+        For overlapping dilations, several components per input, a numerically singular process or arguments that cannot
+        be used.
+    FloatingPointError
+        For a start that overflows.
+
+    Examples
+    --------
     >>> from capcore.processes import PowerLaw
     >>> result = fit_large(Hierarchical(channels=2, n_layers=10), PowerLaw())
     >>> result.converged, result.stationarity < 1e-8, result.is_singular

@@ -39,12 +39,23 @@ class JacobianProducts:
 
     Attributes
     ----------
-    forward : V (n_params, m) → J V (n_inputs · input_dim, m).
-    backward : U (n_inputs · input_dim, m) → Jᵀ U (n_params, m).
-    n_inputs, input_dim, n_params : sizes; rows are position-major, lag 0 first.
-    generic_total : exact rank of J at almost all parameters, where it is known: an upper bound at any parameters.
-    width : numbers of scratch space per row and column, by which blocks of columns are chosen.
+    forward : callable
+        V (n_params, m) → J V (n_inputs · input_dim, m).
+    backward : callable
+        U (n_inputs · input_dim, m) → Jᵀ U (n_params, m).
+    n_inputs : int
+        Number of input positions; rows are position-major, lag 0 first.
+    n_params : int
+        Number of parameters.
+    input_dim : int
+        Components per position.
+    generic_total : int, optional
+        Exact rank of J at almost all parameters, where it is known: an upper bound at any parameters.
+    width : int
+        Numbers of scratch space per row and column, by which blocks of columns are chosen.
 
+    Examples
+    --------
     >>> J = np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 1.0]])
     >>> products = JacobianProducts.dense(J)
     >>> products.forward(np.eye(2)[:, :1]).ravel().tolist()
@@ -215,8 +226,12 @@ class ConstraintOperator:
 
     Attributes
     ----------
-    products : of the Jacobian J. covariance : X ↦ ΣX.
-    scales : (n_params,) D: approximate inverse lengths of the columns of J.
+    products : JacobianProducts
+        Of the Jacobian J.
+    covariance : callable
+        X ↦ ΣX.
+    scales : (n_params,) array
+        D: approximate inverse lengths of the columns of J.
     """
 
     products: JacobianProducts

@@ -47,10 +47,14 @@ class Leverage:
 
     Attributes
     ----------
-    scores : (n_rows,), between 0 and 1, of sum n_columns.
-    condition : condition number of the matrix with columns of unit length.
-    departure : ‖QᵀQ − 1‖ of the basis behind the scores, largest absolute row sum; the relative error left in them.
-    n_steps : Cholesky steps taken.
+    scores : (n_rows,) array
+        Between 0 and 1, of sum n_columns.
+    condition : float
+        Condition number of the matrix with columns of unit length.
+    departure : float
+        ‖QᵀQ − 1‖ of the basis behind the scores, largest absolute row sum; the relative error left in them.
+    n_steps : int
+        Cholesky steps taken.
     """
 
     scores: np.ndarray = field(repr=False)
@@ -79,9 +83,17 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
 
     Parameters
     ----------
-    matrix : blocks of rows. threads : Python threads that work on blocks. progress : show a bar.
+    matrix : RowBlocks
+        The matrix, by blocks of rows.
+    threads : int
+        Python threads that work on blocks.
+    progress : bool
+        Show a progress bar.
 
-    Raises ``ValueError`` where the columns are numerically dependent, beyond a condition number of 1e13.
+    Raises
+    ------
+    ValueError
+        Where the columns are numerically dependent, beyond a condition number of 1e13.
     """
     blocks = range(matrix.n_blocks)
     with tqdm(desc="Gram matrix", total=len(blocks), unit="block", disable=not progress) as bar:

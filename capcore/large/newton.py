@@ -36,7 +36,10 @@ class Point:
 
     Attributes
     ----------
-    problem : the quadratic problem. cores : (r_{l−1}, n_l, r_l).
+    problem : ToeplitzProblem
+        The quadratic problem.
+    cores : list of (r_{l−1}, n_l, r_l) arrays
+        The train A.
     """
 
     problem: ToeplitzProblem
@@ -98,9 +101,16 @@ class Descent(NamedTuple):
 
     Attributes
     ----------
-    point : the last point. losses, stationarities : at the start and after every step.
-    resolution : the stationarity that a relative change of A by one rounding, along a random tangent, would cause.
-    converged, message : whether the point is one to trust, and why it stopped.
+    point : Point
+        The last one.
+    losses, stationarities : list of float
+        At the start and after every step.
+    resolution : float
+        The stationarity that a relative change of A by one rounding, along a random tangent, would cause.
+    converged : bool
+        Whether the point is one to trust.
+    message : str
+        Why it stopped.
     """
 
     point: Point
@@ -121,15 +131,21 @@ def minimise_newton(
 ) -> Descent:
     """A stationary point of the loss, from a point whose ranks are those of its tangent space.
 
-    Parameters
-    ----------
-    max_iterations : steps tried, taken or not.
-    tolerance : stop where the stationarity ‖TᵀΣX‖/‖ΣX‖ is at most this and no direction of negative curvature is left.
-    floor : stop where the loss is at most this: below it the error is too small for its direction to mean anything.
-    curvature : False leaves the manifold's curvature out (Gauss–Newton), for comparison.
-
     Where the promised decrease is lost in the rounding of the loss, steps are judged by the stationarity instead, and
     taken core by core, until it no longer falls.
+
+    Parameters
+    ----------
+    point : Point
+        The start.
+    max_iterations : int
+        Steps tried, taken or not.
+    tolerance : float
+        Stop where the stationarity ‖TᵀΣX‖/‖ΣX‖ is at most this and no direction of negative curvature is left.
+    floor : float
+        Stop where the loss is at most this: below it the error is too small for its direction to mean anything.
+    curvature : bool
+        False leaves the manifold's curvature out (Gauss–Newton), for comparison.
     """
     size = float(np.linalg.norm(point.coefficients)) or 1.0
     radius = 0.1 * size

@@ -27,8 +27,10 @@ class Corner(NamedTuple):
 
     Attributes
     ----------
-    upper : (n_{l+1}, s_l) rows of V_l: what multiplies the columns of layers 1 … l. Without columns for l = 0.
-    frame : (n_{l+1}, p_l, κ_{>l}) coefficients in U_l of the columns of layers l + 1 … L.
+    upper : (n_{l+1}, s_l) array
+        Rows of V_l: what multiplies the columns of layers 1 … l. Without columns for l = 0.
+    frame : (n_{l+1}, p_l, κ_{>l}) array
+        Coefficients in U_l of the columns of layers l + 1 … L.
     """
 
     upper: np.ndarray
@@ -54,8 +56,10 @@ class Share(NamedTuple):
 
     Attributes
     ----------
-    factor : (f, s_l) triangular, factorᵀ factor = Σ vᵀv over the blocks of all those bands.
-    parts : for each band, (·, f): partᵀ part sums to the identity, and part @ factor stands for the band's own rows.
+    factor : (f, s_l) array
+        Triangular, factorᵀ factor = Σ vᵀv over the blocks of all those bands.
+    parts : list of (·, f) arrays
+        For each band: partᵀ part sums to the identity, and part @ factor stands for the band's own rows.
     """
 
     factor: np.ndarray
@@ -108,11 +112,18 @@ class Level:
 
     Attributes
     ----------
-    extent : N_l positions. sequence : the covariance.
-    left, right : (r, n_states) Φ and Ψ in the basis Q_l.
-    frame : the columns U_l, (r, p_l): the part of the tangent space that belongs to higher layers.
-    inner : the columns of layers 1 … l, κ_l · s_l of them: the index of the bond above is the faster one.
-    details : (ρ, κ_l · s_l) coordinates of S_l Z beyond Q_l, in the basis that completes it within the children's.
+    extent : int
+        N_l, the number of positions.
+    sequence : ExponentialSequence
+        The covariance.
+    left, right : (r, n_states) array
+        Φ and Ψ in the basis Q_l.
+    frame : Family
+        The columns U_l, (r, p_l): the part of the tangent space that belongs to higher layers.
+    inner : Family
+        The columns of layers 1 … l, κ_l · s_l of them: the index of the bond above is the faster one.
+    details : (ρ, κ_l · s_l) array
+        Coordinates of S_l Z beyond Q_l, in the basis that completes it within the children's.
     """
 
     extent: int

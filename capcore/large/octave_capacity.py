@@ -33,11 +33,15 @@ class OctaveAllocation:
 
     Attributes
     ----------
-    total : κ, dimension of the constraint space.
-    edges : L + 2 whole numbers 0, 1, n_1, n_1 n_2, …, n: band i holds the lags edges[i] ≤ τ < edges[i + 1].
-    per_octave : (L + 1,) capacity of each band; they sum to ``total``.
-    condition : condition number (1-norm, estimated) of ΣT with columns of unit length; rounding turns the constraint
-        space by about ``condition`` · 1e-15.
+    total : int
+        κ, dimension of the constraint space.
+    edges : tuple of int
+        L + 2 numbers 0, 1, n_1, n_1 n_2, …, n: band i holds the lags edges[i] ≤ τ < edges[i + 1].
+    per_octave : (L + 1,) array
+        Capacity of each band; they sum to ``total``.
+    condition : float
+        Condition number (1-norm, estimated) of ΣT with columns of unit length; rounding turns the constraint space by
+        about ``condition`` · 1e-15.
     """
 
     total: int
@@ -54,15 +58,27 @@ class OctaveAllocation:
 def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: ExponentialSequence) -> OctaveAllocation:
     """Capacity of every octave of lags, for a stack with disjoint supports of any length.
 
+    Equals :func:`~capcore.allocation.allocate` where both run.
+
     Parameters
     ----------
-    model : kernels (c_{l−1}, n_l, c_l), layer 1 first, or their :class:`~capcore.tangent_space.TangentSpace`.
-    sequence : the autocovariance, accurate up to lag n − 1.
+    model : TangentSpace or list of (c_{l−1}, n_l, c_l) arrays
+        Kernels, layer 1 first, or their :class:`~capcore.tangent_space.TangentSpace`.
+    sequence : ExponentialSequence
+        The autocovariance, accurate up to lag n − 1.
 
-    Equals :func:`~capcore.allocation.allocate` where both run. Warns with
-    :class:`~capcore.allocation.CapacityWarning` where the total differs from the generic one of the kernels' shapes.
-    Raises ``ValueError`` for kernels that do not fit together, or with more than one component per position.
+    Warns
+    -----
+    CapacityWarning
+        Where the total differs from the generic one of the kernels' shapes.
 
+    Raises
+    ------
+    ValueError
+        For kernels that do not fit together, or with more than one component per position.
+
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.large.exponentials import exponential_sequence
     >>> from capcore.processes import PowerLaw

@@ -36,12 +36,21 @@ class OctaveFit:
 
     Attributes
     ----------
-    kernels : (r_{l−1}, n_l, r_l), the attainable ranks standing for more channels than can be used.
-    loss : XᵀΣX. stationarity : ‖TᵀΣX‖ / ‖ΣX‖.
-    decreases : (k,) what each step promised to take off the loss, (TᵀΣX)ᵀ (TᵀΣT)⁻¹ (TᵀΣX).
-    steps : (k,) length of each step, relative to ‖A‖.
-    converged, message : whether the optimum is to be trusted, and why the iteration stopped. Beyond 10^6 inputs the
-        rounding of A alone lifts the stationarity above 1e-8; steps as short as that rounding are then as good as any.
+    kernels : list of (r_{l−1}, n_l, r_l) arrays
+        The attainable ranks stand for more channels than can be used.
+    loss : float
+        XᵀΣX.
+    stationarity : float
+        ‖TᵀΣX‖ / ‖ΣX‖.
+    decreases : (k,) array
+        What each step promised to take off the loss, (TᵀΣX)ᵀ (TᵀΣT)⁻¹ (TᵀΣX).
+    steps : (k,) array
+        Length of each step, relative to ‖A‖.
+    converged : bool
+        Whether the optimum is to be trusted.
+    message : str
+        Why the iteration stopped. Beyond 10^6 inputs the rounding of A alone lifts the stationarity above 1e-8; steps
+        as short as that rounding are then as good as any.
     """
 
     kernels: list[np.ndarray] = field(repr=False)
@@ -62,15 +71,27 @@ def fit_octaves(
 ) -> OctaveFit:
     """A stationary optimum of a stack with disjoint supports, at any length.
 
+    Stops when the steps reach rounding, or at once where the loss does: the target is then attained, and the tangent
+    space need not be of full dimension.
+
     Parameters
     ----------
-    channels : of the L − 1 hidden layers. kernel_sizes : L numbers. sequence : exponentials with positive weights,
-        accurate up to lag n.
+    channels : list of int
+        Of the L − 1 hidden layers.
+    kernel_sizes : list of int
+        L numbers.
+    sequence : ExponentialSequence
+        With positive weights, accurate up to lag n.
+    max_iterations : int
+        Steps at most.
 
-    Stops when the steps reach rounding, or at once where the loss does: the target is then attained, and the tangent
-    space need not be of full dimension. Raises ``ValueError`` as
-    :func:`~capcore.large.octave_predictor.optimal_predictor` does, and for lists that do not fit together.
+    Raises
+    ------
+    ValueError
+        As :func:`~capcore.large.octave_predictor.optimal_predictor` does, and for lists that do not fit together.
 
+    Examples
+    --------
     >>> from capcore.large.exponentials import exponential_sequence
     >>> from capcore.processes import PowerLaw
     >>> found = fit_octaves([2] * 11, [2] * 12, exponential_sequence(PowerLaw(), 2**12))

@@ -25,7 +25,10 @@ class TangentForms(NamedTuple):
 
     Attributes
     ----------
-    gram : (κ, κ) TᵀΣT. right : (κ,) Tᵀb, b = (c_1, …, c_n) = ΣA*.
+    gram : (κ, κ) array
+        TᵀΣT.
+    right : (κ,) array
+        Tᵀb, b = (c_1, …, c_n) = ΣA*.
     """
 
     gram: np.ndarray

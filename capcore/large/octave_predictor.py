@@ -31,8 +31,17 @@ class ExponentialSequence:
 
     Attributes
     ----------
-    variance : c_0. weights, rates : (M,) each, real, rates not negative. near : (B,) corrections at lags 1 … B.
+    variance : float
+        c_0.
+    weights : (M,) array
+        Real.
+    rates : (M,) array
+        Real, none negative.
+    near : (B,) array
+        Corrections at lags 1 … B.
 
+    Examples
+    --------
     >>> ExponentialSequence(1.5, [0.5], [np.log(2)]).autocovariance(3).round(12).tolist()
     [1.5, 0.5, 0.25]
     """
@@ -96,7 +105,10 @@ class PredictorSum:
 
     Attributes
     ----------
-    n_inputs : n. rates, signs, forward, backward : (M,) each.
+    n_inputs : int
+        n.
+    rates, signs, forward, backward : (M,) array
+        As in the sum above.
     """
 
     n_inputs: int

@@ -46,12 +46,20 @@ class ToeplitzProblem:
 
     Attributes
     ----------
-    autocovariance : (n,) c_0 … c_{n−1}, the first column of Σ.
-    target : (n,) A*. variance : v* = c_0 − A*·(c_1, …, c_n), the least possible prediction variance.
-    residual : ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖, what conjugate gradients left.
-    accuracy : estimated relative error of A* from rounding of the autocovariances, eps times the condition number
-        of the nearest circulant; not less than the residual over its least eigenvalue.
+    autocovariance : (n,) array
+        c_0 … c_{n−1}, the first column of Σ.
+    target : (n,) array
+        A*.
+    variance : float
+        v* = c_0 − A*·(c_1, …, c_n), the least possible prediction variance.
+    residual : float
+        ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖, what conjugate gradients left.
+    accuracy : float
+        Estimated relative error of A* from rounding of the autocovariances, eps times the condition number of the
+        nearest circulant; not less than the residual over its least eigenvalue.
 
+    Examples
+    --------
     >>> from capcore.processes import AR1
     >>> bool(np.allclose(ToeplitzProblem.of(AR1(0.5), 4).target, [0.5, 0, 0, 0]))
     True
@@ -130,12 +138,21 @@ def nearest_circulant(column: np.ndarray) -> np.ndarray:
 def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
     """Solution (n,) of Σ v = ``right``, and its relative residual.
 
+    Conjugate gradients start again from the true residual until it no longer falls.
+
     Parameters
     ----------
-    symbol : of :func:`circulant_symbol`, to apply Σ. nearest : of :func:`nearest_circulant`, the preconditioner.
+    symbol : array
+        Of :func:`circulant_symbol`, to apply Σ.
+    nearest : array
+        Of :func:`nearest_circulant`, the preconditioner.
+    right : (n,) array
+        The right-hand side.
 
-    Conjugate gradients start again from the true residual until it no longer falls. Raises ``ValueError``
-    where that leaves more than ``TRUSTED_RESIDUAL``.
+    Raises
+    ------
+    ValueError
+        Where more than ``TRUSTED_RESIDUAL`` is left.
     """
     n = right.size
     scale = float(np.linalg.norm(right))
@@ -181,10 +198,17 @@ def tangent_hessian(
 
     Parameters
     ----------
-    space : the tangent space T, input_dim 1. autocovariance : (n,) first column of Σ.
-    normal : (n,) half the loss's gradient Σ(A − A*) less its tangent part.
-    bonds : the matrices M_l (p_l, s_l) of :func:`~capcore.large.retraction.bond_matrices`, invertible.
+    space : TangentSpace
+        T, of one component per position.
+    autocovariance : (n,) array
+        First column of Σ.
+    normal : (n,) array, optional
+        Half the loss's gradient Σ(A − A*) less its tangent part.
+    bonds : list of (p_l, s_l) arrays
+        The invertible matrices M_l of :func:`~capcore.large.retraction.bond_matrices`.
 
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> arch = Hierarchical(channels=2, n_layers=4)
     >>> space = TangentSpace.of_kernels(arch.kernels(arch.init(np.random.default_rng(0))))

@@ -46,11 +46,16 @@ def bond_matrices(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.n
 def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
     """Cores near A + T x, of the ranks of A, balanced.
 
+    A + T x is a train of twice the ranks, with cores [[U_l, C_l x_l], [0, V_l]].
+
     Parameters
     ----------
-    space : tangent space at A. cores : (r_{l−1}, n_l, r_l) of A, with ranks equal to those of the space. x : (κ,).
-
-    A + T x is a train of twice the ranks, with cores [[U_l, C_l x_l], [0, V_l]].
+    space : TangentSpace
+        At A.
+    cores : list of (r_{l−1}, n_l, r_l) arrays
+        Of A, with ranks equal to those of the space.
+    x : (κ,) array
+        Coordinates of the step.
     """
     last = np.tensordot(carried_below(space, cores)[-1], cores[-1], 1)
     changes = _changes(space, x)

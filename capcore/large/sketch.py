@@ -39,11 +39,16 @@ class CapacityEstimate(ByOctave):
 
     Attributes
     ----------
-    total : κ, the numerical dimension of the constraint space; ``per_input`` sums to it, up to ``error``.
-    generic_total : exact generic capacity, None where it is not known.
-    per_input : (n_inputs,) capacity of each position, lag 0 first.
-    error : bound, to first order, on what rounding does to the capacity of any group of inputs.
-    singular_values : of the sketch, descending; those above the tolerance were kept.
+    total : int
+        κ, the numerical dimension of the constraint space; ``per_input`` sums to it, up to ``error``.
+    generic_total : int or None
+        Exact generic capacity, None where it is not known.
+    per_input : (n_inputs,) array
+        Capacity of each position, lag 0 first.
+    error : float
+        Bound, to first order, on what rounding does to the capacity of any group of inputs.
+    singular_values : array
+        Of the sketch, descending; those above the tolerance were kept.
     """
 
     total: int
@@ -62,7 +67,14 @@ class Leverage(NamedTuple):
 
     Attributes
     ----------
-    scores : (n,). rank : kept. singular_values : of the sketch. rounding : first-order bound on the error of any sum.
+    scores : (n,) array
+        Of the rows.
+    rank : int
+        What was kept.
+    singular_values : array
+        Of the sketch.
+    rounding : float
+        First-order bound on the error of any sum.
     """
 
     scores: np.ndarray
@@ -134,17 +146,35 @@ def estimate_capacity(
 ) -> CapacityEstimate:
     """Capacity per input and per octave of lags, exact but for rounding, from products with J, Jᵀ and Σ.
 
+    Layers of any scale are evened first.
+
     Parameters
     ----------
-    model : an architecture, or :class:`~capcore.large.jacobian_products.JacobianProducts`.
-    params : (n_params,), or None beside products. process : whose covariance enters, or the problem it poses.
-    rng : a ``numpy.random.Generator`` or a seed for the sketch. Default: seed 0.
-    progress : show a progress bar.
+    model : Architecture or JacobianProducts
+        The model, or what does its Jacobian's products.
+    params : (n_params,) array_like
+        Its parameters; None beside products.
+    process : Process or Problem
+        Whose covariance enters, or the problem it poses.
+    rng : numpy.random.Generator or int, default 0
+        Of the sketch.
+    progress : bool
+        Show a progress bar.
 
-    Warns with :class:`~capcore.allocation.CapacityWarning` where the numerical rank is below the generic one. Layers of
-    any scale are evened first. Raises :class:`~capcore.memory.TooLargeError` where 3 n κ numbers would not fit into
-    memory, ``ValueError`` for arguments that cannot be used and for products that are not finite.
+    Warns
+    -----
+    CapacityWarning
+        Where the numerical rank is below the generic one.
 
+    Raises
+    ------
+    TooLargeError
+        Where 3 n κ numbers would not fit into memory.
+    ValueError
+        For arguments that cannot be used and for products that are not finite.
+
+    Examples
+    --------
     >>> from capcore.architectures import Hierarchical
     >>> from capcore.processes import PowerLaw
     >>> arch = Hierarchical(channels=2, dilations=[1, 2, 4, 1, 2, 4])

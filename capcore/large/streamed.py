@@ -30,9 +30,20 @@ class Chunks:
 
     Attributes
     ----------
-    size : B. count : N = n / B. rows : B · d.
-    fixed : (s, κ_low, B · d) the F_r, transposed: columns of the layers within a chunk.
-    weights : (N, s) V_b. frame : (p, B · d) U_b, transposed. coarse : (N, p, κ_high) the C_I.
+    size : int
+        B.
+    count : int
+        N = n / B.
+    rows : int
+        B · d.
+    fixed : (s, κ_low, B · d) array
+        The F_r, transposed: columns of the layers within a chunk.
+    weights : (N, s) array
+        V_b.
+    frame : (p, B · d) array
+        U_b, transposed.
+    coarse : (N, p, κ_high) array
+        The C_I.
     """
 
     size: int
@@ -84,15 +95,23 @@ class StreamedProduct:
 
     Parameters
     ----------
-    space : the tangent basis. process : with as many components: one-dimensional, independent or mixed.
-    chunk : B, about.
+    space : TangentSpace
+        The tangent basis.
+    process : Process
+        With as many components: one-dimensional, independent or mixed.
+    chunk : int
+        B, about.
 
     Attributes
     ----------
-    max_error : largest error of the exponentials at any lag, relative to c_0.
+    max_error : float
+        Largest error of the exponentials at any lag, relative to c_0.
 
-    Raises :class:`~capcore.large.exponentials.NoExponentialsError` where the far lags are no sum of exponentials, or
-    the components neither independent nor mixtures of independent ones.
+    Raises
+    ------
+    NoExponentialsError
+        Where the far lags are no sum of exponentials, or the components neither independent nor mixtures of independent
+        ones.
     """
 
     def __init__(self, space: TangentSpace, process: Process, chunk: int = CHUNK) -> None:

@@ -75,6 +75,8 @@ class Process(ABC):
         ValueError
             When the sequence is not positive definite, or numerically singular.
 
+        Examples
+        --------
         >>> from capcore.processes import PowerLaw
 
         >>> PowerLaw(0.5).predictor(2)[0].round(4)
@@ -99,6 +101,8 @@ class WithNugget(Process):
     nugget : float
         Variance of the noise, at least 0.
 
+    Examples
+    --------
     >>> from capcore.processes import AR1
     >>> WithNugget(AR1(0.5), 0.1).autocovariance(2).tolist()
     [1.1, 0.5]

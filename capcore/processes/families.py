@@ -23,6 +23,8 @@ class PowerLaw(Process):
     exponent : float
         Positive: the autocovariance decays.
 
+    Examples
+    --------
     >>> PowerLaw(exponent=0.5).autocovariance(4).round(4).tolist()
     [1.0, 0.7071, 0.5774, 0.5]
     """
@@ -46,6 +48,8 @@ class FractionalGaussianNoise(Process):
     hurst : float
         H, strictly between 0 and 1; ½ is white noise, more than ½ long memory.
 
+    Examples
+    --------
     >>> FractionalGaussianNoise(hurst=0.5).autocovariance(3).tolist()
     [1.0, 0.0, 0.0]
     """
@@ -76,6 +80,8 @@ class AR1(Process):
     phi : float
         Strictly between −1 and 1.
 
+    Examples
+    --------
     >>> AR1(phi=0.5).predictor(3)[0].tolist()
     [0.5, 0.0, 0.0]
     """
@@ -101,6 +107,8 @@ class DampedCosine(Process):
     period : float
         In samples, positive.
 
+    Examples
+    --------
     >>> DampedCosine(decay=10.0, period=4.0).autocovariance(3).round(4).tolist()
     [1.0, 0.0, -0.8187]
     """
@@ -136,6 +144,8 @@ class RationalQuadratic(Process):
     alpha : float
         Positive: c_τ decays like τ^(−2·alpha).
 
+    Examples
+    --------
     >>> RationalQuadratic(scale=1.0, alpha=0.5).autocovariance(3).round(4).tolist()
     [1.0, 0.7071, 0.4472]
     """
@@ -180,6 +190,8 @@ def make_process(name: str, **parameters: float) -> Process:
     ValueError
         For an unknown family, or an unknown or invalid parameter.
 
+    Examples
+    --------
     >>> make_process("AR1", phi=0.5)
     AR1(phi=0.5)
     """

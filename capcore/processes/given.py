@@ -18,7 +18,7 @@ class FromAutocovariance(Process):
 
     Parameters
     ----------
-    values : (m,) array
+    values : (m,) array_like
         Autocovariances, lag 0 first.
 
     Raises
@@ -26,6 +26,8 @@ class FromAutocovariance(Process):
     ValueError
         For a sequence that is not positive definite, or numerically singular.
 
+    Examples
+    --------
     >>> FromAutocovariance([1.0, 0.5, 0.25]).predictor(2)[0].tolist()
     [0.5, 0.0]
     """
@@ -54,7 +56,7 @@ class AutoRegressive(Process):
 
     Parameters
     ----------
-    coefficients : (m,) array
+    coefficients : (m,) array_like
         A, lag 0 first.
     variance : float
         v, the variance of the driving noise, positive.
@@ -64,6 +66,8 @@ class AutoRegressive(Process):
     ValueError
         For an autoregression that is not stable, or a variance that is not positive.
 
+    Examples
+    --------
     >>> AutoRegressive([0.5], 0.75).autocovariance(3).tolist()
     [1.0, 0.5, 0.25]
     """

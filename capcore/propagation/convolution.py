@@ -71,7 +71,7 @@ def convolution_operator(
 
     Returns
     -------
-    matrix : (n · in, n · out) sparse array
+    matrix : (n · in, n · out) scipy.sparse.csr_array
         Position-major, for n positions; entry ((y + j, i), (y, o)) is kernel[i, j, o].
     lost : (n · out,) array
         What is missing in each column. Zero but for ``absorbing``.
@@ -123,6 +123,8 @@ class ConvolutionTransport:
         Tap that reads the output's own position, or one for every axis. ``"centre"``, the default, needs odd numbers of
         taps; 0 is causal where positions are lags, as in :class:`~capcore.architectures.hierarchical.Hierarchical`.
 
+    Examples
+    --------
     >>> ConvolutionTransport.of_offsets({-1: 0.25, 0: 0.5, 1: 0.25}).operator((3, 1), "absorbing")[0].toarray()
     array([[0.5 , 0.25, 0.  ],
            [0.25, 0.5 , 0.25],

@@ -97,6 +97,8 @@ def propagate(
     ValueError
         For shapes that do not fit, negative capacities and unknown boundaries.
 
+    Examples
+    --------
     >>> from capcore.propagation.convolution import ConvolutionTransport
     >>> step = Layer.leaky(ConvolutionTransport.of_offsets({0: 0.5, 1: 0.5}), side=0.5)
     >>> propagate([1.0, 0.0, 0.0], [step] * 2).per_position.tolist()

@@ -109,6 +109,8 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     ValueError
         For more jumps, or results beyond double precision.
 
+    Examples
+    --------
     >>> step = ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0})
     >>> start = np.zeros(41); start[20] = 1
     >>> evolve(start, [Segment(1.0, step)]).final[20, 0].round(10).item()

@@ -32,6 +32,8 @@ class Grid:
     boundary : str
         "periodic", "reflecting" or "absorbing".
 
+    Examples
+    --------
     >>> grid = Grid((5,), "reflecting")
     >>> grid.inverse(grid.transform(np.eye(5)[:, :1])).round(12)[:, 0].tolist()
     [1.0, 0.0, 0.0, 0.0, 0.0]
@@ -159,6 +161,8 @@ def propagate_equal(
     NoSymbolError
         Where the boundary asks for more symmetry than the kernel has.
 
+    Examples
+    --------
     >>> step = ConvolutionTransport.of_offsets({-1: 0.25, 0: 0.5, 1: 0.25})
     >>> propagate_equal([0, 0, 1.0, 0, 0], step, 2)[:, 0].round(12).tolist()
     [0.0625, 0.25, 0.375, 0.25, 0.0625]

@@ -37,6 +37,8 @@ def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport
     ValueError
         Where too few layers would make it negative: positivity asks for Σ_j a_j ≤ N in every channel.
 
+    Examples
+    --------
     >>> residual(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0}), 8).weights[0, :, 0].tolist()
     [0.125, 0.75, 0.125]
     """
@@ -72,6 +74,8 @@ def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTr
     total : float
         Positive.
 
+    Examples
+    --------
     >>> normalised_rates(ConvolutionTransport.of_offsets({-1: 1.0, 0: 5.0, 1: 3.0}), 2.0).weights[0, :, 0].tolist()
     [0.5, 0.0, 1.5]
     """
@@ -101,6 +105,8 @@ class LimitCoefficients:
     leak : float
         α ≥ 0.
 
+    Examples
+    --------
     >>> LimitCoefficients.of_rates(ConvolutionTransport.of_offsets({-1: 1.0, 2: 0.5}))
     LimitCoefficients(diffusion=array([[1.5]]), drift=array([0.]), leak=0.0)
     """
@@ -158,6 +164,8 @@ def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> Convolu
     ValueError
         Where channels differ.
 
+    Examples
+    --------
     >>> lumped(ConvolutionTransport([[[0.5, 0.25]], [[0.5, 0.75]]])).weights.tolist()
     [[[1.0]]]
     """
@@ -203,6 +211,8 @@ def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:
     ValueError
         For channels that are not lumpable.
 
+    Examples
+    --------
     >>> field = displacement([ConvolutionTransport([[[0.25], [0.5], [0.25]]])] * 100)
     >>> field.covariance.item(), field.excess_kurtosis.round(6).item()
     (50.0, -0.01)

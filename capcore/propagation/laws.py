@@ -37,6 +37,8 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     ValueError
         Unless t is positive and D positive definite.
 
+    Examples
+    --------
     >>> heat_kernel([0.0], 1.0, LimitCoefficients(4.0, 0.0)).round(10).tolist()
     [0.1410473959]
     """
@@ -68,6 +70,8 @@ def nearest_neighbour_law(x: object, right: float, left: float) -> np.ndarray:
     right, left : float
         Rates a and b.
 
+    Examples
+    --------
     >>> nearest_neighbour_law([0, 1], 4.0, 4.0).round(10).tolist()
     [0.1434317819, 0.1341424933]
     """
@@ -92,6 +96,8 @@ def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
     t, diffusion : float
         Positive.
 
+    Examples
+    --------
     >>> source_kernel([0.0], 1.0, 4.0).round(10).tolist()
     [0.2820947918]
     """
@@ -117,6 +123,8 @@ def dilated_diffusion(rate: float, dilation_ratio: float, n_layers: int) -> floa
     n_layers : int
         N, at least 1.
 
+    Examples
+    --------
     >>> dilated_diffusion(1.0, 2.0, 3)
     7.0
     """
@@ -144,6 +152,8 @@ def forgetting(alpha: float, n_steps: int) -> np.ndarray:
     ValueError
         Unless 0 ≤ α ≤ N.
 
+    Examples
+    --------
     >>> forgetting(2.0, 4).tolist()
     [0.5, 0.25, 0.125, 0.0625]
     """

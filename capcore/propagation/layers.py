@@ -36,6 +36,8 @@ class Layer:
     skips : dict
         ``{lower layer: transport}``, where layer 0 is the network's input: weights on outputs further down.
 
+    Examples
+    --------
     >>> Layer.leaky(ConvolutionTransport.of_offsets({0: 1.0}), side=0.25).transport.sums
     array([0.75])
     """

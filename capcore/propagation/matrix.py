@@ -97,6 +97,8 @@ class MatrixTransport:
     shape : tuple of int, optional
         (*positions, channels) of the inputs, with n_in entries; (n_in, 1) if left out.
 
+    Examples
+    --------
     >>> MatrixTransport.of_weights([[0.6, 0.0], [-0.8, 1.0]]).operator((2, 1))[0].toarray().round(2).tolist()
     [[0.36, 0.0], [0.64, 1.0]]
     """

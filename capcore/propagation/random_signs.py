@@ -38,10 +38,15 @@ def signed_operator(
         Signed weights.
     above : tuple of int
         (*positions, out): shape of the outputs.
-    dilation, origin : as in :class:`~capcore.propagation.convolution.ConvolutionTransport`.
+    dilation : int or tuple of int
+        As in :class:`~capcore.propagation.convolution.ConvolutionTransport`.
+    origin : int, tuple of int or "centre"
+        As there.
     boundary : str
         Any but "renormalised".
 
+    Examples
+    --------
     >>> signed_operator([[[0.5], [1.0], [-0.5]]], (3, 1), boundary="absorbing").toarray().tolist()
     [[1.0, 0.5, 0.0], [-0.5, 1.0, 0.5], [0.0, -0.5, 1.0]]
     """
@@ -67,6 +72,8 @@ def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rn
         At least 1.
     rng : Generator
 
+    Examples
+    --------
     >>> squared_gradients([np.eye(2), [[0.6, 0.0], [0.8, 1.0]]], 0, 1, np.random.default_rng(0)).round(2).tolist()
     [[0.36, 0.64]]
     """
@@ -115,6 +122,8 @@ def mean_chi_square(samples: np.ndarray, expected: np.ndarray) -> ChiSquare:
     ValueError
         For no more samples than directions, and where samples do not vary but differ from what is expected.
 
+    Examples
+    --------
     >>> samples = np.random.default_rng(0).normal(size=(500, 3))
     >>> mean_chi_square(samples, np.ones(3)).p_value < 1e-9, mean_chi_square(samples, np.zeros(3)).dof
     (True, 3)

@@ -138,6 +138,8 @@ def scaling_relations(ndim: int = 2) -> ScalingTable:
     ndim : int
         Number of axes d, for paper 2, Eq. 29.
 
+    Examples
+    --------
     >>> [relation] = scaling_relations(ndim=3)[29]
     >>> relation.printed, relation.derived, relation.spread
     ({'r': -3, 'L': -1}, {'L': -1, 'r': -3}, {'L': -1, 'r': -5})

@@ -25,10 +25,7 @@ from .layers import Skipped as Skipped
 from .layers import find_layers as find_layers
 from .layers import slices as slices
 from .layers import unfolded as unfolded
-from .metrics import Norms as Norms
 from .metrics import SpectrumMetrics as SpectrumMetrics
-from .metrics import log_alpha_norm as log_alpha_norm
-from .metrics import spectrum_norms as spectrum_norms
 from .models import ModelMetrics as ModelMetrics
 from .models import model_metrics as model_metrics
 from .noise import BulkFit as BulkFit
@@ -39,6 +36,9 @@ from .noise import bulk_quantiles as bulk_quantiles
 from .noise import fit_bulk as fit_bulk
 from .noise import layer_generator as layer_generator
 from .noise import null_weights as null_weights
+from .norms import Norms as Norms
+from .norms import log_alpha_norm as log_alpha_norm
+from .norms import spectrum_norms as spectrum_norms
 from .options import DensityOptions as DensityOptions
 from .options import SpectraOptions as SpectraOptions
 from .power_law import PowerLawFit as PowerLawFit

@@ -74,7 +74,7 @@ def compare_tails(
 
     Parameters
     ----------
-    eigenvalues : (M,)
+    eigenvalues : (M,) array_like
         The ones that were fitted.
     fit : PowerLawFit
         Of :func:`~capcore.spectra.power_law.fit_power_law`, without x_max.
@@ -85,9 +85,14 @@ def compare_tails(
     threshold : float, optional
         As for the fit.
 
-    Raises ``ValueError`` for a failed fit, for one with an upper end, where the eigenvalues are not the ones
-    fitted, and for those beyond 1e±300.
+    Raises
+    ------
+    ValueError
+        For a failed fit, for one with an upper end, where the eigenvalues are not the ones fitted, and for those beyond
+        1e±300.
 
+    Examples
+    --------
     >>> from capcore.spectra.power_law import fit_power_law
     >>> values = 1 + np.random.default_rng(0).exponential(size=500)
     >>> [test.favours for test in compare_tails(values, fit_power_law(values, x_min=1.0))]

@@ -33,9 +33,13 @@ def analyse_spectra(
     This is the method of paper 3 with every choice recorded: X of each slice and linear layer (Eq. 2), its exponent
     (Eq. 1), and the metrics of the network (Eqs 3, 5 and 6).
 
+    Weights may be of any scale (:mod:`capcore.spectra.eigenvalues`): exponents, ranks and logarithms are right; λ_max,
+    x_min and the bulk's edge are infinite or zero where double precision ends. A layer that cannot be analysed is
+    listed with the reason, and the others are analysed.
+
     Parameters
     ----------
-    source : Checkpoint, or path, mapping or array
+    source : Checkpoint, path, mapping or array
         A checkpoint, or what :func:`~capcore.spectra.checkpoints.read_checkpoint` reads.
     options : SpectraOptions, optional
         All choices; by default slices of convolutions, 1/N, Clauset's x_min, the other laws and the bulk, without
@@ -43,10 +47,13 @@ def analyse_spectra(
     progress : bool or None
         A bar over layers on standard error; None shows it on a terminal only.
 
-    Weights may be of any scale (:mod:`capcore.spectra.eigenvalues`): exponents, ranks and logarithms are right; λ_max,
-    x_min and the bulk's edge are infinite or zero where double precision ends. A layer that cannot be analysed is
-    listed with the reason, and the others are analysed. Raises ``CheckpointError`` for files that cannot be read.
+    Raises
+    ------
+    CheckpointError
+        For files that cannot be read.
 
+    Examples
+    --------
     >>> network = {"fc.weight": np.random.default_rng(0).normal(size=(40, 60)), "head.weight": np.ones((3, 40))}
     >>> report = analyse_spectra(network)
     >>> [row.name for row in report.spectra], report.failures

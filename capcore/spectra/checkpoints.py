@@ -58,8 +58,13 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
         What to do about NaN and infinity among the weights: ``refuse`` the checkpoint, or ``keep`` them, so that these
         layers are listed as not analysed, and the others are analysed.
 
-    Raises ``CheckpointError``, which says what was found, what was expected, and what to do.
+    Raises
+    ------
+    CheckpointError
+        Which says what was found, what was expected, and what to do.
 
+    Examples
+    --------
     >>> checkpoint = read_checkpoint({"fc.weight": np.eye(3, dtype=np.float32)})
     >>> [(tensor.name, tensor.dtype, tensor.shape) for tensor in checkpoint.tensors.values()]
     [('fc.weight', 'float32', (3, 3))]
@@ -89,10 +94,15 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
     ----------
     path : path
         Of the folder.
-    key, non_finite : str
+    key : str, optional
         As for :func:`~capcore.spectra.checkpoints.read_checkpoint`.
+    non_finite : str
+        As there.
 
-    Raises ``CheckpointError`` if the folder holds no file of weights.
+    Raises
+    ------
+    CheckpointError
+        If the folder holds no file of weights.
     """
     checkpoints, refused = [], {}
     for file in _sources(Path(path)):

@@ -31,11 +31,11 @@ class Density:
     ----------
     layer, kind : str
         The layer's name and kind.
-    tap : tuple of int, or None
+    tap : tuple of int or None
         Position of the slice in the kernel, None for a whole layer.
-    eigenvalues : (n,)
+    eigenvalues : (n,) array
         Of X = WᵀW/N, descending, none negative, read-only.
-    shape : (int, int)
+    shape : tuple of int
         Rows and columns of each matrix.
     n_matrices : int
         That were pooled.
@@ -98,9 +98,14 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     options : DensityOptions
         Which matrices, what they are divided by, and a null in their place.
 
-    Raises ``ValueError`` for weights whose squares leave double precision, which
-    :func:`~capcore.spectra.analysis.analyse_spectra` analyses all the same.
+    Raises
+    ------
+    ValueError
+        For weights whose squares leave double precision, which :func:`~capcore.spectra.analysis.analyse_spectra`
+        analyses all the same.
 
+    Examples
+    --------
     >>> from capcore.spectra import find_layers, read_checkpoint
     >>> weights = np.random.default_rng(0).normal(size=(20, 50))
     >>> (density,) = layer_densities(find_layers(read_checkpoint({"fc": weights})).layers[0], DensityOptions())

@@ -104,8 +104,10 @@ def plot_hill(table: HillTable, ax: Axes, *, alpha: float | None = None, n_tail:
         Of :func:`~capcore.spectra.exponents.hill_table`. Without a flat stretch there is no power law.
     ax : Axes
         To draw on; returned.
-    alpha, n_tail : float, int
-        Exponent and number of eigenvalues of a fit, drawn as a cross.
+    alpha : float, optional
+        Exponent of a fit, drawn as a cross.
+    n_tail : int, optional
+        Number of eigenvalues of that fit.
     """
     good = np.isfinite(table.alpha)
     k, alphas, errors = table.k[good], table.alpha[good], table.standard_error[good]

@@ -40,11 +40,11 @@ class GramSpectra:
 
     Attributes
     ----------
-    eigenvalues : (..., m)
+    eigenvalues : (..., m) array
         Of WᵀW or W Wᵀ, whichever is smaller, descending, none negative; not divided by N.
-    n_zeros : (...)
+    n_zeros : (...) array
         How many of them are exactly zero because rows or columns are.
-    resolution : (...)
+    resolution : (...) array
         Largest error.
     """
 
@@ -102,9 +102,12 @@ def _gram(matrices: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1, dilation: Lengths = 1) -> GramSpectra:
     """Spectrum of a circular convolution: λ = σ² over all frequencies and groups, descending.
 
+    There are groups·Π(grid/stride)·min(out/groups, in/groups·Π stride) values: those that the smaller Gram matrix of
+    the whole map has. The padding's offset does not matter, as shifts are unitary.
+
     Parameters
     ----------
-    weights : (groups, out/groups, in/groups, \\*kernel)
+    weights : (groups, out/groups, in/groups, *kernel) array
         As :meth:`~capcore.spectra.layers.Layer.weights` has them.
     grid : int or sequence of int
         Positions of the input along each axis of the kernel, or one number for all. A kernel that is longer wraps
@@ -112,10 +115,13 @@ def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1,
     stride, dilation : int or sequence of int
         As the layer has them; the stride must divide the grid.
 
-    There are groups·Π(grid/stride)·min(out/groups, in/groups·Π stride) values: those that the smaller Gram matrix of
-    the whole map has. The padding's offset does not matter, as shifts are unitary. Raises ``ValueError`` for a stride
-    that leaves positions over: there is no circular map then.
+    Raises
+    ------
+    ValueError
+        For a stride that leaves positions over: there is no circular map then.
 
+    Examples
+    --------
     >>> operator_spectra(np.array([[[[1.0, 1.0]]]]), 4).eigenvalues.round(12).tolist()
     [4.0, 2.0, 2.0, 0.0]
     """

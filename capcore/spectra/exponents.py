@@ -28,7 +28,7 @@ def usable(eigenvalues: object, threshold: float | None = None, x_max: float | N
 
     Parameters
     ----------
-    eigenvalues : (M,)
+    eigenvalues : (M,) array_like
         In any order, non-negative.
     threshold : float, optional
         Eigenvalues up to this are taken as zero and dropped. None takes M · 2.2e-16 · λ_max, below which an eigenvalue
@@ -37,8 +37,13 @@ def usable(eigenvalues: object, threshold: float | None = None, x_max: float | N
     x_max : float, optional
         Eigenvalues above it are left out.
 
-    Raises ``ValueError`` for anything else that is negative, and for values that are not finite.
+    Raises
+    ------
+    ValueError
+        For anything else that is negative, and for values that are not finite.
 
+    Examples
+    --------
     >>> usable([4.0, 1.0, 0.0, 1e-17]).values.tolist()
     [1.0, 4.0]
     """
@@ -153,13 +158,13 @@ class HillTable:
 
     Attributes
     ----------
-    k : (K,)
+    k : (K,) array
         How many.
-    x_min : (K,)
+    x_min : (K,) array
         The next eigenvalue below, from which they are measured.
-    alpha : (K,)
+    alpha : (K,) array
         1 + k/Σ ln(x_i/x_min); infinite if the k eigenvalues equal x_min.
-    standard_error : (K,)
+    standard_error : (K,) array
         (α − 1)/√k, if they were independent.
     """
 
@@ -179,13 +184,18 @@ def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTa
 
     Parameters
     ----------
-    eigenvalues : (M,)
+    eigenvalues : (M,) array_like
         In any order, non-negative.
     threshold : float, optional
         Eigenvalues up to it are zero; see :func:`usable`.
 
-    Raises ``ValueError`` for fewer than two positive eigenvalues.
+    Raises
+    ------
+    ValueError
+        For fewer than two positive eigenvalues.
 
+    Examples
+    --------
     >>> hill_table([1.0, np.e, np.e**5]).alpha.round(3).tolist()
     [1.25, 1.333]
     """

@@ -39,15 +39,17 @@ class DensityCurves:
     ----------
     name : str
         Of the density.
-    eigenvalues : (n,)
+    eigenvalues : (n,) array
         Positive ones, ascending.
-    edges : (b + 1,)
+    edges : (b + 1,) array
         Of the histogram's bins, of equal width in log λ; the smallest 5 % of 20 eigenvalues and more lie to the left.
-    heights, null_heights : (b,)
-        The histogram, and that of the null, or None.
-    tail, tail_density : (p,)
+    heights : (b,) array
+        The histogram.
+    null_heights : (b,) array or None
+        That of the null.
+    tail, tail_density : (p,) array
         The fitted power law from x_min on (paper 3, Eq. 1); empty without a fit.
-    bulk, bulk_density : (p,)
+    bulk, bulk_density : (p,) array
         The law of Marchenko and Pastur, with the share of eigenvalues that are no spikes; empty without one.
     alpha, x_min : float
         Of the fit; NaN without.
@@ -69,18 +71,24 @@ class DensityCurves:
 def density_curves(density: Density, fit: PowerLawFit | None = None, null: np.ndarray | None = None) -> DensityCurves:
     """The :class:`~capcore.spectra.figure.DensityCurves` of a density.
 
+    The histogram has about twice the cube root of the number of eigenvalues as bins, and at least six.
+
     Parameters
     ----------
     density : Density
         Of a layer, or of a slice.
     fit : PowerLawFit, optional
         Its power law; by default Clauset's.
-    null : (m,), optional
+    null : (m,) array, optional
         Eigenvalues of the null, of any number of draws.
 
-    The histogram has about twice the cube root of the number of eigenvalues as bins, and at least six.
-    Raises ``ValueError`` for a density without two different eigenvalues.
+    Raises
+    ------
+    ValueError
+        For a density without two different eigenvalues.
 
+    Examples
+    --------
     >>> from capcore.spectra import analyse_spectra
     >>> report = analyse_spectra({"fc": np.random.default_rng(0).normal(size=(40, 50))})
     >>> curves = density_curves(report.densities[0])
@@ -139,6 +147,8 @@ def report_figure(
 ) -> matplotlib.figure.Figure:
     """A figure with α per layer of each network and, below it for a single one, a density and its Hill plot.
 
+    Needs matplotlib.
+
     Parameters
     ----------
     reports : sequence of SpectraReport
@@ -148,7 +158,10 @@ def report_figure(
     checkpoint : Checkpoint, optional
         Of a single report, for the density of its null.
 
-    Needs matplotlib. Raises ``ValueError`` for reports without any spectrum, or without their densities.
+    Raises
+    ------
+    ValueError
+        For reports without any spectrum, or without their densities.
     """
     rows = [row for report in reports for row in report.spectra]
     if not rows or not all(len(report.densities) == len(report.spectra) for report in reports):

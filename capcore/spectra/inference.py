@@ -34,7 +34,7 @@ class BootstrapInterval:
         Ends of the interval for α.
     confidence : float
         Its nominal coverage.
-    alphas, x_mins : (B,)
+    alphas, x_mins : (B,) array
         Exponent and x_min of each resample; NaN where a resample could not be fitted.
     n_failed : int
         How many could not.
@@ -60,7 +60,7 @@ class GoodnessOfFit:
         :func:`~capcore.spectra.inference.goodness_of_fit`.
     distance : float
         Of the data.
-    distances : (n,)
+    distances : (n,) array
         Of the simulated spectra.
     """
 
@@ -91,7 +91,7 @@ def bootstrap_power_law(
 
     Parameters
     ----------
-    eigenvalues : (M,)
+    eigenvalues : (M,) array_like
         Non-negative, in any order.
     rng : Generator
         Source of the resamples.
@@ -110,8 +110,13 @@ def bootstrap_power_law(
     progress : bool
         Show a progress bar.
 
-    Raises ``ValueError`` if the spectrum itself cannot be fitted.
+    Raises
+    ------
+    ValueError
+        If the spectrum itself cannot be fitted.
 
+    Examples
+    --------
     >>> quantiles = (1 - (np.arange(300) + 0.5) / 300) ** (-1 / 1.5)
     >>> interval = bootstrap_power_law(quantiles, np.random.default_rng(0), n_resamples=100)
     >>> interval.low < 2.5 < interval.high, interval.n_failed
@@ -163,7 +168,7 @@ def goodness_of_fit(
 
     Parameters
     ----------
-    eigenvalues : (M,)
+    eigenvalues : (M,) array_like
         Non-negative, in any order.
     rng : Generator
         Source of the simulations.
@@ -180,6 +185,8 @@ def goodness_of_fit(
     progress : bool
         Show a progress bar.
 
+    Examples
+    --------
     >>> quantiles = (1 - (np.arange(200) + 0.5) / 200) ** (-1 / 1.5)
     >>> goodness_of_fit(quantiles, np.random.default_rng(0), n_simulations=99).p_value > 0.9
     True

@@ -1,10 +1,10 @@
-r"""Which tensors of a checkpoint are layers, and their matrices: slices as in paper 3, or the unfolded kernel.
+"""Which tensors of a checkpoint are layers, and their matrices: slices as in paper 3, or the unfolded kernel.
 
 A checkpoint names its tensors and gives their shapes; it does not say what they are for. Two axes are a linear layer,
 three to five a convolution with kernel axes behind (out, in). What shapes cannot tell is told by the caller: groups,
 transposition, or that a tensor is something else altogether.
 
-A convolution kernel (out, in, \*kernel) is no matrix. The paper takes one matrix (out, in) per tap, a slice; the
+A convolution kernel (out, in, *kernel) is no matrix. The paper takes one matrix (out, in) per tap, a slice; the
 reference tool pools the eigenvalues of all slices into one density; textbooks unfold the kernel into (out, in·taps).
 None of these is the linear map that the layer applies: that is :func:`~capcore.spectra.eigenvalues.operator_spectra`.
 Channels in groups make each of them block-diagonal, whose spectrum is that of its blocks together.
@@ -42,8 +42,9 @@ class Layer:
         Of its tensor.
     kind : str
         ``linear``, ``embedding``, ``conv1d``, ``conv2d`` or ``conv3d``.
-    shape : (groups, out/groups, in/groups, \\*kernel)
-        Whatever the order in the file. Groups are of channels that do not mix, one in most layers.
+    shape : tuple of int
+        (groups, out/groups, in/groups, *kernel), whatever the order in the file. Groups are of channels that do not
+        mix, one in most layers.
     tensor : Tensor
         As the checkpoint has it; ``channels_last`` and ``transposed`` say how its axes stand there.
     """
@@ -103,6 +104,8 @@ def find_layers(
 ) -> Layers:
     """The :class:`~capcore.spectra.layers.Layers` of a checkpoint.
 
+    Patterns are shell patterns such as ``layer1.*``; of several that fit, the first counts.
+
     Parameters
     ----------
     checkpoint : Checkpoint
@@ -116,12 +119,16 @@ def find_layers(
         Patterns of layers that are stored with (in, out) in place of (out, in), as GPT-2's linear layers and
         transposed convolutions are.
     layout : str
-        ``channels-first``, (out, in, \\*kernel) as PyTorch stores it; or ``channels-last``, (\\*kernel, in, out) as
+        ``channels-first``, (out, in, *kernel) as PyTorch stores it; or ``channels-last``, (*kernel, in, out) as
         Keras and Flax do.
 
-    Patterns are shell patterns such as ``layer1.*``; of several that fit, the first counts. Raises ``ValueError`` for a
-    pattern that fits no tensor, and for groups that do not divide the channels.
+    Raises
+    ------
+    ValueError
+        For a pattern that fits no tensor, and for groups that do not divide the channels.
 
+    Examples
+    --------
     >>> from capcore.spectra.checkpoints import read_checkpoint
     >>> found = find_layers(read_checkpoint({"fc.weight": np.ones((5, 3)), "fc.bias": np.ones(5)}))
     >>> [layer.name for layer in found.layers], found.skipped[0].reason
@@ -198,7 +205,7 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
 def slices(weights: np.ndarray) -> np.ndarray:
     """(taps, groups, out/groups, in/groups) matrices of a layer, one per tap: the feature maps W_{l,i} of paper 3.
 
-    ``weights`` : (groups, out/groups, in/groups, \\*kernel). Taps come in C order. A linear layer has one.
+    ``weights`` : (groups, out/groups, in/groups, *kernel). Taps come in C order. A linear layer has one.
 
     >>> slices(np.zeros((1, 8, 4, 3, 3))).shape
     (9, 1, 8, 4)
@@ -210,7 +217,7 @@ def slices(weights: np.ndarray) -> np.ndarray:
 def unfolded(weights: np.ndarray) -> np.ndarray:
     """(groups, out/groups, in/groups·taps) matrices of a layer: a row holds all weights of an output channel.
 
-    ``weights`` : (groups, out/groups, in/groups, \\*kernel).
+    ``weights`` : (groups, out/groups, in/groups, *kernel).
 
     >>> unfolded(np.zeros((1, 8, 4, 3, 3))).shape
     (1, 8, 36)

@@ -1,7 +1,6 @@
 """Capacity metrics of one spectrum, and how far each can be trusted: one row of a report.
 
-Norms, ranks and entropy are what capacity metrics were before exponents (paper 3, Eqs 5 and 6); α and α log λ_max are
-those of its Eqs 1 and 3.
+α and α log λ_max are those of paper 3, Eqs 1 and 3; norms, ranks and entropy those of :mod:`capcore.spectra.norms`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from capcore.spectra.alternatives import compare_tails
 from capcore.spectra.densities import Density, layer_densities
@@ -20,102 +18,11 @@ from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit
 from capcore.spectra.layers import Layer
 from capcore.spectra.noise import fit_bulk, layer_generator
+from capcore.spectra.norms import log_alpha_norm, spectrum_norms
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
-from capcore.validation import finite_number
 
 NAN = float("nan")
-
-
-@dataclass(frozen=True)
-class Norms:
-    """What a spectrum says without a fit. Logarithms are to base 10; norms are of W as it was scaled and divided.
-
-    Attributes
-    ----------
-    lambda_max : float
-        Largest eigenvalue, the squared spectral norm.
-    log_spectral : float
-        Its logarithm.
-    log_frobenius : float
-        Logarithm of Σλ = ‖W‖²_F.
-    stable_rank : float
-        Σλ/λ_max, at least one and at most the rank.
-    log_stable_rank : float
-        log Σλ / log λ_max, paper 3, Eq. 6. Unlike the stable rank it depends on the units of the weights: it diverges
-        as λ_max approaches one and is negative where the two lie on either side of it. NaN at exactly one.
-    entropy : float
-        −Σ p ln p / ln(rank) with p = λ/Σλ; one for equal eigenvalues, zero for one direction.
-    rank : int
-        Eigenvalues above rounding.
-    """
-
-    lambda_max: float
-    log_spectral: float
-    log_frobenius: float
-    stable_rank: float
-    log_stable_rank: float
-    entropy: float
-    rank: int
-
-
-def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> Norms:
-    """The :class:`~capcore.spectra.metrics.Norms` of a spectrum.
-
-    Parameters
-    ----------
-    eigenvalues : (M,)
-        Non-negative, in any order.
-    threshold : float, optional
-        Eigenvalues up to it are zero; see :func:`~capcore.spectra.exponents.usable`.
-
-    Raises ``ValueError`` where none is positive.
-
-    >>> found = spectrum_norms([100.0, 100.0, 0.0])
-    >>> found.stable_rank, found.rank, round(found.log_stable_rank, 2), round(found.entropy, 6)
-    (2.0, 2, 1.15, 1.0)
-    """
-    part = usable(eigenvalues, threshold)
-    if not len(part.values):
-        raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
-    largest, rank = float(part.values[-1]), len(part.values)
-    log_spectral = float(part.logs[-1] / np.log(10))
-    log_frobenius = float(logsumexp(part.logs) / np.log(10))
-    share = np.exp(part.logs - logsumexp(part.logs))
-    entropy = float(-(share * np.log(share)).sum() / np.log(rank)) if rank > 1 else 0.0
-    ratio = log_frobenius / log_spectral if log_spectral else np.nan
-    return Norms(
-        largest,
-        log_spectral,
-        log_frobenius,
-        float(np.exp(part.logs - part.logs[-1]).sum()),
-        float(ratio),
-        entropy,
-        rank,
-    )
-
-
-def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None = None) -> float:
-    """log₁₀ Σ λ^α, the logarithm of the α-norm; NaN for an exponent that is NaN, as of a failed fit.
-
-    Parameters
-    ----------
-    eigenvalues : (M,)
-        Non-negative, in any order.
-    alpha : float
-        The exponent.
-    threshold : float, optional
-        Eigenvalues up to it are zero.
-
-    >>> round(log_alpha_norm([10.0, 10.0], 3.0), 3)
-    3.301
-    """
-    if np.isnan(alpha):
-        return float("nan")
-    part = usable(eigenvalues, threshold)
-    if not len(part.values):
-        raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
-    return float(logsumexp(finite_number(alpha, "alpha") * part.logs) / np.log(10))
 
 
 @dataclass(frozen=True)
@@ -124,14 +31,20 @@ class SpectrumMetrics:
 
     Attributes
     ----------
-    name, layer, kind, tap, n_matrices, n_zeros : str, str, str, tuple, int, int
+    name, layer, kind : str
         As :class:`~capcore.spectra.densities.Density` has them.
-    rows, columns, n : int
-        Of each matrix, and eigenvalues.
+    tap : tuple of int or None
+        As there.
+    rows, columns : int
+        Of each matrix.
+    n_matrices, n, n_zeros : int
+        Matrices that were pooled, eigenvalues, and those exactly zero.
     status, reason : str
         ``ok``, or ``failed`` where no power law could be fitted, and why.
-    alpha, sigma, x_min, distance, n_tail : float, float, float, float, int
+    alpha, sigma, x_min, distance : float
         Of the :class:`~capcore.spectra.power_law.PowerLawFit`.
+    n_tail : int
+        Of the same.
     alpha_low, alpha_high : float
         Ends of the bootstrap interval.
     p_value : float
@@ -140,18 +53,24 @@ class SpectrumMetrics:
         α log₁₀ λ_max, the term of paper 3, Eq. 3.
     log_alpha_norm : float
         log₁₀ Σ λ^α.
-    lambda_max, log_spectral, log_frobenius, stable_rank, log_stable_rank, entropy, rank : float, … int
-        See :class:`~capcore.spectra.metrics.Norms`.
-    bulk_edge, soft_rank, n_spikes, bulk_distance : float, float, int, float
+    lambda_max, log_spectral, log_frobenius, stable_rank, log_stable_rank, entropy : float
+        See :class:`~capcore.spectra.norms.Norms`.
+    rank : int
+        See the same.
+    bulk_edge, soft_rank, bulk_distance : float
         Of the :class:`~capcore.spectra.noise.BulkFit`.
+    n_spikes : int or None
+        Of the same.
     bulk_note : str
         Why there is none.
     best_alternative, favoured : str
         Of the other laws the likeliest; and ``power law``, that one, or ``neither``.
     likelihood_ratio, ratio_p_value : float
         The power law's log-likelihood minus the other's, and the p-value of the test between the two.
-    null_low, null_median, null_high, n_null : float, int
-        Least, median and largest α of the null's draws, and how many had one.
+    null_low, null_median, null_high : float
+        Least, median and largest α of the null's draws.
+    n_null : int or None
+        How many draws had one.
     """
 
     name: str

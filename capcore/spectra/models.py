@@ -87,6 +87,8 @@ def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_w
     n_skipped, n_weights : int
         As the result has them.
 
+    Examples
+    --------
     >>> model_metrics([], n_skipped=2).n_skipped
     2
     """

@@ -53,7 +53,10 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
     sigma : float
         Standard deviation of the entries.
 
-    Raises ``ValueError`` where the fourth power of ``sigma`` is no normal number.
+    Raises
+    ------
+    ValueError
+        Where the fourth power of ``sigma`` is no normal number.
     """
     if sigma and not 1e-75 < abs(sigma) < 1e75:
         raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
@@ -158,18 +161,23 @@ def fit_bulk(
 
     Parameters
     ----------
-    eigenvalues : (n,)
+    eigenvalues : (n,) array
         Of one matrix, or of several of one shape together: a multiple of its shorter side, zeros included.
-    shape : (int, int)
+    shape : tuple of int
         Rows and columns of the matrix, in any order.
     divisor : float, optional
         What the eigenvalues were divided by; by default N of paper 3, Eq. 2, the longer side.
     level : float
         Probability that the largest eigenvalue of a matrix of noise stays below the threshold.
 
-    Raises ``ValueError`` for fewer than 8 eigenvalues, and if more than a quarter of them are zero: rows or columns
-    of zeros must be taken out first.
+    Raises
+    ------
+    ValueError
+        For fewer than 8 eigenvalues, and if more than a quarter of them are zero: rows or columns of zeros must be
+        taken out first.
 
+    Examples
+    --------
     >>> noise = np.random.default_rng(0).normal(scale=0.5, size=(100, 400))
     >>> fit = fit_bulk(np.linalg.eigvalsh(noise @ noise.T) / 400, (100, 400))
     >>> round(fit.sigma, 2), fit.n_spikes
@@ -240,8 +248,13 @@ def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: 
     draw : int
         0, 1, … for several nulls of one layer.
 
-    Raises ``ValueError`` for ``gaussian`` where the variance of the weights is no normal number.
+    Raises
+    ------
+    ValueError
+        For ``gaussian`` where the variance of the weights is no normal number.
 
+    Examples
+    --------
     >>> null_weights(np.arange(4.0), "shuffled", seed=0, name="fc").sum()
     np.float64(6.0)
     """

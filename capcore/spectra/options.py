@@ -34,9 +34,11 @@ class DensityOptions:
     scale : float or str
         Factor on the weights; ``weightwatcher`` is that of WeightWatcher 0.7.7: √½ for pooled slices, √(taps/2) for
         single ones, 1 for linear layers.
-    grid, stride, dilation : int, tuple of int, or mapping
+    grid : int, sequence of int or mapping, optional
         For ``operator``, see :func:`~capcore.spectra.eigenvalues.operator_spectra`; the same for all layers, or by
         pattern of names.
+    stride, dilation : int, sequence of int or mapping
+        Likewise.
     null : str, optional
         ``shuffled`` or ``gaussian`` weights in place of the layer's.
     seed, draw : int
@@ -46,6 +48,8 @@ class DensityOptions:
     maximum : int
         Longest shorter side of a matrix worth its time.
 
+    Examples
+    --------
     >>> DensityOptions(arrangement="pooled", divide_by="nothing").minimum
     10
     """
@@ -110,15 +114,21 @@ class SpectraOptions:
     ----------
     density : DensityOptions
         Which matrices of a layer, what their eigenvalues are divided by, and so on.
-    kinds, groups, transposed, layout : mapping, mapping, tuple of str, str
+    kinds, groups : mapping, optional
         What shapes do not tell, as for :func:`~capcore.spectra.layers.find_layers`.
+    transposed : tuple of str
+        As there.
+    layout : str
+        As there.
     x_min : float, optional
         Lower end of the tail; None chooses it by Clauset's method.
     tail_share : float, optional
         Share of the positive eigenvalues that are the tail instead, such as 0.5; unlike ``x_min`` it means the same in
         every layer.
-    x_max, min_tail, threshold : float, int, float
+    x_max, threshold : float, optional
         As for :func:`~capcore.spectra.power_law.fit_power_law`.
+    min_tail : int
+        As there.
     n_resamples : int
         Of the bootstrap interval; 0 leaves it out.
     confidence : float
@@ -138,6 +148,8 @@ class SpectraOptions:
     seed : int
         Of nulls, bootstrap and simulations. Every layer has a generator of its own.
 
+    Examples
+    --------
     >>> SpectraOptions(null="shuffled").null_density(3).draw
     3
     """

@@ -77,9 +77,11 @@ def fit_power_law(
     D = max_j ‖1 − (x_j/x_min)^(1−α) − j/n‖, j = 0 … n−1, is taken, the smallest one among equals (Clauset et al., Eqs
     3.1 and 3.9). The scan is pruned and exact: :mod:`capcore.spectra.scan`.
 
+    Too few eigenvalues are no error: ``status`` and ``reason`` say so, and the numbers are NaN.
+
     Parameters
     ----------
-    eigenvalues : (M,)
+    eigenvalues : (M,) array_like
         Non-negative, in any order.
     x_min : float, optional
         Lower end of the tail, instead of the search.
@@ -91,9 +93,13 @@ def fit_power_law(
     threshold : float, optional
         Eigenvalues up to it are zero; see :func:`~capcore.spectra.exponents.usable`.
 
-    Too few eigenvalues are no error: ``status`` and ``reason`` say so, and the numbers are NaN. ``ValueError`` for
-    negative eigenvalues, values that are not finite, and options that make no sense.
+    Raises
+    ------
+    ValueError
+        For negative eigenvalues, values that are not finite, and options that make no sense.
 
+    Examples
+    --------
     >>> quantiles = (1 - (np.arange(200) + 0.5) / 200) ** (-1 / 1.5)  # of a power law with α = 2.5
     >>> fit = fit_power_law(quantiles, x_min=1.0)
     >>> round(fit.alpha, 2), round(fit.sigma, 2), fit.n_tail
@@ -110,10 +116,12 @@ def fit_power_laws(
 
     Parameters
     ----------
-    spectra : sequence of (M,)
+    spectra : sequence of (M,) array_like
         Eigenvalues of each, non-negative, in any order.
-    x_min, x_max, min_tail, threshold : float, float, int, float
+    x_min, x_max, threshold : float, optional
         As there, the same for all.
+    min_tail : int
+        As there.
     """
     low, high = check_ends(x_min, x_max)
     min_tail = positive_integer(min_tail, "min_tail", minimum=2)

@@ -38,7 +38,7 @@ class TailModel:
         Of the law.
     parameters : dict
         By name, in units of the eigenvalues.
-    log_likelihoods : (n,)
+    log_likelihoods : (n,) array
         Logarithm of the density at each eigenvalue of the tail, in the order given.
     limit : str
         The law of which the fit is a limit, because the likelihood rises towards it without end; empty if the maximum

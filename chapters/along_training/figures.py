@@ -10,7 +10,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, MARKERS
 
 STYLES = {
     "true labels": (CYCLE[0], "o", True),
@@ -96,8 +96,41 @@ def plot_correlations(
     for rows, columns in boxes:
         corner = min(columns) - 0.5, min(rows) - 0.5
         ax.add_patch(Rectangle(corner, len(columns), len(rows), fill=False, edgecolor="0.1", linewidth=1.4))
-    ax.set_xticks(range(len(rho)), [str(k + 1) for k in range(len(rho))])
+    ax.set_xticks(range(len(rho)), [str(k + 1) for k in range(len(rho))], fontsize=7)
     ax.tick_params(length=0)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     return image
+
+
+def plot_plane(
+    training: Mapping[str, tuple[float, float, float]],
+    labels: Mapping[str, tuple[float, float, float]],
+    groups: Mapping[str, Sequence[str]],
+    ax: Axes,
+) -> Axes:
+    """Measures in the plane of two ratios with their intervals: what training adds, and what memorising adds to that.
+
+    Parameters
+    ----------
+    training : measure → mean, low and high of its end over its start. labels : the same of shuffled over true labels.
+    groups : name → its measures, which share a colour and a mark; the name stands at the first of them.
+    """
+    for i, (group, names) in enumerate(groups.items()):
+        x, y = (np.array([found[name] for name in names]).T for found in (labels, training))
+        down, across = [y[0] - y[1], y[2] - y[0]], [x[0] - x[1], x[2] - x[0]]
+        ax.errorbar(x[0], y[0], down, across, fmt=MARKERS[i], color=CYCLE[i], markersize=5, linewidth=1, capsize=0)
+        inwards = not 1.2 < x[0][0] < 20  # at either edge of the picture the name stands at the left
+        place, side = ((-8, 6), "right") if inwards else ((7, 6 if y[0][0] > 1 else -14), "left")
+        ax.annotate(group, (x[0][0], y[0][0]), place, textcoords="offset points", ha=side, color=CYCLE[i])
+    ax.axhline(1, color="0.5", linewidth=0.8, linestyle=":")
+    ax.axvline(1, color="0.5", linewidth=0.8, linestyle=":")
+    ax.set(xscale="log", yscale="log", xlabel="shuffled over true labels, at the end")
+    ax.set_ylabel("end over start, true labels")
+    for height, text, side in ((0.98, "training raises it", "top"), (0.02, "training lowers it", "bottom")):
+        ax.text(0.98, height, text, color="0.3", ha="right", va=side, transform=ax.transAxes)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:g}")
+    ax.margins(0.1)
+    ax.set_xlim(left=0.35)
+    return ax

@@ -56,6 +56,14 @@ TANH = {name: RELU[name] for name in ("rank", "participation")} | {
 COUNTS = ("participation", "boundary.ball", "boundary.near", "pieces", "patterns", "transitions")
 STEEP = ("length", "logits", "fisher")
 """Two groups of measures that go together over all networks, and against each other among networks of equal labels."""
+PLANE = {
+    "rank, leverage": ("rank", "unevenness"),
+    "boundaries, participation": ("boundary.ball", *COUNTS[2:], "participation"),
+    "length and slope of the logits": ("length", "logits"),
+    "slope of the probabilities": ("probabilities",),
+    "Fisher–Rao norm": ("fisher",),
+}
+"""How the first picture calls the measures, and each group's first one, at which the name stands."""
 
 
 def training_ratio(kinds: Kinds, name: str, kind: str) -> np.ndarray:

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 from capcore.large.allocation import octave_edges
 
 
 def plot_octave_capacities(
-    profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, logarithmic: bool = False
+    profiles: Mapping[str, Sequence[float]],
+    n_inputs: int,
+    ax: Axes,
+    logarithmic: bool = False,
+    colours: Mapping[str, Any] | None = None,
 ) -> Axes:
     """Capacity of every octave of lag, a line per profile, below the ceiling of one per input.
 
     Parameters
     ----------
     profiles : label → capacities of the lags 0, 1, 2–3, 4–7, …. logarithmic : octaves of capacity, too.
+    colours : label → colour; default the style's cycle.
     """
     edges = octave_edges(n_inputs)
     widths = np.diff(edges)
     for label, values in profiles.items():
-        ax.plot(values, label=label)
+        ax.plot(values, label=label, color=colours[label] if colours else None)
     ax.plot(widths, color="0.4", linestyle=":", linewidth=1, label="one per input")
     top = 1.08 * max(max(values) for values in profiles.values())
     ticks = range(0, len(widths), max(1, len(widths) // 7))
@@ -37,13 +43,16 @@ def plot_octave_capacities(
     return ax
 
 
-def plot_density(profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes) -> Axes:
+def plot_density(
+    profiles: Mapping[str, Sequence[float]], n_inputs: int, ax: Axes, colours: Mapping[str, Any] | None = None
+) -> Axes:
     """Mean capacity of an input in every octave of lag, both axes logarithmic, with the mean over all inputs."""
     edges = octave_edges(n_inputs)
     for label, values in profiles.items():
-        (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), label=label)
+        colour = colours[label] if colours else None
+        (line,) = ax.plot(edges[:-1] + 1, values / np.diff(edges), label=label, color=colour)
         ax.axhline(np.sum(values) / n_inputs, color=line.get_color(), linestyle="--", linewidth=0.8)
-    ax.set(xscale="log", yscale="log", xlabel="← past · 1 + lag · now →", ylabel="capacity per input")
+    ax.set(xscale="log", yscale="log", xlabel="← past · lag + 1 · now →", ylabel="capacity per input")
     ax.invert_xaxis()
     return ax
 
@@ -57,11 +66,15 @@ def plot_ratios(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax
     """
     for label, (n_inputs, multiples) in lines.items():
         (line,) = ax.plot(n_inputs, multiples, marker="o", markersize=3)
-        at, beside = (n_inputs[-1], multiples[-1]), (4, -12)
-        ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points")
+        at, beside = (n_inputs[-1], multiples[-1]), (5, -9)
+        ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points", va="center")
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="multiple of an even share")
-    ax.set_xlim(right=8 * ax.get_xlim()[1])
+    ax.set_xlim(right=20 * ax.get_xlim()[1])
+    ax.margins(y=0.12)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(NullLocator())
     return ax
 
 

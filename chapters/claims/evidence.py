@@ -106,9 +106,12 @@ def record(claim_id: str, /, *, registry: str | Path | None = None, **values: ob
 
     Parameters
     ----------
-    claim_id : str, such as ``"P1.02"``
-    registry : path of a ``claims.yml``; by default the one that :func:`find_registry` finds
-    **values : number, bool or list of whole numbers, one per check
+    claim_id : str
+        Such as ``"P1.02"``.
+    registry : path, optional
+        Of a ``claims.yml``; by default the one that :func:`find_registry` finds.
+    **values : float, bool or list of int
+        One per check.
 
     Raises
     ------

@@ -35,9 +35,16 @@ class Claim:
 
     Attributes
     ----------
-    verdict : what the last collection wrote. sentence : what was found, in one sentence; it names the correction.
-    declared : a verdict that no check can give, see ``verdicts.DECLARED``.
-    first_edition, changed : the verdict before the vocabulary changed, and in one line why it is another one now.
+    verdict : str
+        What the last collection wrote.
+    sentence : str
+        What was found, in one sentence; it names the correction.
+    declared : str or None
+        A verdict that no check can give, see ``verdicts.DECLARED``.
+    first_edition : str or None
+        The verdict before the vocabulary changed.
+    changed : str or None
+        In one line, why it is another one now.
     """
 
     id: str

@@ -36,14 +36,21 @@ class Essence:
 
     Parameters
     ----------
-    key : of the definition. Its refusals are written, and their names followed, only if somebody catches them.
+    sources : Sources
+        Where definitions are looked up.
+    key : Key
+        Of the definition. Its refusals are written, and their names followed, only if somebody catches them.
 
     Attributes
     ----------
-    parts : text, and keys of definitions in the places where their names stand.
-    files : data files, named by a string in the definition, beside its module or below the root of the sources.
-    defines : names of a class's methods.
-    called : names of methods that are called where somebody catches what they raise.
+    parts : list of str or Key
+        Text, and keys of definitions in the places where their names stand.
+    files : set of Path
+        Data files, named by a string in the definition, beside its module or below the root of the sources.
+    defines : set of str
+        Names of a class's methods.
+    called : set of str
+        Names of methods that are called where somebody catches what they raise.
     """
 
     def __init__(self, sources: Sources, key: Key) -> None:

@@ -37,8 +37,10 @@ class Module:
 
     Attributes
     ----------
-    definitions : name → the statements that bind it, in order; whole ``if`` and ``try`` blocks that bind it inside.
-    imports : of the module's own names.
+    definitions : dict
+        Name → the statements that bind it, in order; whole ``if`` and ``try`` blocks that bind it inside.
+    imports : dict
+        Of the module's own names.
     """
 
     name: str

@@ -19,12 +19,19 @@ class Reach:
 
     Parameters
     ----------
-    entry : ``module:name``, or several with spaces between.
+    entry : str
+        ``module:name``, or several with spaces between.
+    sources : Sources
+        Where definitions are looked up.
 
     Attributes
     ----------
-    essences : module, name and whether somebody catches what it raises → what is written of that definition.
-    own : the same keys → hash of the definition alone. labels : of the definition and of those it names.
+    essences : dict
+        Module, name and whether somebody catches what it raises → what is written of that definition.
+    own : dict
+        The same keys → hash of the definition alone.
+    labels : dict
+        Of the definition and of those it names.
     """
 
     def __init__(self, entry: str, sources: Sources) -> None:

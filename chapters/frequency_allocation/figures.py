@@ -1,4 +1,4 @@
-"""Figures about frequencies: profiles along them, and what is there without training."""
+"""Figures about frequencies: profiles along them, what is there without training, and single waves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE, channel_colours
+from capcore.plotting import CYCLE, LAG_LABEL
+from chapters.shared.lag_figures import line_colours
 
 FREQUENCY_LABEL = "frequency (cycles per input)"
 CAPACITY_LABEL = "capacity per mode"
@@ -20,7 +21,7 @@ def plot_along_frequencies(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes
     ----------
     profiles : label → (n // 2 + 1,) mean capacity of the modes of each frequency.
     """
-    colours = channel_colours(range(len(profiles)))
+    colours = line_colours(profiles)
     for i, (label, values) in enumerate(profiles.items()):
         ax.plot(np.linspace(0, 0.5, len(values)), values, label=label, color=colours[i])
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
@@ -38,8 +39,27 @@ def plot_untrained(trained: np.ndarray, draws: np.ndarray, plain: np.ndarray, ax
     """
     low, high = np.quantile(draws, [0.1, 0.9], axis=0)
     grid = np.linspace(0, 0.5, len(trained))
-    ax.fill_between(grid, low, high, color="0.85", linewidth=0, label="untrained, 80% of draws")
+    ax.fill_between(grid, low, high, color="0.85", linewidth=0, label="untrained, 80 % of draws")
     plot_along_frequencies({}, ax)
     ax.plot(grid, np.median(plain, axis=0), color="0.5", linestyle="--", linewidth=1.2, label="untrained, without Σ")
     ax.plot(grid, trained, color=CYCLE[0], label="trained")
+    return ax
+
+
+def plot_waves(waves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes) -> Axes:
+    """Waves over the lags, one below the other, each with its projection onto 𝒦 (filled); the most recent at the right.
+
+    Parameters
+    ----------
+    waves : name → wave of amplitude 1 and its projection, each (n,).
+    """
+    for i, (name, (wave, shadow)) in enumerate(waves.items()):
+        height, lags = -3.0 * i, np.arange(len(wave))
+        ax.fill_between(lags, height, height + shadow, color=CYCLE[0], alpha=0.6, linewidth=0)
+        ax.plot(lags, height + wave, color="0.3", linewidth=0.8)
+        ax.text(lags[-1], height + 1.15, name, va="bottom")
+    ax.set(xlabel=LAG_LABEL, yticks=[], ylim=(-3.0 * len(waves) + 1.6, 2.0))
+    ax.grid(visible=False)
+    ax.spines["left"].set_visible(False)
+    ax.invert_xaxis()
     return ax

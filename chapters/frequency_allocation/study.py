@@ -155,3 +155,20 @@ def contrast(profile: np.ndarray, period: int) -> np.ndarray:
 def _expected_power(covariance: np.ndarray, modes: np.ndarray) -> np.ndarray:
     """(n,) variance of the inputs along each mode."""
     return np.einsum("ij,ij->j", modes, covariance @ modes)
+
+
+def wave_and_shadow(space: ConstraintSpace, frequency: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of the waves of one frequency (cycles per input) the one with the longest projection onto a space, and that.
+
+    Both (n,); the wave has amplitude 1.
+
+    >>> wave, shadow = wave_and_shadow(ConstraintSpace.from_columns(np.cos(np.pi / 2 * np.arange(8))[:, None]), 0.25)
+    >>> bool(np.allclose(wave, shadow)), round(float(np.abs(wave).max()), 6)
+    (True, 1.0)
+    """
+    angles = 2 * np.pi * frequency * np.arange(space.basis.shape[0])
+    plane, _ = np.linalg.qr(np.column_stack([np.cos(angles), np.sin(angles)]))
+    longest = plane @ np.linalg.svd(space.basis.T @ plane)[2][0]
+    cosine, sine = np.linalg.lstsq(np.column_stack([np.cos(angles), np.sin(angles)]), longest)[0]
+    wave = longest / np.hypot(cosine, sine)
+    return wave, space.basis @ (space.basis.T @ wave)

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.axes import Axes
 
+from capcore.plotting import LAG_LABEL
 from chapters.gaussian_prediction.optima import Curve
 from chapters.gaussian_prediction.response import Answer
-from chapters.shared.process_names import process_name
-
-STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+from chapters.shared.process_names import process_look, process_name
 
 
 def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
@@ -24,16 +23,20 @@ def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
     errors = curve.coefficients(w) - curve.target[:, None]
     optimum = curve.coefficients(curve.optimum) - curve.target
     crossings = curve.coefficients(curve.crossings(curve.optimum)) - curve.target[:, None]
-    ax.plot(*errors, color="C0", label="errors X")
-    ax.axline(
-        (0, 0), tuple(optimum), color="C1", linestyle="--", linewidth=1.3, label="$\\mathcal{K}^\\perp$ of the optimum"
-    )
-    ax.plot(*crossings, "s", color="C3", markerfacecolor="none", markersize=9, label="crossings")
-    ax.plot(*optimum, "o", color="C2", label="optimal error")
+    ax.plot(*errors, color="C0")
+    ax.axline((0, 0), tuple(optimum), color="C1", linestyle="--", linewidth=1.3)
+    ax.plot(*crossings, "o", color="C0", markerfacecolor="white", markersize=7)
+    ax.plot(*optimum, "o", color="C0", markersize=7)
     ax.plot(0, 0, "+", color="k", markersize=8)
-    ax.annotate("X = 0", (0, 0), xytext=(6, 5), textcoords="offset points")
+    others = [each for each in crossings.T if not np.allclose(each, optimum)]
+    ax.annotate("optimum", (*optimum,), (-2, -15), textcoords="offset points", ha="right")
+    for name, at in (("target, X = 0", np.zeros(2)), *(("no optimum", each) for each in others)):
+        ax.annotate(name, (*at,), (8, 4), textcoords="offset points")
+    ax.annotate("errors X", (*errors[:, -1],), (-4, 4), textcoords="offset points", color="C0", ha="right")
+    middle = np.mean([*others, optimum], axis=0)
+    ax.annotate(r"$\mathcal{K}^\perp$", (*middle,), (6, 4), textcoords="offset points", color="C1", fontsize=11)
     ax.set(xlabel="$X_0$", ylabel="$X_1$", aspect="equal")
-    ax.legend(loc="upper right")
+    ax.margins(0.12)
     return ax
 
 
@@ -47,16 +50,17 @@ LOOKS = {
 
 
 def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: str, first: int = 0) -> Axes:
-    """One line per family, told apart by colour and dash; position 0 at the left.
+    """One line per family over the lags, told apart by colour and dash; the most recent at the right.
 
     Parameters
     ----------
     lines : family → (n,) values. first : abscissa of their first entry.
     """
     for i, (family, values) in enumerate(lines.items()):
-        dashes = STYLES[i % len(STYLES)]
-        ax.plot(first + np.arange(len(values)), values, label=process_name(family), linestyle=dashes)
+        look = {**process_look(family, i), "marker": ""}
+        ax.plot(first + np.arange(len(values)), values, label=process_name(family), **look)
     ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.invert_xaxis()
     return ax
 
 
@@ -84,6 +88,18 @@ def plot_response_per_input(answers: Mapping[str, Answer], ax: Axes) -> Axes:
         ax.fill_between(line, low * line, high * line, color=colour, alpha=0.15, linewidth=0)
     ax.set(xlabel="capacity of the input", ylabel="squared response per unit of move")
     ax.legend(loc="upper left")
+    return ax
+
+
+def plot_response_to_one(answer: Answer, lag: int, ax: Axes) -> Axes:
+    """How all trained coefficients move when the target's at one lag moves by one, most recent at the right."""
+    column = answer.matrix[:, lag]
+    ax.stairs(column, np.arange(column.size + 1) - 0.5, fill=True, color="C0")
+    ax.stairs([1.0], [lag - 0.5, lag + 0.5], color="C1", linewidth=1.2)
+    ax.annotate("target", (lag, 1.0), (0, 3), textcoords="offset points", ha="center", color="C1")
+    ax.axhline(0, color="0.5", linewidth=0.6)
+    ax.set(xlabel=LAG_LABEL, ylabel="move of the coefficients", ylim=(min(-0.05, column.min()), 1.12))
+    ax.invert_xaxis()
     return ax
 
 

@@ -27,7 +27,9 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.constraints import ConstraintSpace, gram_eigenvalues
 from capcore.optimum import Problem
 from capcore.processes import AutoRegressive, Process
+from capcore.results import Fit
 from capcore.validation import finite_array, positive_integer
+from capcore.verbs import allocate, fit
 
 
 def models_by_channels(channels: Any, n_layers: int, kernel_size: Any = 2) -> dict[str, Hierarchical]:
@@ -178,3 +180,17 @@ def count_directions(matrix: object) -> Counts:
 def constraint_matrix(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
     """(n, n_params) K̃ = ΣJ itself, neither scaled nor compressed (paper 1, Eq. 16)."""
     return problem.covariance @ arch.jacobian(params)
+
+
+def echo_starts(arch: Architecture, seed: int, n_starts: int = 8) -> tuple[list[Fit], dict[str, np.ndarray]]:
+    """Fits from random starts, best first, for an echo of the latest and the oldest input; and two capacity profiles.
+
+    These are of the best and the worst fit, under a name with its loss.
+    """
+    delays = np.zeros(arch.n_inputs)
+    delays[-1], delays[0] = 0.45, 0.5
+    echo = Problem.of(arch, AutoRegressive(delays))
+    seeds = range(seed, seed + n_starts)
+    runs = sorted((fit(arch, echo, start="random", rng=each) for each in seeds), key=lambda run: run.loss)
+    ends = {"best": runs[0], "worst": runs[-1]}
+    return runs, {f"{name}, loss {run.loss:.3f}": allocate(arch, run, echo).per_input for name, run in ends.items()}

@@ -9,16 +9,32 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
 from capcore.architectures import Hierarchical
-from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours
+from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours, layer_colours
 from chapters.hierarchical.study import digits
+from chapters.phone import when_narrow
 
-PAST_TO_NOW = "← past · lag · now →"
 STYLES = ("-", "--", "-.", ":")
+ROUNDING = 1e-28  # squares of coefficients' rounding errors, summed over tens of inputs, stay below it
+
+
+def shade_rounding(ax: Axes) -> Axes:
+    """A band, with its name, over the losses of a logarithmic axis that are rounding; nothing where there are none."""
+    low, high = ax.get_ylim()
+    if low < ROUNDING:
+        ax.axhspan(low, ROUNDING, color="0.92", zorder=0)
+        ax.set_ylim(low, high)
+        ax.annotate(
+            "rounding", (0.02, ROUNDING), (0, -4), ("axes fraction", "data"), "offset points",
+            va="top", fontsize=8, color="0.3",
+        )  # fmt: skip
+    return ax
 
 
 def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
@@ -26,7 +42,8 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
 
     Time runs to the right. A node is a position in a layer (with all of its channels), an edge a tap.
     """
-    colours = channel_colours(range(1, arch.n_layers + 1))
+    colours = [(), *layer_colours(arch.n_layers)]
+    named: dict[Text, str] = {}
     path = np.concatenate([[0], np.cumsum(np.array(arch.dilations) * digits(arch.kernel_sizes)[lag])])
     path = lag - path  # where the path stands above so many layers
     reached = {0}
@@ -36,7 +53,9 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
         ax.add_collection(LineCollection(edges, colors=[colours[l]], linewidths=0.8, zorder=2))
         ax.plot([path[l - 1], path[l]], [l - 1, l], color=colours[l], linewidth=3.5, solid_capstyle="round", zorder=3)
         tap = (path[l - 1] - path[l]) // arch.dilations[l - 1]
-        ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", color=colours[l], va="center")
+        named[ax.text(-1.5, l - 0.5, f"dilation {arch.dilations[l - 1]}, tap {tap}", va="center")] = (
+            f"{arch.dilations[l - 1]}: tap {tap}"
+        )
         reached = {at + step for at in reached for step in steps}
     ax.plot(sorted(reached), [0] * len(reached), "|", color="0.3", markersize=5, zorder=1)
     ax.plot(0, arch.n_layers, "o", color="black", markersize=5, zorder=4)
@@ -45,29 +64,35 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.tick_params(bottom=False, labelbottom=False)
+    when_narrow(ax.figure, lambda: _shorten(named))
     return ax
+
+
+def _shorten(named: Mapping[Text, str]) -> None:
+    for text, short in named.items():
+        text.set_text(short)
 
 
 def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -> Axes:
     """A profile over the lags; those with at most one digit other than 0 in colour, with all of their digits."""
-    colours = channel_colours(range(1, len(kernel_sizes) + 1))
+    colours = layer_colours(len(kernel_sizes))
     edges = np.arange(len(profile) + 1) - 0.5
     ax.stairs(profile, edges, fill=True, color="0.85")
     for lag, taps in enumerate(digits(kernel_sizes)):
         if np.count_nonzero(taps) <= 1:
-            colour = colours[int(np.argmax(taps)) + 1] if taps.any() else "black"
+            colour = colours[int(np.argmax(taps))] if taps.any() else "black"
             ax.stairs(profile[[lag]], edges[lag : lag + 2], fill=True, color=colour)
             address = "".join(map(str, taps[::-1]))
-            ax.text(lag, profile[lag] + 0.03, address, color=colour, rotation=90, ha="center", va="bottom", fontsize=7)
-    ax.set(xlabel=PAST_TO_NOW, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
+            ax.text(lag, profile[lag] + 0.03, address, rotation=90, ha="center", va="bottom", fontsize=7)
+    ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
     return ax
 
 
 def plot_lines(profiles: Mapping[str, np.ndarray], ax: Axes, colours: Mapping[str, object], xlabel: str = "") -> Axes:
     """One line per profile; without ``xlabel`` over the lags, the most recent at the right."""
     for label, values in profiles.items():
-        ax.plot(np.arange(len(values)), values, color=colours[label], label=label)
-    ax.set(xlabel=xlabel or PAST_TO_NOW, ylabel="capacity", ylim=(0, 1.05))
+        ax.step(np.arange(len(values)), values, where="mid", color=colours[label], label=label)
+    ax.set(xlabel=xlabel or LAG_LABEL, ylabel="capacity", ylim=(0, 1.05))
     if not xlabel:
         ax.set_xlim(len(values) - 0.5, -0.5)
     ax.legend()
@@ -113,7 +138,7 @@ def plot_losses(
         ax.axhline(benchmark[1], color="0.3", linestyle=":", linewidth=1.2, label=benchmark[0])
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel="loss  $L = \\hat v - v^*$")
     ax.legend()
-    return ax
+    return shade_rounding(ax)
 
 
 def plot_histories(curves: Mapping[str, np.ndarray], ax: Axes, styles: Mapping[str, str] | None = None) -> Axes:
@@ -129,7 +154,7 @@ def plot_histories(curves: Mapping[str, np.ndarray], ax: Axes, styles: Mapping[s
         ax.plot(np.arange(1, len(history) + 1), history, style, linewidth=1.2, label=label)
     ax.set(xscale="log", yscale="log", xlabel="iteration", ylabel="loss")
     ax.legend()
-    return ax
+    return shade_rounding(ax)
 
 
 def legend_below(ax: Axes, *others: Axes, side: str = "center", ncols: int = 2) -> Axes:
@@ -182,24 +207,30 @@ def plot_skyline(profiles: Mapping[str, np.ndarray], ax: Axes) -> Axes:
 
     Where a profile falls below an earlier one it is hidden.
     """
-    import seaborn as sns  # see channel_colours
-
-    shades = sns.color_palette("mako", len(profiles) + 2)[1:-1]
+    key: list[Artist] = []
+    shades = list(channel_colours(range(1, len(profiles) + 1)).values())
     for i, (label, values) in reversed(list(enumerate(profiles.items()))):
         edges = np.arange(len(values) + 1) - 0.5
         heights = np.append(values, values[-1])
         ax.fill_between(edges, 0, heights, step="post", color=shades[i], linewidth=0)
         ax.step(edges, heights, where="post", color="white", linewidth=0.5)
         bottom = (i + 0.3) / len(profiles)
-        ax.add_patch(
-            Rectangle(
-                (1.015, bottom), 0.025, 0.7 / len(profiles), transform=ax.transAxes, clip_on=False, color=shades[i]
-            )
-        )
-        ax.text(1.05, bottom + 0.35 / len(profiles), label, va="center", fontsize=8.5, transform=ax.transAxes)
+        there: dict[str, Any] = {"transform": ax.transAxes, "clip_on": False}
+        key.append(ax.add_patch(Rectangle((1.015, bottom), 0.025, 0.7 / len(profiles), color=shades[i], **there)))
+        key.append(ax.text(1.05, bottom + 0.35 / len(profiles), label, va="center", fontsize=8.5, **there))
     ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(len(values) - 0.5, -0.5), ylim=(0, 1))
     ax.grid(False)
+    when_narrow(ax.figure, lambda: _key_below(key, ax))
     return ax
+
+
+def _key_below(key: list[Artist], ax: Axes) -> None:
+    """Turn the key of a skyline, drawn at its right from the last to the first, into a legend."""
+    texts, patches = key[::-2], key[-2::-2]
+    names = [text.get_text() for text in texts]  # type: ignore[attr-defined]
+    ax.legend(patches, names, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    for each in key:
+        each.remove()
 
 
 def plot_digit_grid(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes, named: Sequence[int] = ()) -> Axes:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE
-from chapters.hierarchical.figures import PAST_TO_NOW
+from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
-from chapters.hierarchical_errors.study import PredictionErrors, relative_to
+from chapters.hierarchical_errors.study import PredictionErrors, ends, relative_to
 
 
 def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_right: bool = False) -> Axes:
@@ -20,10 +20,11 @@ def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_r
         (compared.errors, "squared errors", CYCLE[0], "-"),
         (compared.bounds, r"bound $n_S-\kappa_S$", CYCLE[1], "--"),
     ):
-        ax.plot(x, spread.mean, line, color=colour, label=label)
+        ax.step(x, spread.mean, line, where="mid", color=colour, label=label)
         low = np.maximum(spread.mean - spread.deviation, 0)
-        ax.fill_between(x, low, spread.mean + spread.deviation, color=colour, alpha=0.25, linewidth=0)
-    ax.set(xlabel=xlabel, ylabel="share", xlim=(-0.5, x[-1] + 0.5), ylim=(0, None))
+        high = spread.mean + spread.deviation
+        ax.fill_between(x, low, high, step="mid", color=colour, alpha=0.25, linewidth=0)
+    ax.set(xlabel=xlabel, ylabel="share of the whole", xlim=(-0.5, x[-1] + 0.5), ylim=(0, None))
     if recent_right:
         ax.invert_xaxis()
     return ax
@@ -31,7 +32,7 @@ def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_r
 
 def plot_runs(runs: Runs, axes: Sequence[Axes]) -> Sequence[Axes]:
     """Figure 6: :func:`plot_errors_and_bounds` along the inputs and along the eigenvectors of the covariance."""
-    plot_errors_and_bounds(runs.inputs, axes[0], PAST_TO_NOW, recent_right=True)
+    plot_errors_and_bounds(runs.inputs, axes[0], LAG_LABEL, recent_right=True)
     plot_errors_and_bounds(runs.eigenvectors, axes[1], "eigenvector of the covariance (0 = largest eigenvalue)")
     axes[0].legend(loc="upper right")
     return axes
@@ -66,6 +67,24 @@ def plot_losses(stops: Sequence[float], losses: Sequence[np.ndarray], ax: Axes, 
     return ax
 
 
+def plot_stopped_stacks(stacks: Mapping[str, Mapping[str, Any]], axes: Sequence[Axes]) -> Sequence[Axes]:
+    """Capacity per input where two stacks were stopped: the end of L-BFGS-B, and the lowest loss of all runs.
+
+    Parameters
+    ----------
+    stacks : order → what ``stopped_stacks`` stored of it. axes : one each.
+    """
+    for (order, stack), ax in zip(stacks.items(), axes, strict=True):
+        end, lowest = ({"label": f"loss {stop['loss']:.0e}", "values": stop["per_input"]} for stop in ends(stack))
+        edges = np.arange(len(end["values"]) + 1) - 0.5
+        ax.stairs(end["values"], edges, fill=True, color=CYCLE[0], alpha=0.6, label=end["label"])
+        ax.stairs(lowest["values"], edges, baseline=None, color="black", linewidth=0.8, label=lowest["label"])
+        ax.set(title=order, ylim=(0, 1.2), xlabel=LAG_LABEL, ylabel="capacity per input")
+        ax.invert_xaxis()
+        ax.legend(loc="upper center", ncols=2, frameon=False)
+    return axes
+
+
 def plot_model_against_truth(errors: PredictionErrors, axes: np.ndarray) -> np.ndarray:
     """Figure 14: coefficients above, autocorrelation below; both curves, their difference, and relative to the truth.
 
@@ -92,7 +111,7 @@ def plot_model_against_truth(errors: PredictionErrors, axes: np.ndarray) -> np.n
             ax.set(xlim=(lags[-1] + 0.5, -0.5))
             ax.ticklabel_format(axis="y", style="sci", scilimits=(-2, 3), useMathText=True)
     for ax in axes[-1]:
-        ax.set_xlabel(PAST_TO_NOW)
+        ax.set_xlabel(LAG_LABEL)
     axes[0, 0].set_title("coefficients")
     axes[1, 0].set_title("autocorrelation")
     return axes

@@ -161,6 +161,12 @@ def forces_across(archs: Mapping[str, Architecture], seed: int = 0) -> dict[str,
     }
 
 
+def ends(stack: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Where L-BFGS-B ended, and the lowest loss of all runs, of a stack in the stored result ``stopped_stacks``."""
+    lowest = min((stop for run in stack["runs"].values() for stop in run), key=lambda stop: stop["loss"])
+    return stack["runs"]["l-bfgs-b"][-1], lowest
+
+
 def passes(claim_id: str, /, **values: float) -> bool:
     """Whether every value passes the test that the registry holds for the check of that name.
 

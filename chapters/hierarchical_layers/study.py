@@ -15,10 +15,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.generic import attainable_ranks
+from capcore.generic import PRIME, attainable_ranks, rank_modulo_prime
 from capcore.optimum import Problem
 from capcore.validation import positive_integer
-from chapters.shared.layers import LayerProfiles
+from chapters.shared.layers import ExactArchitecture, LayerProfiles
 from chapters.shared.survey import allocate_quietly
 
 
@@ -69,3 +69,19 @@ def idle_channels(arch: Hierarchical) -> list[int]:
     widths = [arch.input_dim, *arch.channels, 1]
     ranks = attainable_ranks(widths, arch.kernel_sizes)
     return [width - rank for width, rank in zip(widths[1:-1], ranks[1:-1], strict=True)]
+
+
+def exact_overlaps(arch: ExactArchitecture, seed: int = 0, prime: int = PRIME) -> np.ndarray:
+    """(L, L) dimensions that the spaces of two layers share, at almost all parameters; on the diagonal, their own.
+
+    Counted by ranks modulo ``prime``, as :func:`chapters.shared.layers.exact_layer_totals` does.
+
+    >>> exact_overlaps(Hierarchical(channels=4, n_layers=6))[2].tolist()
+    [8, 16, 32, 16, 4, 1]
+    """
+    params = np.random.default_rng(seed).integers(1, prime, size=arch.n_params)
+    jacobian = arch.jacobian_modulo(params, prime)
+    blocks = [jacobian[:, part] for part in arch.layers.values()]
+    own = np.array([rank_modulo_prime(block, prime) for block in blocks])
+    both = [[rank_modulo_prime(np.hstack([a, b]), prime) for b in blocks] for a in blocks]
+    return own[:, None] + own - np.array(both)

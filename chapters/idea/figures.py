@@ -28,23 +28,32 @@ def _line(ax: Axes, direction: np.ndarray) -> None:
     ax.plot(*np.outer([-99, 99], direction / np.linalg.norm(direction)).T, color="0.55", linewidth=1, zorder=1)
 
 
+def _name_line(ax: Axes, direction: np.ndarray) -> None:
+    """𝒦 where its line leaves the frame, at the right or above."""
+    slope = direction[1] / direction[0] if direction[0] else np.inf
+    (_, right), top = ax.get_xlim(), ax.get_ylim()[1]
+    at = (right, slope * right) if abs(slope * right) <= abs(top) else (top / slope, top)
+    ax.annotate(r"$\mathcal{K}$", at, (-2, -10), textcoords="offset points", color="0.3", ha="right", va="top")
+
+
 def plot_shadows(model: LineModel, ax: Axes) -> Axes:
-    """Both unit vectors, their shadows on 𝒦, and the squared lengths of these."""
+    """Both unit vectors dropped onto 𝒦, and the squares on their shadows, whose areas are the capacities."""
     along = model.space.basis[:, 0]
-    shadows = np.outer(along, along)
+    along *= np.sign(along[np.abs(along).argmax()])
+    shadows, corners = np.outer(along, along), [np.zeros(2)]
     _line(ax, along)
     for axis, (tip, shadow, colour) in enumerate(zip(np.eye(2), shadows, COLOURS, strict=True)):
-        _arrow(ax, np.zeros(2), tip, colour)
+        side = np.array([shadow[1], -shadow[0]]) * np.sign(along[0] * along[1] or 1) * (1 - 2 * axis)
+        square = np.array([np.zeros(2), shadow, shadow + side, side])
+        ax.fill(*square.T, color=colour, alpha=0.18, linewidth=0)
+        ax.plot(*(square[:2] + 0.02 * side / max(np.linalg.norm(side), 1e-9)).T, color=colour, linewidth=3, zorder=3)
         ax.plot(*np.array([tip, shadow]).T, color=colour, linestyle=":", linewidth=1.2)
-        ax.plot(
-            *np.array([np.zeros(2), shadow]).T, color=colour, linewidth=3 + 3 * axis, alpha=0.6, solid_capstyle="butt"
-        )
-        name, turned = f"input {axis + 1}: {along[axis] ** 2:.2g}", 90 * axis
-        at, away = tip / 2, -9 * tip[::-1]
-        ax.annotate(
-            name, (*at,), (*away,), "data", "offset points", color=colour, ha="center", va="center", rotation=turned
-        )
-    _frame(ax, [np.zeros(2), *np.eye(2), *shadows])
+        _arrow(ax, np.zeros(2), tip, colour)
+        ax.annotate(f"input {axis + 1}", (*tip,), (*(3 * tip + 3),), textcoords="offset points", color=colour)
+        ax.annotate(f"{along[axis] ** 2:.2g}", (*square.mean(axis=0),), color=colour, ha="center", va="center")
+        corners += [tip, *square]
+    _frame(ax, corners)
+    _name_line(ax, along)
     return ax
 
 
@@ -53,13 +62,16 @@ def plot_moves(model: LineModel, ax: Axes) -> Axes:
     along = model.space.basis[:, 0] * np.sign(model.space.basis[:, 0] @ model.direction)
     _line(ax, model.direction)
     found, points = model.trained(), [model.target, model.trained()]
-    ax.plot(*np.array(points).T, color="0.6", linestyle=":", linewidth=1.2)
-    for step, colour in ((1.5 * along, COLOURS[0]), (1.5 * np.array([-along[1], along[0]]), COLOURS[1])):
+    ways = {"along": 1.5 * along, "across": 1.5 * np.array([-along[1], along[0]])}
+    for (way, step), colour in zip(ways.items(), COLOURS, strict=True):
+        aim, moved = model.target + step, model.moved(step)
+        ax.plot(*np.array([aim, found + moved]).T, color="0.6", linestyle=":", linewidth=1.2)
         _arrow(ax, model.target, step, colour)
-        moved = model.moved(step)
         if np.linalg.norm(moved) > 1e-9:
             _arrow(ax, found, moved, colour, 3)
-        points += [model.target + step, found + moved]
+        ax.annotate(way + r" $\mathcal{K}$", (*aim,), (5, 2), textcoords="offset points", color=colour)
+        points += [aim, found + moved]
+    ax.plot(*np.array(points[:2]).T, color="0.6", linestyle=":", linewidth=1.2)
     for point, name in ((model.target, "target"), (found, "trained model")):
         ax.plot(*point, marker="o", color="black")
         ax.annotate(name, (*point,), (6, -12), textcoords="offset points")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -154,6 +155,27 @@ def error_curve(process: Process, seed: int = 0) -> ErrorCurve:
     space = ConstraintSpace.from_columns(problem.covariance @ arch.jacobian(params))
     normal = space.basis[:, 0]
     return ErrorCurve(arch, problem, float(params[0]), space, arch.solve(normal, float(normal @ problem.target)))
+
+
+def plane_to_explore(curve: ErrorCurve) -> dict[str, Any]:
+    """What the explorer of Figure 2 starts from, of plain types: target, correlation of the inputs, and two models.
+
+    A model is a pair of polynomials of its parameter, constant first: exponential smoothing, and the straight line
+    through (2, 1) of the idea in ten minutes. ``use`` : the range of the parameter that is drawn in full.
+
+    >>> from capcore.processes import PowerLaw
+    >>> plane_to_explore(error_curve(PowerLaw()))["correlation"]
+    0.71
+    """
+    covariance = curve.problem.covariance
+    return {
+        "target": curve.problem.target.round(6).tolist(),
+        "correlation": float(np.clip(covariance[0, 1] / covariance[0, 0], -0.95, 0.95).round(2)),
+        "models": [
+            {"name": "exponential smoothing", "powers": [[0, 1, 0], [0, 1, -1]], "use": list(IN_USE)},
+            {"name": "straight line (2w, w)", "powers": [[0, 2], [0, 1]], "use": [-2, 2]},
+        ],
+    }
 
 
 def allocate_all(models: Mapping[str, Architecture], process: Process | Problem) -> dict[str, CapacityAllocation]:

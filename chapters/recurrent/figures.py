@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.image import AxesImage
 
 from capcore.architectures import Recurrent
 from capcore.plotting import CYCLE, MARKERS, channel_colours, share_legend
 from chapters.shared.lag_figures import LAG_AXIS
+from chapters.shared.process_names import process_look
 
 FAINT = "0.82"
 
@@ -119,6 +121,36 @@ def plot_capacity(profiles: Mapping[int, np.ndarray], ax: Axes, xlabel: str = ""
     return ax
 
 
+def row_name(kind: str, channels: int, capacity: int, n_params: int) -> str:
+    """What a row of :func:`plot_where` is of, with how many of its parameters count.
+
+    >>> row_name("dilated", 1, 7, 12)
+    'dilated, 1 channel: 7 of 12'
+    """
+    return f"{kind}, {_channels(channels)}: {capacity} of {n_params}"
+
+
+def plot_where(rows: Mapping[str, np.ndarray], ax: Axes) -> AxesImage:
+    """Capacity over lags as one strip of colours for each row, most recent at the right.
+
+    Parameters
+    ----------
+    rows : name → (n,) capacities, lag 0 first; a shorter one leaves its oldest lags white.
+    """
+    longest = max(len(values) for values in rows.values())
+    grid = np.full((len(rows), longest), np.nan)
+    for strip, values in zip(grid, rows.values(), strict=True):
+        strip[: len(values)] = values
+    image = ax.imshow(grid, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    ax.set(xlabel=LAG_AXIS, xlim=(longest - 0.5, -0.5))
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set_yticks(np.arange(1, len(rows)) - 0.5, minor=True)
+    ax.grid(visible=False)
+    ax.grid(which="minor", axis="y", color="white", linewidth=3)
+    ax.tick_params(axis="y", which="both", length=0)
+    return image
+
+
 def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, logarithmic: bool) -> Axes:
     """Losses against κ, on a logarithmic or a linear axis for κ: a power law or an exponential law is straight.
 
@@ -128,7 +160,9 @@ def plot_law(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes, loga
     """
     for i, (label, (capacity, loss)) in enumerate(curves.items()):
         seen = np.asarray(loss) > 0
-        ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], color=CYCLE[i], marker=MARKERS[i], label=label)
+        if not seen.any():
+            continue
+        ax.plot(np.asarray(capacity)[seen], np.asarray(loss)[seen], label=label, **process_look(label, i))
     ax.set(yscale="log", xlabel="exact κ", ylabel="loss  $L = \\hat v - v^*$")
     if logarithmic:
         _powers_of_two(ax)

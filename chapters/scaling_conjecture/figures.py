@@ -13,10 +13,11 @@ from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
 from capcore.validation import finite_number
+from chapters.phone import when_narrow
 from chapters.scaling_conjecture.signals import Untrained, layer_time, shattering_law
+from chapters.shared.exponents import fraction, look
 from chapters.shared.intervals import geometric_interval, student_interval
 
-FRACTIONS = {0.0: "0", 0.25: "¼", 0.5: "½", 0.75: "¾", 1.0: "1"}
 Arms = Mapping[str, Mapping[str, Any]]
 """Exponent → arm, as ``train_arm`` returns it."""
 
@@ -98,7 +99,7 @@ def windows(values: Mapping[str, Mapping[str, Mapping[str, Arms]]], thresholds: 
 
 
 def _listed(exponents: Sequence[float]) -> str:
-    return ", ".join(_fraction(a) for a in exponents) or "none"
+    return ", ".join(fraction(a) for a in exponents) or "none"
 
 
 def plot_window(exponents: np.ndarray, agreement: np.ndarray, carried: np.ndarray, ax: Axes) -> Axes:
@@ -117,24 +118,24 @@ def plot_window(exponents: np.ndarray, agreement: np.ndarray, carried: np.ndarra
         "agreement of gradients", (exponents[at], agreement[at]), (8, -12), color=CYCLE[0], textcoords="offset points"
     )
     ax.annotate("signal that arrives", last, (-10, 4), color=CYCLE[1], textcoords="offset points", ha="right")
-    for x, text, side in (
-        (0.47, "← larger scales", "right"),
-        (0.5, "1/√L", "center"),
-        (0.53, "smaller scales →", "left"),
-    ):
+    sides = (0.47, "← larger scales", "right"), (0.5, "1/√L", "center"), (0.53, "smaller scales →", "left")
+    _, middle, _ = (
         ax.text(x, 1.09, text, ha=side, fontsize="small", color="0.3", backgroundcolor="white")
-    ax.set(xlim=(-0.08, 1.08), ylim=(-0.05, 1.2), xlabel="exponent a of the scale L⁻ᵃ", ylabel="share that is left")
-    ax.set_xticks(exponents, [_fraction(a) for a in exponents])
+        for x, text, side in sides
+    )
+    when_narrow(ax.figure, lambda: middle.set_y(1.19))
+    ax.set(xlim=(-0.08, 1.08), ylim=(-0.05, 1.25), xlabel="exponent a of the scale L⁻ᵃ", ylabel="share that is left")
+    ax.set_xticks(exponents, [fraction(a) for a in exponents])
     return ax
 
 
 def plot_sizes(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
     """Squared size of gradients after two-layer blocks, a marker per depth, and the exact expectation (lines)."""
     depths = np.geomspace(free.depths[0], free.depths[-1], 80)
-    for i, (a, found) in enumerate(zip(free.exponents, free.sizes["two-layer"]["backward"], strict=True)):
+    for a, found in zip(free.exponents, free.sizes["two-layer"]["backward"], strict=True):
         law = (1 + depths ** (-2 * a)) ** depths
-        ax.plot(depths, law, color=CYCLE[i % len(CYCLE)], label=f"a = {_fraction(a)}")
-        ax.plot(free.depths, found, color=CYCLE[i % len(CYCLE)], marker=MARKERS[i % len(MARKERS)], linestyle="none")
+        ax.plot(depths, law, color=look(a)["color"])
+        ax.plot(free.depths, found, linestyle="none", label=f"a = {fraction(a)}", **look(a))
     ax.set(xscale="log", yscale="log", xlabel="layers L", ylim=(0.6, top), ylabel="squared size of a gradient")
     _plain_depths(free.depths, ax)
     return ax
@@ -144,13 +145,13 @@ def plot_limits(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
     """Squared size of the state: weights that need 1/L, at ½ and at 1, beside independent blocks at ½."""
     half, one = (free.exponents.tolist().index(a) for a in (0.5, 1.0))
     rows = (
-        ("shared weights", free.shared[0.5]["forward"][0], free.shared[1.0]["forward"][0], CYCLE[1]),
-        ("single ReLUs", free.sizes["relu"]["forward"][half], free.sizes["relu"]["forward"][one], CYCLE[2]),
+        ("independent two-layer", {0.5: free.sizes["two-layer"]["forward"][half]}, "-"),
+        ("shared weights", {a: free.shared[a]["forward"][0] for a in (0.5, 1.0)}, "--"),
+        ("single ReLUs", dict(zip((0.5, 1.0), free.sizes["relu"]["forward"][[half, one]], strict=True)), ":"),
     )
-    ax.plot(free.depths, free.sizes["two-layer"]["forward"][half], color=CYCLE[0], label="two-layer, a = ½")
-    for name, at_half, at_one, colour in rows:
-        ax.plot(free.depths, at_half, color=colour, linestyle="--", label=f"{name}, a = ½")
-        ax.plot(free.depths, at_one, color=colour, label=f"{name}, a = 1")
+    for name, sizes, dashes in rows:
+        for a, found in sizes.items():
+            ax.plot(free.depths, found, color=look(a)["color"], linestyle=dashes, label=f"{name}, a = {fraction(a)}")
     ax.set(xscale="log", yscale="log", xlabel="layers L", ylim=(0.6, top), ylabel="squared size of the state")
     _plain_depths(free.depths, ax)
     return ax
@@ -158,12 +159,13 @@ def plot_limits(free: Untrained, ax: Axes, top: float = 1e5) -> Axes:
 
 def plot_correlation(free: Untrained, ax: Axes) -> Axes:
     """Correlation of gradients against the angle between inputs, a line per exponent with the law (dashed)."""
-    for i, (a, runs) in enumerate(zip(free.exponents, free.arc, strict=True)):
+    for a, runs in zip(free.exponents, free.arc, strict=True):
+        colour = look(a)["color"]
         mean, half = student_interval(runs)
-        ax.plot(free.angles, mean, color=CYCLE[i % len(CYCLE)], label=f"a = {_fraction(a)}")
-        ax.fill_between(free.angles, mean - half, mean + half, color=CYCLE[i % len(CYCLE)], alpha=0.2, linewidth=0)
+        ax.plot(free.angles, mean, color=colour, label=f"a = {fraction(a)}")
+        ax.fill_between(free.angles, mean - half, mean + half, color=colour, alpha=0.2, linewidth=0)
         law = shattering_law(layer_time(int(free.depths[-1]), a), free.angles)
-        ax.plot(free.angles, law, color="0.25", linestyle="--", linewidth=0.9)
+        ax.plot(free.angles, law, color=colour, linestyle="--", linewidth=0.9)
     ax.axhline(0, color="0.4", linewidth=0.7)
     ax.set(xlabel="angle between inputs (radians)", ylabel="correlation of gradients")
     return ax
@@ -183,7 +185,7 @@ def plot_collapse(free: Untrained, angle: float, ax: Axes) -> Axes:
         )
     times = np.geomspace(free.times.min(), free.times.max(), 200)
     ax.plot(times, shattering_law(times, angle), color="0.25", linestyle="--", linewidth=0.9, label="law, two-layer")
-    ax.set(xscale="log", xlabel="T = L s²/(1 + s²)", ylim=(-0.05, 1.05))
+    ax.set(xscale="log", xlabel="T = L s²/(1 + s²)", ylabel=f"the same, {angle:.1g} radians apart", ylim=(-0.05, 1.05))
     return ax
 
 
@@ -210,12 +212,8 @@ def plot_losses(curves: Mapping[str, Curve], ax: Axes, trivial: float, floor: fl
     ax.set(yscale="log", xlabel="exponent a of L⁻ᵃ")
     ax.set_ylim(floor / 1.4 if floor else None, top)
     ticks = next(iter(curves.values())).exponents
-    ax.set_xticks(ticks, [_fraction(a) for a in ticks])
+    ax.set_xticks(ticks, [fraction(a) for a in ticks])
     return ax
-
-
-def _fraction(a: float) -> str:
-    return FRACTIONS.get(float(a), f"{a:g}")
 
 
 def _plain_depths(depths: Sequence[int] | np.ndarray, ax: Axes) -> None:

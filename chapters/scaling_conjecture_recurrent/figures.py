@@ -6,27 +6,32 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 
-from capcore.plotting import CYCLE, MARKERS
+from capcore.plotting import CYCLE
 from chapters.scaling_conjecture_recurrent.study import GrowthCurve
+from chapters.shared.exponents import fraction, look
 
 
 def plot_growth(
-    laws: Mapping[str, tuple[Sequence[int], Sequence[float]]], curves: Mapping[str, GrowthCurve], ax: Axes
+    laws: Mapping[float, tuple[Sequence[int], Sequence[float]]], curves: Mapping[float, GrowthCurve], ax: Axes
 ) -> Axes:
     """Logarithm of the mean gain against N; logarithmic above one, linear below.
 
     Parameters
     ----------
-    laws : label → lengths and closed form there (lines). curves : some of these labels → draws (markers).
+    laws : exponent → lengths and closed form there (lines). curves : some of these exponents → draws (markers).
     """
-    for i, (label, law) in enumerate(laws.items()):
-        ax.plot(*law, color=CYCLE[i % len(CYCLE)], linewidth=1.3, label=label)
-        if label in curves:
-            curve = curves[label]
+    for a, (numbers, law) in laws.items():
+        own = look(a)
+        ax.plot(numbers, law, color=own["color"], linewidth=1.3)
+        at, side = (numbers[-1], law[-1]), "top" if a == max(laws) else "bottom"  # the lowest lines come close
+        name = f"a = {fraction(a)}"
+        ax.annotate(name, at, (6, 0), textcoords="offset points", va=side, color=own["color"])
+        if a in curves:
+            curve = curves[a]
             spread = np.abs(np.array([curve.low, curve.high]) - curve.log_gain)
-            marker, colour = MARKERS[i % len(MARKERS)], CYCLE[i % len(CYCLE)]
-            ax.errorbar(curve.lengths, curve.log_gain, yerr=spread, fmt=marker, color=colour, markersize=5)
+            ax.errorbar(curve.lengths, curve.log_gain, yerr=spread, linestyle="none", markersize=5, **own)
     lengths = sorted({N for numbers, _ in laws.values() for N in numbers})
     before = 0.0 if ax.get_autoscaley_on() else ax.get_ylim()[1]  # an axis shared with a panel drawn earlier
     drawn = [value for line in ax.lines for value in np.asarray(line.get_ydata(), dtype=float)]
@@ -58,7 +63,7 @@ def plot_memory(memories: Mapping[str, np.ndarray], ax: Axes, law: np.ndarray | 
         ax.plot(
             np.arange(len(law)) / len(law), len(law) * law, color="0.3", linestyle="--", linewidth=1, label="Eq. 30"
         )
-    ax.set(xlabel="lag / N (← past · now →)", ylabel="N × R² of the probe")
+    ax.set(xlabel="← past · lag / N · now →", ylabel="N × R² of the probe")
     ax.invert_xaxis()
     return ax
 
@@ -80,3 +85,26 @@ def plot_adding(losses: Mapping[str, Sequence[float]], ends: Mapping[str, tuple[
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
     return ax
+
+
+def plot_phases(phases: Mapping[str, Mapping[float, float]], ax: Axes) -> AxesImage:
+    """One row for each thing that is trained, one column for each exponent; light is as good as the row's best, a dot.
+
+    Parameters
+    ----------
+    phases : name → exponent → 0 (guessing) to 1 (the best exponent). Exponents that were not tried stay white.
+    """
+    columns = sorted({a for row in phases.values() for a in row})
+    grid = np.array([[row.get(a, np.nan) for a in columns] for row in phases.values()])
+    image = ax.imshow(grid, vmin=0, vmax=1, aspect="auto")
+    best = np.nanargmax(grid, axis=1)
+    ax.plot(best, np.arange(len(grid)), "o", color="black", markersize=4)
+    ax.set_xticks(range(len(columns)), [fraction(a) for a in columns])
+    ax.set_yticks(range(len(grid)), list(phases))
+    ax.set_xlabel("← larger scales · exponent a · smaller scales →")
+    ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(len(grid) + 1) - 0.5, minor=True)
+    ax.grid(visible=False)
+    ax.grid(which="minor", color="white", linewidth=2)
+    ax.tick_params(which="both", length=0)
+    return image

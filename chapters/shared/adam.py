@@ -34,6 +34,8 @@ class Adam:
     first, second : list of arrays
         Running means of gradients and of their squares, of the shapes of the values.
 
+    Examples
+    --------
     >>> at = np.array([[3.0]])
     >>> adam = Adam([at], np.array([0.5]))
     >>> adam.step([2 * at])  # the first step is as long as the rate, unless the gradient is as small as epsilon
@@ -175,6 +177,8 @@ def train(
     ValueError
         For networks of different shapes, targets that do not fit, and settings out of range.
 
+    Examples
+    --------
     >>> from capcore.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> run = train([random_network([1, 8, 1], rng)], [[-1.0], [1.0]], [[1.0], [1.0]], [rng], "squared", 0.02)

@@ -149,17 +149,29 @@ def rank_correlation(
 ) -> RankCorrelation:
     """The ``RankCorrelation`` of x and y, each (n,) with n of at least 2.
 
+    Ties share their mean rank.
+
     Parameters
     ----------
-    given : (n,) or (k, n) quantities held fixed, Spearman only: ranks of x and y are regressed on theirs, and the
-        residuals correlated. The interval and p-value (Student's t) then count n − k points.
-    kind : ``spearman`` or ``kendall``.
-    interval : ``auto``, ``copula``, ``fisher``, ``percentile`` or ``bca``; see the head.
-    rng : for the two bootstrap intervals, which need it.
+    x, y : (n,) array_like
+        The quantities.
+    given : (n,) or (k, n) array_like, optional
+        Quantities held fixed, Spearman only: ranks of x and y are regressed on theirs, and the residuals correlated.
+        The interval and p-value (Student's t) then count n − k points.
+    kind : str
+        ``spearman`` or ``kendall``.
+    interval : str
+        ``auto``, ``copula``, ``fisher``, ``percentile`` or ``bca``; see the head.
+    rng : Generator, optional
+        For the two bootstrap intervals, which need it.
 
-    Raises ``ValueError`` for a constant x or y, whose ranks say nothing, and for a partial correlation with too few
-    points. Ties share their mean rank.
+    Raises
+    ------
+    ValueError
+        For a constant x or y, whose ranks say nothing, and for a partial correlation with too few points.
 
+    Examples
+    --------
     >>> found = rank_correlation([1, 2, 3, 4], [1, 2, 4, 3])
     >>> round(found.rho, 3), round(found.p_value, 3), found.exact, found.sign
     (0.8, 0.333, True, 0)

@@ -15,8 +15,10 @@ class Digits:
 
     Attributes
     ----------
-    x, x_test : (n, 64) float32 pixels, row by row; mean 0 and variance 1 over all pixels of the training images.
-    y, y_test : (n,) int32 labels 0 … 9.
+    x, x_test : (n, 64) array
+        float32 pixels, row by row; mean 0 and variance 1 over all pixels of the training images.
+    y, y_test : (n,) array
+        int32 labels 0 … 9.
     """
 
     x: np.ndarray

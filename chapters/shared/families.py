@@ -173,14 +173,28 @@ def family_correlations(
 
     Parameters
     ----------
-    family : (n,) names.
-    given : (n,) or (k, n) quantities held fixed everywhere; families with fewer than k + 3 members are left out.
-    min_size : members below which a family has no correlation of its own. Two points have ρ = ±1, whatever they are.
-    n_shuffles : for the p-value of the average.
-    options : ``kind``, ``interval`` and ``level`` of ``rank_correlation``.
+    x, y : (n,) array_like
+        The quantities.
+    family : sequence of str
+        n names.
+    rng : Generator
+        Of shuffles and bootstraps.
+    given : (n,) or (k, n) array_like, optional
+        Quantities held fixed everywhere; families with fewer than k + 3 members are left out.
+    min_size : int
+        Members below which a family has no correlation of its own. Two points have ρ = ±1, whatever they are.
+    n_shuffles : int
+        For the p-value of the average.
+    **options : object
+        ``kind``, ``interval`` and ``level`` of ``rank_correlation``.
 
-    Raises ``ValueError`` if no family has a correlation, and for columns of different lengths.
+    Raises
+    ------
+    ValueError
+        If no family has a correlation, and for columns of different lengths.
 
+    Examples
+    --------
     >>> x, y = [1, 2, 3, 4, 5, 6, 7, 8], [4, 5, 6, 7, 0, 1, 2, 3]
     >>> found = family_correlations(x, y, ["a"] * 4 + ["b"] * 4, np.random.default_rng(0))
     >>> round(found.within.rho, 2), round(found.pooled.rho, 2), found.reversed

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,19 @@ from matplotlib.axes import Axes
 
 from capcore.plotting import LAG_LABEL as LAG_AXIS
 from capcore.plotting import channel_colours
+
+
+def line_colours(labels: Iterable[str]) -> list[tuple]:
+    """From light to dark in the order given; what is named by its channels has the colours that these have elsewhere.
+
+    >>> line_colours(["c = 2", "c = 8"])[0] == line_colours(["1 channel", "2 channels"])[1]
+    True
+    """
+    names = list(labels)
+    found = [re.search(r"\bc = (\d+)$|^(\d+) channels?\b", name) for name in names]
+    channels = [int(each[1] or each[2]) for each in found if each]
+    known = len(set(channels)) == len(names)
+    return list(channel_colours(channels if known else range(len(names))).values())
 
 
 def plot_over_lags(
@@ -23,10 +37,18 @@ def plot_over_lags(
 
     Parameters
     ----------
-    lines : label → (n,) values, lag 0 first. ceiling : height of a dashed line, or None.
-    looks : label → options of its line; by default colours from light to dark, and a legend.
+    lines : dict
+        Label → (n,) values, lag 0 first.
+    ax : Axes
+        To draw on; returned.
+    ceiling : float or None
+        Height of a dashed line, if there is to be one.
+    ylabel : str
+        What the values are.
+    looks : dict, optional
+        Label → options of its line; by default colours from light to dark, and a legend.
     """
-    colours = channel_colours(range(len(lines)))
+    colours = line_colours(lines)
     for i, (label, values) in enumerate(lines.items()):
         look: dict[str, Any] = {"color": colours[i]} if looks is None else looks.get(label, {})
         ax.step(np.arange(len(values)), values, where="mid", label=label, **look)

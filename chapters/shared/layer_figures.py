@@ -1,4 +1,4 @@
-"""Figures about the layers of a model: chains, single layers, bands over equivalent parameters, directions."""
+"""Figures about the layers of a model: chains, single layers, directions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, layer_colours
 from chapters.shared.lag_figures import LAG_AXIS
 
 
@@ -16,10 +16,16 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
 
     Parameters
     ----------
-    profiles : (L, n) conditional capacities, layer 1 first. Layers that add nothing stay in the legend.
-    from_top : the chain starts with the highest layer, which then lies at the bottom of the stack.
+    profiles : (L, n) array
+        Conditional capacities, layer 1 first. Layers that add nothing stay in the legend.
+    names : sequence of str
+        Of the layers.
+    ax : Axes
+        To draw on; returned.
+    from_top : bool
+        The chain starts with the highest layer, which then lies at the bottom of the stack.
     """
-    colours = _layer_colours(len(names))
+    colours = layer_colours(len(names))
     n = profiles.shape[1]
     edges = np.arange(n + 1) - 0.5
     bottom = np.zeros(n)
@@ -42,46 +48,27 @@ def plot_chain(profiles: np.ndarray, names: Sequence[str], ax: Axes, from_top: b
     return ax
 
 
-def _layer_colours(n_layers: int) -> list[tuple]:
-    """Colours from light (nearest the input) to dark, farther apart than those of ``channel_colours``."""
-    import seaborn as sns  # see channel_colours
-
-    return sns.color_palette("viridis_r", n_layers)
-
-
-def plot_layer_lines(profiles: np.ndarray, names: Sequence[str], ax: Axes, ylabel: str = "capacity") -> Axes:
-    """One step per lag for each layer, from light (nearest the input) to dark."""
-    n, colours = profiles.shape[1], _layer_colours(len(names))
-    for name, profile, colour in zip(names, profiles, colours, strict=True):
-        ax.step(np.arange(n), profile, where="mid", color=colour, linewidth=1.3, label=name)
-    ax.set(xlabel=LAG_AXIS, ylabel=ylabel, ylim=(-0.02, 1.05), xlim=(n - 0.5, -0.5))
-    return ax
-
-
-def plot_layer_bands(
-    draws: np.ndarray, names: Sequence[str], axes: np.ndarray, reference: np.ndarray | None = None
+def plot_layer_rows(
+    independent: np.ndarray, marginal: np.ndarray, names: Sequence[str], axes: np.ndarray
 ) -> np.ndarray:
-    """One axis per layer: mean and range over the draws, and a reference profile; spare axes are hidden.
+    """One row per layer, the highest on top: its profile alone in light, and what it adds to all others in dark.
 
     Parameters
     ----------
-    draws : (n_draws, L, n). axes : at least L of them, in any shape. reference : (L, n), dashed.
+    independent, marginal : (L, n) array
+        Layer 1 first.
+    axes : (L,) array of Axes
+        One below the other.
     """
-    lags = np.arange(draws.shape[2])
-    for l, ax in enumerate(axes.flat):
-        if l >= len(names):
-            ax.set_visible(False)
-            continue
-        low, high = draws[:, l].min(axis=0), draws[:, l].max(axis=0)
-        ax.fill_between(lags, low, high, color=CYCLE[0], alpha=0.3, linewidth=0, label="range")
-        ax.plot(lags, draws[:, l].mean(axis=0), color=CYCLE[0], linewidth=1.4, label="mean")
-        if reference is not None:
-            ax.plot(lags, reference[l], color="0.1", linewidth=0.9, linestyle="--", label="default optimum")
-        ax.set(xlabel=LAG_AXIS, xlim=(lags[-1] + 0.5, -0.5), ylim=(-0.02, 1.05))
-        ax.set_title(names[l])
-    axes.flat[0].figure.legend(
-        *axes.flat[0].get_legend_handles_labels(), ncols=3, loc="outside upper right", frameon=False
-    )
+    edges = np.arange(independent.shape[1] + 1) - 0.5
+    for l, (name, colour, ax) in enumerate(zip(names, layer_colours(len(names)), axes[::-1], strict=True)):
+        ax.stairs(independent[l], edges, fill=True, color=colour, alpha=0.45, label="alone" if l == 0 else None)
+        ax.stairs(marginal[l], edges, fill=True, color="0.15", label="added to all others" if l == 0 else None)
+        ax.set(ylabel=name, ylim=(0, 1.05), xlim=(edges[-1], edges[0]), yticks=[0, 1])
+        ax.yaxis.label.set(rotation=0, ha="right", va="center")
+        ax.grid(visible=False)
+        ax.tick_params(labelbottom=l == 0)
+    axes[-1].set_xlabel(LAG_AXIS)
     return axes
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from capcore.plotting import PROCESSES
+
 NAMES = {
     "PowerLaw": "power law",
     "FractionalGaussianNoise": "fractional Gaussian noise",
@@ -28,3 +30,14 @@ def process_name(process: Any) -> str:
     if name is None or not fields:
         return name or str(process)
     return ", ".join([name, *(f"{PARAMETERS.get(each, each)} {getattr(process, each):g}" for each in fields)])
+
+
+def process_look(name: str, place: int = 0) -> dict[str, Any]:
+    """Colour, line and mark of a family, in all figures the same; anything else has those of its ``place``.
+
+    >>> process_look("rational quadratic") == process_look("RationalQuadratic") == process_look("another", 4)
+    True
+    """
+    families = {words: family for family, words in NAMES.items()}
+    looks = [*PROCESSES.values()]
+    return {**PROCESSES.get(families.get(name, name), looks[place % len(looks)])}

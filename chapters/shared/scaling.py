@@ -20,13 +20,18 @@ class PowerLawFit(NamedTuple):
 def fit_power(x: object, y: object) -> PowerLawFit:
     """The least-squares line through log y against log x.
 
-    Parameters
-    ----------
-    x : (m,) positive values. y : (m,) values.
-
     Where no line can be judged, R² is 0: fewer than three different x, or a y that is not positive, since no
     power law passes through zero. Exponent and prefactor are then NaN.
 
+    Parameters
+    ----------
+    x : (m,) array_like
+        Positive values.
+    y : (m,) array_like
+        Values.
+
+    Examples
+    --------
     >>> fit = fit_power([1, 2, 4, 8], [3, 12, 48, 192])
     >>> round(fit.exponent, 9), round(fit.prefactor, 9), round(fit.r_squared, 9)
     (2.0, 3.0, 1.0)

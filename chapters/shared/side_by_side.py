@@ -50,12 +50,27 @@ def train_side_by_side(
 
     Parameters
     ----------
-    initial : random key → parameters. loss : (parameters, inputs, targets) → scalar.
-    inputs : (seeds, n, …), each seed's own. targets : (seeds, n, …).
-    batch_size : drawn with replacement; all n at once if there are no more.
-    seeds : of starts and batches, the same at all learning rates.
+    initial : callable
+        Random key → parameters.
+    loss : callable
+        (parameters, inputs, targets) → scalar.
+    inputs : (seeds, n, …) array
+        Each seed's own.
+    targets : (seeds, n, …) array
+        Likewise.
+    learning_rates : sequence of float
+        Where they begin.
+    n_steps : int
+        Of Adam.
+    batch_size : int
+        Examples a step, drawn with replacement; all n at once if there are no more.
+    seeds : sequence of int
+        Of starts and batches, the same at all learning rates.
 
-    Raises ``ValueError`` for a number of seeds that is not that of the data, and rates that are not positive.
+    Raises
+    ------
+    ValueError
+        For a number of seeds that is not that of the data, and rates that are not positive.
     """
     rates = finite_array(learning_rates, "learning_rates", 1)
     if rates.min() <= 0:

@@ -21,7 +21,14 @@ class Case:
 
     Attributes
     ----------
-    process, problem, fit, allocation : the process, the problem it poses, the optimum, and its capacities.
+    process : Process
+        What is predicted.
+    problem : Problem
+        The problem it poses.
+    fit : FitResult
+        The optimum.
+    allocation : CapacityAllocation
+        Its capacities.
     """
 
     process: Process

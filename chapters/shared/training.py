@@ -28,9 +28,14 @@ class Runs:
 
     Attributes
     ----------
-    learning_rates : (r,). seeds : (s,).
-    losses : (r, s, n_steps) loss of every batch; infinite from where a run diverges.
-    params : final parameters, each array with leading axes (r, s).
+    learning_rates : (r,) array
+        One for each row of runs.
+    seeds : tuple of int
+        s of them.
+    losses : (r, s, n_steps) array
+        Loss of every batch; infinite from where a run diverges.
+    params : object
+        Final parameters, each array with leading axes (r, s).
     """
 
     learning_rates: np.ndarray
@@ -78,13 +83,32 @@ def train(
 
     Parameters
     ----------
-    initial : random key → parameters. loss : (parameters, batch) → scalar, the batch being a tuple of arrays.
-    data : arrays with one leading axis, from which batches are drawn with replacement; or random key → batch.
-    optimiser : ``sgd``, ``momentum`` (0.9) or ``adam``; constant learning rate, nothing clipped.
-    progress : label of a progress bar; none if empty.
+    initial : callable
+        Random key → parameters.
+    loss : callable
+        (parameters, batch) → scalar, the batch being a tuple of arrays.
+    data : sequence of arrays or callable
+        Arrays with one leading axis, from which batches are drawn with replacement; or random key → batch.
+    learning_rates : sequence of float
+        Each is constant.
+    seeds : sequence of int
+        Of starts and batches.
+    n_steps : int
+        Batches seen.
+    batch_size : int
+        Examples in each.
+    optimiser : str
+        ``sgd``, ``momentum`` (0.9) or ``adam``; nothing is clipped.
+    progress : str
+        Label of a progress bar; none if empty.
 
-    Raises ``ValueError`` for learning rates that are not positive, an unknown optimiser, counts below one.
+    Raises
+    ------
+    ValueError
+        For learning rates that are not positive, an unknown optimiser, counts below one.
 
+    Examples
+    --------
     >>> fit = train(lambda key: 1.0, lambda w, batch: w**2, [np.zeros(4)],
     ...             learning_rates=[1e-3, 0.1], seeds=[0], n_steps=50)
     >>> fit.learning_rates[fit.best].item()

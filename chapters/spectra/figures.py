@@ -20,36 +20,56 @@ ALPHA_TICKS = (1, 1.5, 2, 3, 5, 10, 20)
 X_MIN = r"$x_\mathrm{min}$"
 
 
-def plot_tail_scan(scan: TailScan, ax: Axes, x_mins: np.ndarray | None = None) -> Axes:
-    """Distance of the tails from their power laws, over the upper part of all x_min; the chosen one as a cross.
+def plot_tail_law(eigenvalues: np.ndarray, scan: TailScan, band: tuple[np.ndarray, np.ndarray], ax: Axes) -> Axes:
+    """Share of the eigenvalues that are as large, with the power law of the chosen tail.
 
-    x_mins : (B,) choices of a bootstrap's resamples, as strokes at the bottom.
+    eigenvalues : (n,), ascending. band : (n,) each, ends of what chance has in their places, in grey.
     """
-    ax.plot(scan.x_min, scan.distance, color=CYCLE[0], linewidth=1.2, label=f"distance of the tail from {X_MIN} on")
-    best = scan.best
-    ax.plot(scan.x_min[best], scan.distance[best], "X", color=CYCLE[1], ms=9, label=f"least: the {X_MIN} that is taken")
-    if x_mins is not None:
-        chosen = x_mins[np.isfinite(x_mins)]
-        (strokes,) = ax.plot(chosen, np.full(len(chosen), 0.04), "|", transform=ax.get_xaxis_transform())
-        strokes.set(color=CYCLE[2], markersize=8, markeredgewidth=0.5, alpha=0.5, label="taken in resamples")
-    ax.set(xscale="log", xlabel=f"lower end {X_MIN} of the tail", ylabel="distance", ylim=(0, None))
-    _eigenvalue_axis(ax, *_upper_part(scan))
-    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.28), frameon=False)
+    share = 1 - np.arange(len(eigenvalues)) / len(eigenvalues)
+    ax.fill_betweenx(share, *band, color="0.82", linewidth=0, label="95 % of shuffled weights")
+    tail = eigenvalues >= scan.x_min[scan.best]
+    ax.plot(eigenvalues[~tail], share[~tail], ".", color="0.55", markersize=3)
+    ax.plot(eigenvalues[tail], share[tail], ".", color=CYCLE[0], markersize=4, label="trained")
+    law = share[tail][0] * (eigenvalues[tail] / eigenvalues[tail][0]) ** (1 - scan.alpha[scan.best])
+    ax.plot(eigenvalues[tail], law, color=CYCLE[1], linewidth=2, label="power law of the tail")
+    ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ", ylabel="share that is as large")
+    _eigenvalue_axis(ax, _upper_part(scan)[0], 1.1 * float(eigenvalues[-1]))
     return ax
 
 
-def plot_tail_exponents(scan: TailScan, ax: Axes, interval: tuple[float, float] | None = None) -> Axes:
-    """The exponent that every x_min would give; the chosen one as a cross, with its interval as a bar."""
+def plot_tail_scan(scan: TailScan, ax: Axes) -> Axes:
+    """Distance of the tails from their power laws, over the upper part of all x_min; the chosen one as a cross."""
+    ax.plot(scan.x_min, scan.distance, color=CYCLE[0], linewidth=1.2)
+    best = scan.best
+    ax.plot(
+        scan.x_min[best], scan.distance[best], "X", color=CYCLE[1], ms=8, label=f"least distance: the {X_MIN} taken"
+    )
+    ax.set(xscale="log", xlabel=f"lower end {X_MIN} of the tail", ylabel="distance", ylim=(0, 0.4))
+    _eigenvalue_axis(ax, *_upper_part(scan))
+    return ax
+
+
+def plot_tail_exponents(
+    scan: TailScan,
+    ax: Axes,
+    interval: tuple[float, float] | None = None,
+    band: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Axes:
+    """The exponent that every x_min would give; the chosen one as a cross, with its interval as a bar.
+
+    band : (m,) each, ends of what chance gives with as many eigenvalues, in grey.
+    """
+    if band is not None:
+        ax.fill_between(scan.x_min, *band, color="0.82", linewidth=0)
     mark_range(ax)
-    ax.plot(scan.x_min, scan.alpha, color=CYCLE[0], linewidth=1.2, label=f"α of the tail from {X_MIN} on")
+    ax.plot(scan.x_min, scan.alpha, color=CYCLE[0], linewidth=1.2)
     best = scan.best
     if interval is not None:
         ax.vlines(scan.x_min[best], *interval, color=CYCLE[1], linewidth=2, label="bootstrap interval")
-    ax.plot(scan.x_min[best], scan.alpha[best], "X", color=CYCLE[1], ms=9)
-    ax.set(xscale="log", xlabel=f"lower end {X_MIN} of the tail")
+    ax.plot(scan.x_min[best], scan.alpha[best], "X", color=CYCLE[1], ms=8)
+    ax.set_xscale("log")
     _eigenvalue_axis(ax, *_upper_part(scan))
     _exponent_axis(ax, max(10.0, interval[1] if interval else 0.0))
-    ax.legend(loc="upper left", bbox_to_anchor=(0, -0.28), frameon=False)
     return ax
 
 

@@ -73,6 +73,7 @@ def plot_quantiles(groups: Mapping[str, Sequence[float]], ax: Axes, target: floa
     """
     ax.axvspan(target - width, target + width, color=CYCLE[2], alpha=0.18, linewidth=0)
     ax.axvline(target, color=CYCLE[2], linewidth=1.2, linestyle="--")
+    ax.text(target, -0.62, f"{target:g} ± {width:g}", color=CYCLE[2], ha="center", va="bottom")
     for i, quantiles in enumerate(groups.values()):
         ax.plot([quantiles[0], quantiles[4]], [i, i], color=CYCLE[0], linewidth=1.3)
         ax.plot([quantiles[1], quantiles[3]], [i, i], color=CYCLE[0], linewidth=5, solid_capstyle="butt", alpha=0.55)

@@ -12,16 +12,13 @@ from capcore.plotting import CYCLE, MARKERS
 
 
 def plot_errors(table: pd.DataFrame, column: str, ax: Axes, xlabel: str) -> Axes:
-    """Test error over a column, one marker for each family, names beside the points.
+    """Test error over a column, one marker for each family.
 
-    table : with ``family``, ``error`` and the column. Families of three or more have the line of least squares.
+    table : with ``family``, ``error`` and the column.
     """
     for i, (family, part) in enumerate(table.groupby("family", sort=False)):
         x, y = part[column].to_numpy(float), part["error"].to_numpy(float)
         ax.plot(x, y, MARKERS[i], color=CYCLE[i], ms=6, label=str(family))
-        if len(x) > 2 and np.ptp(x) > 0:
-            ends = np.array([x.min(), x.max()])
-            ax.plot(ends, np.polyval(np.polyfit(x, y, 1), ends), ("-", "--")[i % 2], color=CYCLE[i], linewidth=1)
     ax.set(xlabel=xlabel, ylabel="top-1 test error (%)")
     ax.margins(x=0.12, y=0.08)
     return ax

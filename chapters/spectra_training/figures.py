@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
-from chapters.spectra_training.study import Estimate
+from chapters.spectra_training.study import Estimate, Interval
 
 
 def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Axes:
@@ -21,6 +21,27 @@ def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Ax
             part[metric], 100 * part["test"], marker, color=CYCLE[i % len(CYCLE)], ms=4, alpha=0.5, mew=0, label=label
         )
     ax.set(xlabel=xlabel, ylabel="test accuracy (%)")
+    return ax
+
+
+def plot_sources(rows: Mapping[str, tuple[Interval | None, Interval | None]], names: tuple[str, str], ax: Axes) -> Axes:
+    """What goes with the error, one row each from the top: alone (filled), and with something else fixed (hollow).
+
+    Parameters
+    ----------
+    rows : label → correlation with its low and high end, alone and with the other fixed; None where there is none.
+    names : of the two, in the legend.
+    """
+    ax.axvline(0, color="0.35", linewidth=0.8)
+    for i, (name, colour, inside) in enumerate(zip(names, CYCLE, (CYCLE[0], "white"), strict=False)):
+        known = {place: each for place, row in enumerate(rows.values()) if (each := row[i]) is not None}
+        at, (middle, low, high) = np.array([*known]) + 0.26 * (i - 0.5), np.array([*known.values()]).T
+        ax.hlines(at, low, high, color=colour, linewidth=1.6)
+        ax.plot(middle, at, MARKERS[i], color=colour, markerfacecolor=inside, markersize=5.5, label=name)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set(xlabel="rank correlation with the error", xlim=(-1.05, 1.05), ylim=(len(rows) - 0.5, -0.5))
+    ax.grid(axis="y", visible=False)
+    ax.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.17), ncols=2, frameon=False, columnspacing=1)
     return ax
 
 

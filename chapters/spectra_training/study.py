@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 
 from capcore.validation import one_of, positive_integer
 from chapters.spectra.experiment import Training
+from chapters.spectra_accuracy.study import at_fixed, averages
 from chapters.spectra_training.experiment import trainings
 
 NORMS = ("log_frobenius", "log_spectral")
@@ -36,6 +37,7 @@ SHUFFLED = {
     "alpha_hat_undivided": "shuffled_alpha_hat_undivided",
 }
 """Metrics with an exponent, and the same of shuffled weights."""
+Interval = tuple[float, float, float]
 HALVES = {"without": "without weight decay", "with": "with weight decay"}
 
 
@@ -55,6 +57,11 @@ class Estimate:
     def high(self) -> float:
         """Upper end."""
         return float(np.percentile(self.draws, 97.5))
+
+    @property
+    def ends(self) -> Interval:
+        """The number with both ends."""
+        return self.value, self.low, self.high
 
     def __sub__(self, other: Estimate) -> Estimate:
         """The difference of two estimates from the same resamples."""
@@ -194,6 +201,46 @@ def controlled(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -
         for label, choice in fixed.items()
     }
     return found | {"shuffled weights": {h: within(part, SHUFFLED[metric], **options) for h, part in parts.items()}}
+
+
+SUMMARY = {
+    "α̂": ("alpha_weighted", "alpha_hat_undivided"),
+    "α": ("alpha", "alpha"),
+    "norm": ("lognorm", "log_frobenius"),
+    "α̂ of shuffled weights": (None, "shuffled_alpha_hat_undivided"),
+    "number of parameters": ("params", None),
+}
+"""What may go with the error → its column in the published table, and among the networks trained here; None: none."""
+
+
+Rows = dict[str, tuple[Interval | None, Interval | None]]
+
+
+def published_sources(values: dict[str, Any]) -> Rows:
+    """What goes with the error in published families: alone, and at a fixed number of parameters.
+
+    For that number itself α̂ is fixed. ``values`` : of ``stored("published_metrics")``.
+    """
+    found: Rows = {}
+    for label, (column, _) in SUMMARY.items():
+        pair = []
+        if column:
+            base = "alpha_weighted" if column == "params" else "params"
+            pair = [*averages(values, [column]), *at_fixed(values, [column], base)]
+        alone, fixed = [(each.rho, each.low, each.high) for each in pair] or (None, None)
+        found[label] = alone, fixed
+    return found
+
+
+def own_sources(table: pd.DataFrame, **options: Any) -> Rows:
+    """The same for the stored networks, within architectures with and without weight decay; fixed are both norms."""
+    found: Rows = {}
+    wrong, same = table.assign(error=1 - table["test"]), {"by": ("family", "half"), **options}
+    for label, (_, metric) in SUMMARY.items():
+        alone = within(wrong, metric, "error", **same) if metric else None
+        fixed = within(wrong, metric, "error", given=NORMS, **same) if metric and metric not in NORMS else None
+        found[label] = alone.ends if alone else None, fixed.ends if fixed else None
+    return found
 
 
 def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options: Any) -> dict[str, float]:

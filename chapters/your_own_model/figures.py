@@ -27,9 +27,10 @@ def plot_with_uncertainty(
     """
     low, high = np.quantile(draws, [0.1, 0.9], axis=0)
     lags = np.arange(len(estimate))
-    ax.fill_between(lags, low, high, color=CYCLE[0], alpha=0.2, linewidth=0, label="80% of simulated series")
+    label = "80 % of simulated series"
+    ax.fill_between(lags, low, high, step="mid", color=CYCLE[0], alpha=0.2, linewidth=0, label=label)
     for i, (label, values) in enumerate({"measured series": estimate, **others}.items()):
-        ax.plot(lags, values, color=CYCLE[i], linestyle=("-", "--")[i % 2], label=label)
+        ax.step(lags, values, where="mid", color=CYCLE[i], linestyle=("-", "--")[i % 2], label=label)
     if ceiling is not None:
         ax.axhline(ceiling, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xlabel=LAG_AXIS, ylabel=ylabel)

@@ -1,10 +1,13 @@
 """A small book with this repository's own settings, and the built site."""
 
+import functools
+import http.server
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import nbformat
@@ -124,3 +127,19 @@ def site():
     if not (SITE / "index.html").is_file():
         pytest.skip("the site is not built: run make book")
     return SITE
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files without a line per request."""
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    """The site, served on this machine."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()

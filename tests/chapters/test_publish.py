@@ -2,6 +2,7 @@ import nbformat
 import numpy as np
 import pytest
 
+from book._ext.local_kernels import AsyncLocalKernelManager
 from chapters.publish import _text, publish
 
 
@@ -24,7 +25,7 @@ def outputs():
 
     def outputs(source):
         notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
-        client.NotebookClient(notebook, kernel_name="python3").execute()
+        client.NotebookClient(notebook, kernel_name="python3", kernel_manager_class=AsyncLocalKernelManager).execute()
         return notebook.cells[0].outputs
 
     return outputs

@@ -5,6 +5,7 @@ import nbformat
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from book._ext.local_kernels import AsyncLocalKernelManager
 from chapters.start import ParameterError, checked_parameters, start
 
 
@@ -62,7 +63,7 @@ def test_figures_are_made_and_not_rendered_where_the_environment_says_so(monkeyp
     ]
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    client.NotebookClient(notebook, kernel_name="python3").execute()
+    client.NotebookClient(notebook, kernel_name="python3", kernel_manager_class=AsyncLocalKernelManager).execute()
     figure, left_open = (cell.outputs[0].data for cell in notebook.cells[2:])
     assert sorted(figure) == shown
     assert left_open["text/plain"] == "[]"

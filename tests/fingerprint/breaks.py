@@ -2,14 +2,14 @@
 
 BREAKS: dict[str, set[str]] = {
     "capcore.spectra.power_law:_fit": {
-        *("capacity_vs_expressivity", "layer_seeds", "resnet_fits", "resnet_spectra", "trained_spectra"),
+        *("capacity_vs_expressivity", "layer_seeds", "resnet_fits", "resnet_spectra", "tails", "trained_spectra"),
     },
     "capcore.gauss_newton:minimise_gauss_newton": {
         *("dilated_blocks", "eigenvalue_counts", "layer_redundancy", "lbfgs_sweep"),
-        *("multidimensional", "random_starts"),
+        *("multidimensional", "optimum_responses", "random_starts", "stopped_stacks"),
     },
     "capcore.finite_field:rank_modulo_prime": {"layer_redundancy"},
-    "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions"},
+    "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions", "plane_networks"},
     "chapters.spectra.experiment:train_network": {"trained_spectra"},
     "chapters.shared.training:train": {
         "recurrent_memory",

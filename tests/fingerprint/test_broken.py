@@ -49,7 +49,10 @@ def test_a_copy_of_the_sources_refuses_nothing(copied, monkeypatch):
     assert refused(copied, monkeypatch) == set()
 
 
-@pytest.mark.parametrize("definition", BREAKS)
+ONE, *OTHERS = BREAKS
+
+
+@pytest.mark.parametrize("definition", [ONE, *(pytest.param(each, marks=pytest.mark.slow) for each in OTHERS)])
 def test_what_executes_a_broken_definition_is_refused_and_what_does_not_reach_it_is_not(
     copied, monkeypatch, definition
 ):

@@ -64,6 +64,7 @@ def test_an_illegal_instruction_is_said(arithmetic):
     assert arithmetic.probe(python, arithmetic.SETTINGS[0].environment([])).startswith("illegal instruction")
 
 
+@pytest.mark.slow
 def test_tests_run_and_failures_are_named(arithmetic, monkeypatch, tmp_path):
     monkeypatch.setattr(arithmetic, "probe", lambda python, environment: found())
     path = tmp_path / "test_it.py"
@@ -75,6 +76,7 @@ def test_tests_run_and_failures_are_named(arithmetic, monkeypatch, tmp_path):
     assert f"haswell: FAILED {failure}" in arithmetic.table([outcome])
 
 
+@pytest.mark.slow
 def test_a_run_that_breaks_off_has_failed(arithmetic, monkeypatch, tmp_path):
     monkeypatch.setattr(arithmetic, "probe", lambda python, environment: found())
     outcome = arithmetic.run(arithmetic.SETTINGS[0], [str(tmp_path / "absent.py"), "-n", "0"])

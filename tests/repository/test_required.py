@@ -1,10 +1,11 @@
 """What continuous integration promises, it gets: a skip there is a failure."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import pytest
+
+pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parents[2]
 REASONS = {
     "CAPCORE_REQUIRE_SHARED": "needs ../shared, which is absent",
@@ -14,24 +15,23 @@ REASONS = {
 TEST = "import pytest\n\n\ndef test_{name}():\n    pytest.skip({reason!r})\n"
 
 
-def failures(folder):
+def failures(pytester):
     """Variable → the tests that fail because it is set, when all tests of the folder are skipped."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", folder, folder]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    found = re.findall(r"test_(CAPCORE_\w+) _+\n.*?but (CAPCORE_\w+) is set", done.stdout, re.DOTALL)
-    assert done.returncode == (1 if found else 0), done.stdout + done.stderr
+    done = pytester.runpytest_inprocess("-q", "-p", "no:cacheprovider", "--rootdir", pytester.path)
+    found = re.findall(r"test_(CAPCORE_\w+) _+\n.*?but (CAPCORE_\w+) is set", done.stdout.str(), re.DOTALL)
+    assert done.ret == (1 if found else 0), done.stdout.str()
     return found
 
 
-def test_a_skip_becomes_a_failure_where_its_own_variable_is_set(tmp_path, monkeypatch):
-    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
-    (tmp_path / "test_it.py").write_text("\n".join(TEST.format(name=n, reason=r) for n, r in REASONS.items()))
+@pytest.mark.parametrize("variables", [(), tuple(REASONS)], ids=["none", "all"])
+def test_a_skip_becomes_a_failure_where_its_own_variable_is_set(pytester, monkeypatch, variables):
+    pytester.makeconftest((ROOT / "conftest.py").read_text())
+    pytester.makepyfile(test_it="\n".join(TEST.format(name=name, reason=reason) for name, reason in REASONS.items()))
     for variable in REASONS:
         monkeypatch.delenv(variable, raising=False)
-    assert failures(tmp_path) == []
-    for variable in REASONS:
+    for variable in variables:
         monkeypatch.setenv(variable, "1")
-    assert failures(tmp_path) == [(variable, variable) for variable in REASONS]
+    assert failures(pytester) == [(variable, variable) for variable in variables]
 
 
 def test_ci_sets_them():

@@ -53,7 +53,7 @@ LAWS = {
     "optimum.fit": (laws.start("gauss-newton"), laws.start("l-bfgs-b")),
     "verbs.fit": (laws.fit, laws.fit_large, laws.large_start, laws.fit_octaves),
     "large.jacobian_products.JacobianProducts": laws.estimate_capacity,
-    "optimum.Problem": laws.problem,
+    "problem.Problem": laws.problem,
     "large.exponentials.exponential_sequence": laws.exponential_sequence,
     "architectures.hierarchical.Hierarchical": (
         laws.architecture(laws.TRAIN, None, 4),

@@ -47,7 +47,7 @@ def weightwatcher_details(
 
     Parameters
     ----------
-    checkpoint : Checkpoint or mapping from names to arrays
+    checkpoint : Checkpoint or mapping
         Of :func:`~capcore.spectra.checkpoints.read_checkpoint`, or weights by name; as in the tool, names that do not
         end in ``.weight`` are no layers.
     pool : bool
@@ -56,6 +56,8 @@ def weightwatcher_details(
     mp_fit : bool
         Also its Marchenko–Pastur fit, with ``mp_softrank``.
 
+    Examples
+    --------
     >>> weights = {"fc.weight": np.random.default_rng(0).standard_normal((30, 20)), "fc.bias": np.zeros(30)}
     >>> weightwatcher_details(weights)[["longname", "N", "M", "num_evals", "status"]].values.tolist()
     [['fc', 30, 20, 20, 'success']]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from chapters.along_training import figures as draw
+from chapters.along_training import study
 
 
 def test_ratios(ax):
@@ -36,3 +37,12 @@ def test_correlations(ax):
     np.testing.assert_array_equal(ax.lines[0].get_xydata(), [[1, 2]])  # column and row of the one that is not clear
     (frame,) = ax.patches
     assert frame.get_bbox().bounds == (-0.5, 0.5, 1, 2)
+
+
+def test_the_plane_has_every_measure_once_and_a_name_for_each_group(ax):
+    ratios = {name: (float(i + 1), i + 0.5, i + 2.0) for i, name in enumerate(study.RELU)}
+    assert sorted(name for group in study.PLANE.values() for name in group) == sorted(study.RELU)
+    draw.plot_plane(ratios, ratios, study.PLANE, ax)
+    marks = [tuple(at) for container in ax.containers for at in container.lines[0].get_xydata().tolist()]
+    assert sorted(marks) == [(i + 1.0, i + 1.0) for i in range(len(study.RELU))]
+    assert {text.get_text() for text in ax.texts} >= set(study.PLANE)

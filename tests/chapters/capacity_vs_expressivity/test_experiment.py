@@ -12,6 +12,7 @@ from capcore.complexity import parameter_jacobian
 from chapters.capacity_vs_expressivity import experiment
 from chapters.capacity_vs_expressivity.sets import MODELS, accuracy, train_models
 
+pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
 OPTIONS = {"learning_rates": [0.05], "n_steps": 400, "batch_size": 16}
 
 

@@ -45,6 +45,7 @@ def test_distances_from_one_half():
     assert study.half_distance(fit, whole=True) == pytest.approx(0.4)
 
 
+@pytest.mark.slow
 def test_a_linear_model_is_trained_as_stored(content):
     """Convex, so that other arithmetic leads to the same place."""
     now = experiment.express("linear", "simple order", {**content["settings"], "seeds": [0]})

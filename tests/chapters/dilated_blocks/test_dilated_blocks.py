@@ -74,6 +74,7 @@ def test_stages_must_increase():
             dilation_orders(bad, 3)
 
 
+@pytest.mark.slow
 def test_the_stored_runs_agree_with_a_reduced_run_now():
     """The first stage to three digits: later ones diverge with rounding, as the problem is ill-conditioned."""
     content = stored("dilated_blocks")

@@ -18,6 +18,7 @@ def stored():
     return Stored()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_the_stored_numbers_are_what_the_code_gives(stored, activation):
     """One seed, three epochs: rounding is magnified by training, here still by little."""

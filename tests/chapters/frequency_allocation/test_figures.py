@@ -25,3 +25,11 @@ def test_the_band_is_the_central_eighty_per_cent(ax):
     lines = {line.get_label(): line.get_ydata() for line in ax.get_lines()}
     assert lines["trained"] == pytest.approx(np.full(9, 0.3))
     assert lines["untrained, without Σ"] == pytest.approx(np.full(9, 0.25))
+
+
+def test_waves_stand_one_below_the_other(ax, rng):
+    wave, shadow = rng.random((2, 8))
+    draw.plot_waves({"upper": (wave, shadow), "lower": (wave, 0 * shadow)}, ax)
+    first, second = (line.get_ydata() for line in ax.get_lines())
+    assert first == pytest.approx(wave) and second.max() < first.min()
+    assert [text.get_text() for text in ax.texts] == ["upper", "lower"] and ax.xaxis_inverted()

@@ -87,3 +87,13 @@ def test_contrast():
     assert study.contrast(np.array([profile, 0 * profile]), 4) == pytest.approx([0, 0])
     with pytest.raises(ValueError, match="period: found 5, expected a number whose double divides the 64 inputs"):
         study.contrast(profile, 5)
+
+
+def test_a_wave_has_its_frequency_and_its_shadow_the_capacity_of_its_plane(found):
+    """The two modes of a frequency share its capacity; the longest shadow is the larger share."""
+    wave, shadow = study.wave_and_shadow(found.space, 1 / 8)
+    spectrum = np.abs(np.fft.rfft(wave))
+    assert np.argmax(spectrum) == 4 and spectrum[4] == pytest.approx(np.sqrt(32 / 2) * np.linalg.norm(wave))
+    assert found.space.basis @ (found.space.basis.T @ shadow) == pytest.approx(shadow)
+    share, both = shadow @ shadow / (wave @ wave), found.per_frequency[4]
+    assert both / 2 <= share <= min(1, both)

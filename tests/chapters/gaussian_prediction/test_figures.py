@@ -13,6 +13,7 @@ from chapters.gaussian_prediction.figures import (
     plot_lines,
     plot_response_curves,
     plot_response_per_input,
+    plot_response_to_one,
     ring_refitted,
 )
 from chapters.gaussian_prediction.optima import Curve
@@ -38,6 +39,8 @@ def test_lines_keep_their_values_and_differ_in_more_than_colour(axes):
     assert np.array_equal(axes[0].get_lines()[0].get_xdata(), [1, 2, 3, 4])
     assert [line.get_label() for line in axes[0].get_lines()] == ["power law", "AR(1)"]
     assert len({line.get_linestyle() for line in axes[0].get_lines()}) == 2
+    left, right = axes[0].get_xlim()
+    assert left > right, "the most recent lag stands at the right"
 
 
 def test_responses_are_shown_on_logarithmic_axes(axes):
@@ -55,8 +58,17 @@ def test_each_model_has_its_points_and_its_band(axes):
     assert len(axes[0].collections) == 1
 
 
+def test_the_answer_to_one_coefficient_is_a_column_of_the_matrix(axes):
+    matrix = np.arange(9.0).reshape(3, 3) / 9
+    plot_response_to_one(Answer(matrix, np.ones(3), np.ones(3), (1.0, 1.0)), 2, axes[0])
+    bars, target = (patch.get_data() for patch in axes[0].patches)
+    assert np.array_equal(bars.values, matrix[:, 2]) and np.array_equal(target.edges, [1.5, 2.5])
+    assert axes[0].xaxis_inverted()
+
+
 def test_crossings_and_optimum_are_marked(axes):
     curve = Curve([[0, 1, 0], [0, 0, 1]], [1.0, -0.5])
     plot_error_curve(curve, np.linspace(-1.9, 1.2, 20), axes[0])
-    crossings = next(line for line in axes[0].get_lines() if line.get_label() == "crossings")
+    crossings = axes[0].get_lines()[2]
     assert crossings.get_xdata().size == 2
+    assert [text.get_text() for text in axes[0].texts].count("no optimum") == 1

@@ -61,6 +61,15 @@ def test_the_skyline_has_one_silhouette_and_one_key_per_profile(ax):
     assert {text.get_text() for text in ax.texts} == {"one", "two"}
 
 
+def test_losses_that_are_rounding_are_shaded_and_the_axis_stays(ax):
+    plot_losses({"a": ([1, 2], [1e-3, 1e-10])}, ax)
+    assert not ax.patches
+    plot_losses({"a": ([1, 2], [1e-3, 1e-31])}, ax)
+    (band,), low = ax.patches, ax.get_ylim()[0]
+    assert band.get_y() == pytest.approx(low, rel=1e-9) and band.get_y() + band.get_height() == pytest.approx(1e-28)
+    assert low < 1e-31 and ax.texts[-1].get_text() == "rounding"
+
+
 def test_a_legend_moves_below_the_figure(ax):
     plot_losses({"a": ([1, 2], [1.0, 0.1])}, ax)
     assert legend_below(ax, side="left") is ax

@@ -38,6 +38,7 @@ def content():
     return stored("lbfgs_sweep")
 
 
+@pytest.mark.slow
 def test_the_stored_experiment_agrees_with_a_reduced_run_now(content):
     """Only where the path is not chaotic: elsewhere a rounding error changes the loss by a tenth or more."""
     now, kept = run(REDUCED), content["values"]
@@ -47,6 +48,7 @@ def test_the_stored_experiment_agrees_with_a_reduced_run_now(content):
     assert now["benchmark"][0] == pytest.approx(kept["benchmark"][0], rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_stored_large_run_begins_as_one_made_now(content):
     arch, kept = Hierarchical(content["settings"]["large_channels"], 6), content["values"]["large"]["l-bfgs-b"]
     now = timed_history(arch, PowerLaw(), method="l-bfgs-b", max_iterations=2, ftol=1e-12)

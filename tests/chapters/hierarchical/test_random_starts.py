@@ -61,6 +61,7 @@ def test_the_number_of_starts_is_checked():
         from_random_starts(Hierarchical(1, 2), PowerLaw(), 0)
 
 
+@pytest.mark.slow
 def test_the_stored_experiment_agrees_with_a_reduced_run_now():
     """The optimum to nine digits; where a run without rebalancing stands is chaotic and is not compared."""
     values, now = stored("random_starts")["values"], run(REDUCED)

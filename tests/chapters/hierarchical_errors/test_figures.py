@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 from capcore import AR1, Hierarchical, PowerLaw
-from chapters.hierarchical.figures import PAST_TO_NOW
+from capcore.plotting import LAG_LABEL
 from chapters.hierarchical_errors import figures as draw
 from chapters.hierarchical_errors.runs import many_runs
 from chapters.hierarchical_errors.study import PredictionErrors
@@ -27,10 +27,22 @@ def curves(ax):
     return {line.get_label(): line.get_ydata() for line in ax.get_lines()}
 
 
+def test_each_stack_has_a_line_for_its_last_stop_and_one_for_the_lowest_loss():
+    stop = {"l-bfgs-b": [{"loss": 1e-1, "per_input": [1, 0]}, {"loss": 1e-2, "per_input": [1, 0.5]}]}
+    deep = {"gauss-newton": [{"loss": 1e-5, "per_input": [1, 1]}, {"loss": 1e-4, "per_input": [0, 1]}]}
+    figure, axes = plt.subplots(1, 2)
+    draw.plot_stopped_stacks({"tiled": {"runs": stop | deep}, "repeated": {"runs": stop}}, axes)
+    for ax, lowest in zip(axes, (("loss 1e-05", [1, 1]), ("loss 1e-02", [1, 0.5])), strict=True):
+        shown = [(patch.get_label(), list(patch.get_data().values)) for patch in ax.patches]
+        assert shown == [("loss 1e-02", [1, 0.5]), lowest] and ax.xaxis_inverted()
+    assert [ax.get_title() for ax in axes] == ["tiled", "repeated"]
+    figure.canvas.draw()
+
+
 def test_figure_6_shows_means_with_bands_cut_at_zero(runs):
     figure, axes = plt.subplots(2, 1)
     draw.plot_runs(runs, axes)
-    assert axes[0].get_xlabel() == PAST_TO_NOW
+    assert axes[0].get_xlabel() == LAG_LABEL
     for ax, compared in zip(axes, (runs.inputs, runs.eigenvectors), strict=True):
         shown = curves(ax)
         assert shown["squared errors"] == pytest.approx(compared.errors.mean)

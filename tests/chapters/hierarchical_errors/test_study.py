@@ -45,6 +45,7 @@ def agrees(live: Runs, stored: Runs, n_errors: float = 4.0) -> bool:
     return max(gaps) <= 1e-5
 
 
+@pytest.mark.slow
 def test_runs_made_again_agree_with_the_stored_ones(stored):
     """The overlap: the ten power-law runs of 300 iterations. Equal on the same kind of processor, else within error."""
     live = many_runs(PAPER, PowerLaw(), 10, max_iterations=300, ftol=1e-12)

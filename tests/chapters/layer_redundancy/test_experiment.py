@@ -107,6 +107,7 @@ def free_layers_are_neighbours(frozen, n_layers):
     return free == list(range(free[0], free[-1] + 1))
 
 
+@pytest.mark.slow
 def test_the_stored_runs_agree_with_a_reduced_run_now():
     """Same sets; where freezing costs nothing it costs nothing now, where a run was still far off it still is."""
     content = stored("layer_redundancy")

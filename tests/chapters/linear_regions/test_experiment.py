@@ -10,6 +10,7 @@ from chapters.stored import stored
 pytest.importorskip("jax")  # capcore.deep, which holds the digits, asks for the extra
 
 
+@pytest.mark.slow
 def test_one_seed_gives_the_stored_numbers():
     content, (seed,) = stored("linear_regions"), experiment.QUICK["seeds"]
     assert content["settings"] == experiment.SETTINGS

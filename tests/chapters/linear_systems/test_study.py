@@ -5,10 +5,12 @@ import pytest
 
 from capcore.architectures import Hierarchical, Linear
 from capcore.processes import AR1, FAMILIES, FractionalGaussianNoise, PowerLaw
+from chapters.idea.study import line_model
 from chapters.linear_systems.study import (
     allocate_all,
     error_curve,
     optimal_error,
+    plane_to_explore,
     relative_squares,
 )
 
@@ -111,3 +113,16 @@ def test_a_fixed_input_has_no_error():
 def test_several_components_per_position_are_refused():
     with pytest.raises(ValueError, match="input_dim = 2"):
         optimal_error(Hierarchical(channels=1, n_layers=2, input_dim=2), PowerLaw())
+
+
+def test_the_explorer_is_given_the_curve_as_polynomials_and_the_line_of_the_idea():
+    curve = error_curve(PowerLaw())
+    data = plane_to_explore(curve)
+    smoothing, line = (np.array(model["powers"], dtype=float) for model in data["models"])
+    for w in (-0.4, 0.0, 0.3, 1.2):
+        assert np.allclose(smoothing @ [1, w, w**2], curve.arch.coefficients([w]))
+    idea = line_model([2, 1], [1, 3], 0.0)
+    assert np.allclose(line @ [1, 0.7], 0.7 * idea.direction)
+    assert np.allclose(data["target"], curve.problem.target, atol=1e-6)
+    assert data["correlation"] == pytest.approx(PowerLaw().autocovariance(2)[1], abs=0.005)
+    assert plane_to_explore(error_curve(AR1(0.99)))["correlation"] == 0.95, "the slider ends there"

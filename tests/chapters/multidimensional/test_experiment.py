@@ -75,6 +75,7 @@ def test_a_random_start_ends_at_the_same_optimum():
     assert found["gap"] < 1e-4 and found["loss_ratio"] == pytest.approx(1, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_stored_experiment_agrees_with_a_reduced_run_now():
     """Losses above 1e-10 to eight digits, profiles to 1e-4 (between random starts they differ by 1e-6)."""
     values, now = stored("multidimensional")["values"], run(REDUCED)

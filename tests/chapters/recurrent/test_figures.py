@@ -48,7 +48,7 @@ def test_the_three_panels_are_titled_and_have_common_legends():
 def test_zeros_are_not_drawn(ax, logarithmic):
     curves = {"a": (np.array([2, 4, 6]), np.array([0.1, 0.01, 0.0])), "b": (np.array([2]), np.array([0.0]))}
     assert draw.plot_law(curves, ax, logarithmic) is ax
-    assert [line.get_xdata().tolist() for line in ax.get_lines()] == [[2, 4], []]
+    assert [line.get_xdata().tolist() for line in ax.get_lines()] == [[2, 4]], "nothing is left of b, not even a name"
     assert ax.get_xscale() == ("log" if logarithmic else "linear") and ax.get_yscale() == "log"
 
 
@@ -88,3 +88,11 @@ def test_losses_stand_against_parameters_too(ax):
     draw.add_by_parameters({"loss": (np.array([1, 2]), np.array([1e-1, 1e-2]))}, ax)
     first, dotted = [line for line in ax.get_lines() if len(line.get_xdata()) == 2]
     assert list(dotted.get_xdata()) == [3, 6] and dotted.get_color() == first.get_color()
+
+
+def test_strips_keep_their_values_and_short_ones_leave_the_past_white(ax):
+    image = draw.plot_where({"long": np.array([1.0, 0.5, 0.2]), "short": np.array([0.9])}, ax)
+    np.testing.assert_array_equal(np.ma.filled(image.get_array(), np.nan), [[1, 0.5, 0.2], [0.9, np.nan, np.nan]])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["long", "short"]
+    left, right = ax.get_xlim()
+    assert left > right, "the most recent lag stands at the right"

@@ -27,6 +27,7 @@ from chapters.scaling_conjecture.residual_delay import run as run_delay
 from chapters.scaling_conjecture.residual_delay import steps_to_learn
 from chapters.stored import stored
 
+pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
 BRIEF = {**SETTINGS, "digits": {**SETTINGS["digits"], "n_steps": 4}, "seeds": [0, 1], "extensions": 0}
 
 

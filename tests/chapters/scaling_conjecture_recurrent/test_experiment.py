@@ -7,6 +7,8 @@ import pytest
 from chapters.scaling_conjecture_recurrent import experiment
 from chapters.scaling_conjecture_recurrent.experiment import BASELINE, RecurrentNetwork, adding_batches
 
+pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
+
 
 def full(network, A):
     """W of one step, as a matrix that acts on rows."""

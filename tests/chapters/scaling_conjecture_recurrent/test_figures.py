@@ -10,7 +10,7 @@ CURVE = GrowthCurve((16, 64), (1.0, 20.0), (0.5, 18.0), (1.5, 25.0))
 
 
 def test_growth_has_its_laws_and_its_draws(ax):
-    draw.plot_growth({"a": ([16, 64, 256], [1.0, 19.0, 100.0]), "b": ([16], [0.5])}, {"a": CURVE}, ax)
+    draw.plot_growth({0.5: ([16, 64, 256], [1.0, 19.0, 100.0]), 1.0: ([16], [0.5])}, {0.5: CURVE}, ax)
     (container,) = ax.containers
     (bars,) = container.lines[2]
     np.testing.assert_allclose([[y for _, y in bar] for bar in bars.get_segments()], [[0.5, 1.5], [18.0, 25.0]])
@@ -22,7 +22,7 @@ def test_growth_has_its_laws_and_its_draws(ax):
 def test_panels_that_share_an_axis_show_both():
     figure, axes = plt.subplots(1, 2, sharey=True)
     for ax, top in zip(axes, (300.0, 5.0), strict=True):
-        draw.plot_growth({"a": ([16], [top])}, {}, ax)
+        draw.plot_growth({0.5: ([16], [top])}, {}, ax)
     assert axes[0].get_ylim()[1] > 300 > 0 > axes[0].get_ylim()[0]
     plt.close(figure)
 

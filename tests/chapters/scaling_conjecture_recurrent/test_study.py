@@ -119,6 +119,7 @@ def test_losses_are_relative_to_a_constant_answer(content):
     assert study.all_losses(content, 16)["one dense, 1/N"] == found.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("label", "arguments"), [("dense shared 0.5", ("dense", 0.5)), ("local fresh 1", ("local", 1.0, False))]
 )

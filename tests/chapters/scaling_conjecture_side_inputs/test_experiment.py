@@ -33,6 +33,7 @@ def test_rows_that_are_not_there_are_refused():
         study.chosen(ROWS, task="digit", depth=8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", experiment.FORMS)
 def test_stored_shares_are_those_made_now(form):
     """Same keys, single precision: sums in another order change the last two of seven digits."""

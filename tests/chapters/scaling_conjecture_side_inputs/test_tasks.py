@@ -12,6 +12,7 @@ from chapters.scaling_conjecture_side_inputs.tasks import digit_task, parity_tas
 from chapters.shared.data import digits
 from chapters.shared.training import train
 
+pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
 KEY = jax.random.key(3)
 
 

@@ -29,21 +29,14 @@ def test_a_chain_is_stacked_in_its_order_and_ends_at_the_sum(ax, rng, from_top):
     assert left > right, "the most recent lag stands at the right"
 
 
-def test_lines_and_bands_show_every_layer(ax, rng):
-    profiles = rng.random((3, 12))
-    lines = draw.plot_layer_lines(profiles, NAMES, ax).get_lines()
-    assert [line.get_label() for line in lines] == list(NAMES)
-    assert len({line.get_color() for line in lines}) == 3
-    assert lines[1].get_ydata() == pytest.approx(profiles[1])
-
-
-def test_bands_reach_from_the_lowest_to_the_highest_draw_and_hide_spare_axes(rng):
-    draws = rng.random((5, 3, 12))
-    figure, axes = plt.subplots(2, 2)
-    assert draw.plot_layer_bands(draws, NAMES, axes, draws[0]) is axes
-    band = axes.flat[2].collections[0].get_paths()[0].vertices[:, 1]
-    assert band.min() == pytest.approx(draws[:, 2].min()) and band.max() == pytest.approx(draws[:, 2].max())
-    assert [ax.get_visible() for ax in axes.flat] == [True, True, True, False]
+def test_every_layer_has_a_row_the_first_at_the_bottom(rng):
+    alone, added = rng.random((2, 3, 12))
+    figure, axes = plt.subplots(3, 1)
+    assert draw.plot_layer_rows(alone, added, NAMES, axes) is axes
+    for l, ax in enumerate(axes[::-1]):
+        assert ax.get_ylabel() == NAMES[l]
+        assert [area.get_data().values.tolist() for area in ax.patches] == [alone[l].tolist(), added[l].tolist()]
+    assert len({ax.patches[0].get_facecolor() for ax in axes}) == 3
     figure.canvas.draw()
     plt.close(figure)
 

@@ -13,6 +13,7 @@ from chapters.mimicry import experiment
 from chapters.mimicry.experiment import against, mean_regions, random_labels, train_student
 from chapters.shared.side_by_side import train_side_by_side
 
+pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
 OPTIONS = {"learning_rates": [0.05], "n_steps": 400, "batch_size": 16}
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from chapters.shared.training import train
 
+pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
+
 
 def quadratic(params, batch):
     return 0.5 * jnp.sum(params["w"] ** 2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from chapters.spectra import figures as draw
 from chapters.spectra.study import scan_tails
@@ -9,16 +10,26 @@ from chapters.spectra.study import scan_tails
 
 def test_the_chosen_tail_is_the_lowest_point(rng, ax):
     scan = scan_tails(rng.pareto(2.0, 50) + 1)
-    draw.plot_tail_scan(scan, ax, np.array([1.5, np.nan, 2.0]))
-    curve, cross, strokes = ax.lines
+    draw.plot_tail_scan(scan, ax)
+    curve, cross = ax.lines
     assert cross.get_ydata()[0] == curve.get_ydata().min() and cross.get_xdata()[0] == scan.x_min[scan.best]
-    assert strokes.get_xdata().tolist() == [1.5, 2.0]
+
+
+def test_the_law_of_a_tail_begins_at_its_first_eigenvalue_and_falls_as_it_says(rng, ax):
+    values = np.sort(rng.pareto(2.0, 50) + 1)
+    scan = scan_tails(values)
+    draw.plot_tail_law(values, scan, (values / 2, values), ax)
+    body, tail, law = ax.lines
+    x, y = law.get_data()
+    assert x[0] == scan.x_min[scan.best] and y[0] == tail.get_ydata()[0] == scan.n_tail[scan.best] / 50
+    assert np.log(y[-1] / y[0]) / np.log(x[-1] / x[0]) == pytest.approx(1 - scan.alpha[scan.best])
+    assert len(body.get_xdata()) + len(tail.get_xdata()) == 50
 
 
 def test_the_interval_stands_at_the_chosen_tail(rng, ax):
     scan = scan_tails(rng.pareto(2.0, 50) + 1)
     draw.plot_tail_exponents(scan, ax, (2.0, 40.0))
-    (bar,) = ax.collections[0].get_segments()
+    (bar,) = ax.collections[-1].get_segments()
     np.testing.assert_array_equal(bar[:, 1], [2.0, 40.0])
     assert bar[0, 0] == scan.x_min[scan.best] and ax.get_ylim()[1] > 40
 

@@ -30,10 +30,11 @@ def test_p_values_are_cumulated(ax):
     assert [*x] == [0, 0.2, 0.8, 1] and [*y] == [0, 0.5, 1, 1]
 
 
-def test_lines_only_where_there_is_something_to_fit(ax):
+def test_every_family_has_its_points_and_no_line_is_fitted(ax):
     table = pd.DataFrame({"family": ["a"] * 3 + ["b"] * 3, "error": [1.0, 2, 3, 4, 5, 6], "x": [1.0, 2, 3, 7, 7, 7]})
     resnet_choices.plot_errors(table, "x", ax, "x")
-    assert [len(line.get_xdata()) for line in ax.lines] == [3, 2, 3]
+    assert [line.get_xdata().tolist() for line in ax.lines] == [[1, 2, 3], [7, 7, 7]]
+    assert {line.get_linestyle() for line in ax.lines} == {"None"}
 
 
 def test_every_combination_is_counted_where_it_lies():

@@ -16,6 +16,7 @@ def networks():
     return stored_networks()
 
 
+@pytest.mark.slow
 def test_the_stored_fits_come_out_again(networks):
     """Exponents of a whole network, and the full tests of its smallest layer."""
     before = fits.stored_fits()["resnet20"]

@@ -22,3 +22,11 @@ def test_estimates_have_their_intervals_from_the_top(ax):
     assert points["group a"] == [0.2, -0.4] and points["group b"] == [0.2, 0.2]
     np.testing.assert_allclose(ax.collections[1].get_segments()[0][:, 0], [0.025, 0.975])
     assert [text.get_text() for text in ax.get_yticklabels()] == ["first", "second"] and ax.yaxis_inverted()
+
+
+def test_sources_have_filled_and_hollow_marks_and_gaps(ax):
+    rows = {"a": ((0.5, 0.4, 0.6), (0.1, -0.1, 0.2)), "b": (None, (0.2, 0.1, 0.3)), "c": ((-0.9, -1.0, -0.8), None)}
+    draw.plot_sources(rows, ("alone", "fixed"), ax)
+    alone, fixed = (line for line in ax.get_lines() if line.get_label() in ("alone", "fixed"))
+    assert alone.get_xdata().tolist() == [0.5, -0.9] and fixed.get_xdata().tolist() == [0.1, 0.2]
+    assert [round(place) for place in alone.get_ydata()] == [0, 2] and fixed.get_markerfacecolor() == "white"

@@ -33,6 +33,7 @@ def test_the_stored_networks_are_the_planned_ones(content, table):
     assert [len(layers) for layers in content["values"]["alpha"]] == table["depth"].tolist()
 
 
+@pytest.mark.slow
 def test_a_small_network_is_measured_again_as_stored(content):
     settings = content["settings"]
     again = measure(trainings(settings)[4], settings, draw_from=4 * settings["n_null"])
@@ -157,3 +158,21 @@ def test_estimates():
 def test_unknown_columns_are_told():
     with pytest.raises(ValueError, match=r"column: found 'alhpa'.*Did you mean 'alpha'"):
         within(networks(0), "alhpa")
+
+
+def test_the_summary_takes_its_numbers_from_both_chapters(table):
+    published, own = (
+        study.published_sources(stored("published_metrics")["values"]),
+        study.own_sources(table, n_resamples=5),
+    )
+    assert list(published) == list(own) == list(study.SUMMARY)
+    missing = {label: [pair is None for pair in (*published[label], *own[label])] for label in study.SUMMARY}
+    assert missing["α̂ of shuffled weights"] == [True, True, False, False] and not any(missing["α̂"])
+    assert missing["number of parameters"] == [False, False, True, True] and missing["norm"] == [
+        False,
+        False,
+        False,
+        True,
+    ]
+    plain = [within(part, "alpha", n_resamples=5).value for part in study.halves(table).values()]
+    assert own["α"][0][0] == pytest.approx(-np.mean(plain)), "of the error, where the other figures have accuracy"

@@ -1,0 +1,44 @@
+// Wide formulas and tables scroll inside their own box. Each box that does so says on which side there is more
+// (custom.css fades that edge), can be reached with the keyboard, and has a name for screen readers.
+(() => {
+  const names = {
+    "mjx-container[display='true']": "",
+    ".pst-scrollable-table-container, .text_html": "Wide table, scrolls sideways",
+    ".import-graph-frame": "Wide drawing, scrolls sideways",
+  };
+
+  function mark(box) {
+    const left = box.scrollLeft;
+    const right = box.scrollWidth - box.clientWidth - left;
+    box.classList.toggle("more-left", left > 2);
+    box.classList.toggle("more-right", right > 2);
+  }
+
+  function watch(box, name) {
+    const scrolls = box.scrollWidth > box.clientWidth + 1;
+    if (scrolls) {
+      box.tabIndex = 0;
+      if (name) {
+        box.setAttribute("role", "group");
+        box.setAttribute("aria-label", name);
+      }
+    }
+    mark(box);
+  }
+
+  function start() {
+    const sizes = new ResizeObserver((changed) => changed.forEach(({ target }) => watch(target, target.dataset.scrolls)));
+    for (const [boxes, name] of Object.entries(names)) {
+      for (const box of document.querySelectorAll(`.bd-content :is(${boxes})`)) {
+        box.dataset.scrolls = name;
+        box.addEventListener("scroll", () => mark(box), { passive: true });
+        sizes.observe(box);
+      }
+    }
+  }
+
+  window.addEventListener("load", () => {
+    const formulas = window.MathJax && window.MathJax.startup && window.MathJax.startup.promise;
+    Promise.resolve(formulas).then(start);
+  });
+})();

@@ -1,0 +1,109 @@
+"""Norms, ranks and entropy of one spectrum: what capacity metrics were before exponents (paper 3, Eqs 5 and 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from capcore.spectra.exponents import usable
+from capcore.validation import finite_number
+
+
+@dataclass(frozen=True)
+class Norms:
+    """What a spectrum says without a fit. Logarithms are to base 10; norms are of W as it was scaled and divided.
+
+    Attributes
+    ----------
+    lambda_max : float
+        Largest eigenvalue, the squared spectral norm.
+    log_spectral : float
+        Its logarithm.
+    log_frobenius : float
+        Logarithm of Σλ = ‖W‖²_F.
+    stable_rank : float
+        Σλ/λ_max, at least one and at most the rank.
+    log_stable_rank : float
+        log Σλ / log λ_max, paper 3, Eq. 6. Unlike the stable rank it depends on the units of the weights: it diverges
+        as λ_max approaches one and is negative where the two lie on either side of it. NaN at exactly one.
+    entropy : float
+        −Σ p ln p / ln(rank) with p = λ/Σλ; one for equal eigenvalues, zero for one direction.
+    rank : int
+        Eigenvalues above rounding.
+    """
+
+    lambda_max: float
+    log_spectral: float
+    log_frobenius: float
+    stable_rank: float
+    log_stable_rank: float
+    entropy: float
+    rank: int
+
+
+def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> Norms:
+    """The :class:`~capcore.spectra.norms.Norms` of a spectrum.
+
+    Parameters
+    ----------
+    eigenvalues : (M,) array_like
+        Non-negative, in any order.
+    threshold : float, optional
+        Eigenvalues up to it are zero; see :func:`~capcore.spectra.exponents.usable`.
+
+    Raises
+    ------
+    ValueError
+        Where none is positive.
+
+    Examples
+    --------
+    >>> found = spectrum_norms([100.0, 100.0, 0.0])
+    >>> found.stable_rank, found.rank, round(found.log_stable_rank, 2), round(found.entropy, 6)
+    (2.0, 2, 1.15, 1.0)
+    """
+    part = usable(eigenvalues, threshold)
+    if not len(part.values):
+        raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
+    largest, rank = float(part.values[-1]), len(part.values)
+    log_spectral = float(part.logs[-1] / np.log(10))
+    log_frobenius = float(logsumexp(part.logs) / np.log(10))
+    share = np.exp(part.logs - logsumexp(part.logs))
+    entropy = float(-(share * np.log(share)).sum() / np.log(rank)) if rank > 1 else 0.0
+    ratio = log_frobenius / log_spectral if log_spectral else np.nan
+    return Norms(
+        largest,
+        log_spectral,
+        log_frobenius,
+        float(np.exp(part.logs - part.logs[-1]).sum()),
+        float(ratio),
+        entropy,
+        rank,
+    )
+
+
+def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None = None) -> float:
+    """log₁₀ Σ λ^α, the logarithm of the α-norm; NaN for an exponent that is NaN, as of a failed fit.
+
+    Parameters
+    ----------
+    eigenvalues : (M,) array_like
+        Non-negative, in any order.
+    alpha : float
+        The exponent.
+    threshold : float, optional
+        Eigenvalues up to it are zero.
+
+    Examples
+    --------
+    >>> round(log_alpha_norm([10.0, 10.0], 3.0), 3)
+    3.301
+    """
+    if np.isnan(alpha):
+        return float("nan")
+    part = usable(eigenvalues, threshold)
+    if not len(part.values):
+        raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
+    return float(logsumexp(finite_number(alpha, "alpha") * part.logs) / np.log(10))

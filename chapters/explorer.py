@@ -1,0 +1,47 @@
+"""Figures that the reader operates: a picture everywhere, and live on a page of the book.
+
+The output of a cell holds the picture, as of any other figure, and as JSON the kind of explorer with its data.
+JupyterLab, GitHub, papermill and print show the picture; ``book/_ext/explorer.py`` brings the data onto the page, and
+``book/_static/explorer/<kind>.js`` draws them there. The contract of such a file heads ``shell.js`` in that folder.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+MIME = "application/vnd.capcore.explorer+json"
+
+
+def explorer(kind: str, data: str | dict[str, Any], figure: Any = None) -> None:
+    """Show a figure as a picture that becomes an explorer in the book. :func:`chapters.publish.caption` follows.
+
+    Parameters
+    ----------
+    kind : the script in ``book/_static/explorer`` that draws it. figure : the picture; by default the current figure.
+    data : name of a stored result, whose values the page will hold; or values of plain types, rounded so that
+        processors agree, which are kept in the notebook.
+
+    Outside a notebook nothing happens. Raises ``FileNotFoundError`` and ``StaleResultsError`` as ``stored`` does.
+    """
+    from IPython.core.getipython import get_ipython
+
+    content = {"kind": kind, "stored": _checked(data)} if isinstance(data, str) else {"kind": kind, "data": data}
+    if get_ipython() is None:
+        return
+    import matplotlib.pyplot as plt
+    from IPython.display import publish_display_data
+
+    from chapters.pictures import picture
+
+    figure = plt.gcf() if figure is None else figure
+    shown, metadata = picture(figure)
+    plt.close(figure)
+    publish_display_data({**shown, MIME: content}, metadata)
+
+
+def _checked(name: str) -> str:
+    """The name of a stored result that the present code has made."""
+    from chapters.stored import stored
+
+    stored(name)
+    return name

@@ -1,0 +1,42 @@
+"""How far the trained coefficients of 64 inputs move when one coefficient of their target does, input by input.
+
+``python -m chapters run optimum_responses`` makes it again, in seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from capcore.processes import PowerLaw
+from chapters.gaussian_prediction.response import answers
+from chapters.gaussian_prediction.study import models_by_channels
+from chapters.shared.survey import case
+
+SETTINGS: dict[str, Any] = {"channels": [1, 2, 4], "n_layers": 6, "kernel_size": 2, "seed": 0}
+QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 3}
+
+
+def run(settings: dict[str, Any] = SETTINGS) -> dict[str, Any]:
+    """Model → what it does when a coefficient of its target moves by one, to first order; plain types.
+
+    ``columns`` holds for each input the move of all trained coefficients, lag 0 first, to four decimals; ``squares``
+    its squared length, ``capacities`` the inputs' own, and ``bounds`` the range of the one over the other.
+    """
+    found = {}
+    for label, model in models_by_channels(settings["channels"], settings["n_layers"], settings["kernel_size"]).items():
+        trained = case(model, PowerLaw(), settings["seed"])
+        answer = answers(model, trained)
+        found[label] = {
+            "total": trained.allocation.total,
+            "bounds": _digits(np.array(answer.bounds)),
+            "capacities": _digits(answer.capacities),
+            "squares": _digits(answer.squares),
+            "columns": (answer.matrix.T.round(4) + 0.0).tolist(),
+        }
+    return found
+
+
+def _digits(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.6g}") for value in values]

@@ -1,0 +1,106 @@
+"""How a figure leaves a notebook: as one output with the pictures that its readers need.
+
+``picture(figure)`` gives the output's data and metadata. A notebook holds a PNG with twice the pixels of the page, in
+a palette of colours, which GitHub and JupyterLab show. While the book is built (``CAPCORE_FIGURES=book``) there is
+also an SVG, and in the metadata a second one for phones (``chapters.phone``), which the book's extension ``pictures``
+puts side by side for the browser to choose from. A figure whose SVG would be heavier than :data:`HEAVIEST` has its
+densest parts as pixels in it. The same figure always gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO, StringIO
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
+
+DPI = 192  # twice the 96 pixels to the inch of a page
+HEAVIEST = 300_000  # bytes of an SVG
+DENSE = 1000  # corners and marks of one part of a figure that an SVG holds as lines
+
+MARGIN = 0.02  # inches of white around a figure
+
+Bundle = tuple[dict[str, str], dict[str, Any]]
+
+
+def picture(figure: Figure) -> Bundle:
+    """Data and metadata of a notebook's output that shows ``figure``; afterwards the figure is no longer the same.
+
+    Pictures are left out where the environment says ``CAPCORE_FIGURES=off``.
+    """
+    wanted = os.environ.get("CAPCORE_FIGURES", "on")
+    data: dict[str, str] = {"text/plain": repr(figure)}
+    metadata: dict[str, Any] = {}
+    if wanted == "off":
+        return data, metadata
+    with laid_out(figure) as box:
+        data["image/png"], metadata["image/png"] = png(figure, box)
+        if wanted == "book":
+            data["image/svg+xml"] = svg(figure, box)
+    if wanted == "book":
+        from chapters.phone import narrow
+
+        with laid_out(narrow(figure)) as box:
+            metadata["capcore"] = {"narrow": svg(figure, box)}
+    return data, metadata
+
+
+@contextmanager
+def laid_out(figure: Figure) -> Iterator[Bbox]:
+    """Place everything in ``figure`` once for all pictures of it; gives the part of it that is not empty."""
+    engine = figure.get_layout_engine()
+    if engine is None:
+        figure.draw_without_rendering()
+    else:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+    yield figure.get_tightbbox().padded(MARGIN)
+    if engine is not None:
+        figure.set_layout_engine(engine)
+
+
+def png(figure: Figure, box: Bbox) -> tuple[str, dict[str, int]]:
+    """The picture in base 64, and the size at which a page should show it."""
+    from PIL import Image
+
+    drawn = BytesIO()
+    figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=box)
+    image = Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    packed = BytesIO()
+    image.save(packed, "png", optimize=True)
+    return b64encode(packed.getvalue()).decode(), {"width": image.width // 2, "height": image.height // 2}
+
+
+def svg(figure: Figure, box: Bbox) -> str:
+    """The figure as lines, with its densest parts as pixels where it would otherwise be too heavy."""
+    drawn = _svg(figure, box)
+    if len(drawn) <= HEAVIEST:
+        return drawn
+    for ax in figure.axes:
+        for artist in ax.get_children():
+            if _corners(artist) > DENSE:
+                artist.set_rasterized(True)
+    return _svg(figure, box)
+
+
+def _svg(figure: Figure, box: Bbox) -> str:
+    drawn = StringIO()
+    metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    figure.savefig(drawn, format="svg", dpi=DPI, bbox_inches=box, metadata=metadata)
+    paths = re.compile(r'(?<= d=")[^"]*')
+    return paths.sub(lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), drawn.getvalue())
+
+
+def _corners(artist: Any) -> int:
+    """About how many points it takes to draw."""
+    if hasattr(artist, "get_offsets"):
+        return len(artist.get_offsets()) * 4 + sum(len(path.vertices) for path in artist.get_paths())
+    path = getattr(artist, "get_path", None)
+    marks = 4 if getattr(artist, "get_marker", lambda: "None")() not in ("None", "", None) else 1
+    return marks * len(path().vertices) if path is not None else 0

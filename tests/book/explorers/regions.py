@@ -1,0 +1,35 @@
+"""Regions along training: states, and the polygons into which the package cuts the plane."""
+
+import numpy as np
+
+from chapters.linear_regions import plane
+from chapters.stored import stored
+
+PAGES = ["notebooks/linear_regions"]
+POINT = (0.8, 0.85)
+TOLERANCE = 1e-9
+STATES = [
+    {"step": 0},
+    {"step": 1},
+    {"step": 4, "measure": "linear"},
+    {"step": 7, "measure": "circle"},
+    {"step": 10, "measure": "test"},
+    {"labels": "shuffled", "step": 0},
+    {"labels": "shuffled", "step": 2},
+    {"labels": "shuffled", "step": 5},
+    {"labels": "shuffled", "step": 9, "measure": "train"},
+    {"labels": "shuffled", "step": 11},
+]
+
+
+def expected(state):
+    """Number, areas and boundaries of the polygons of the same network."""
+    values = stored("plane_networks")["values"]
+    of_kind = values["kinds"][state["labels"]]
+    found = plane.cut(plane.unpacked(of_kind["networks"][state["step"]]), values["half"])
+    return {
+        "polygons": found.n_patterns,
+        "areas": np.sort(found.areas),
+        "boundary": found.boundary_length,
+        **{name: of_kind[name][state["step"]] for name in plane.MEASURES},
+    }
