@@ -15,13 +15,17 @@ MIME = "application/vnd.capcore.explorer+json"
 def explorer(kind: str, data: str | dict[str, Any], figure: Any = None) -> None:
     """Show a figure as a picture that becomes an explorer in the book. :func:`chapters.publish.caption` follows.
 
+    Outside a notebook nothing happens. Raises ``FileNotFoundError`` and ``StaleResultsError`` as ``stored`` does.
+
     Parameters
     ----------
-    kind : the script in ``book/_static/explorer`` that draws it. figure : the picture; by default the current figure.
-    data : name of a stored result, whose values the page will hold; or values of plain types, rounded so that
+    kind : str
+        The script in ``book/_static/explorer`` that draws it.
+    data : str or dict
+        Name of a stored result, whose values the page will hold; or values of plain types, rounded so that
         processors agree, which are kept in the notebook.
-
-    Outside a notebook nothing happens. Raises ``FileNotFoundError`` and ``StaleResultsError`` as ``stored`` does.
+    figure : Figure, optional
+        The picture; by default the current figure.
     """
     from IPython.core.getipython import get_ipython
 

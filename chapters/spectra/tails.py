@@ -18,8 +18,8 @@ from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law
 from capcore.spectra.noise import layer_generator, null_weights
 from capcore.spectra.power_law import fit_power_law, fit_power_laws
+from chapters import stored as results
 from chapters.spectra.experiment import Training, training_path
-from chapters.stored import path_of, stored
 
 SETTINGS: dict[str, Any] = {
     "layer": "layer2",
@@ -132,8 +132,8 @@ def published(network: str, layer: str) -> tuple[np.ndarray, tuple[int, int, int
 
     Its weights are other people's and are not here; ``resnet_spectra`` has the spectra, one layer after another.
     """
-    content = stored("resnet_spectra")["values"]
-    with np.load(path_of("resnet_spectra").with_name(content["arrays"]), allow_pickle=False) as file:
+    content = results.stored("resnet_spectra")["values"]
+    with np.load(results.path_of("resnet_spectra").with_name(content["arrays"]), allow_pickle=False) as file:
         values = file[f"{network}.slices"]
     for name, _, *shape in content["networks"][network]["tensors"]:
         if len(shape) > 1:

@@ -58,7 +58,7 @@ def test_an_explorer_in_a_book(small_book):
         assert found["data-kind"] == found["data-name"] == "tiny"
         assert json.loads(found.script.string) == DATA and found.script["type"] == "application/json"
         assert found.img["alt"] == "A line that rises."
-        assert (book.root / "_build/html/book" / found.img["src"]).read_bytes().startswith(b"\x89PNG")
+        assert (book.root / "_build/html/book" / found.img["src"]).is_file()
         figure = found.find_parent("figure")
         assert figure.figcaption and len(figure.find_all("img")) == 1
         assert scripts(book, page) == SCRIPTS
