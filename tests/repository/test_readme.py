@@ -15,7 +15,7 @@ FENCES = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 LINES = [line for language, text in FENCES if language == "console" for line in text.splitlines()]
 COMMANDS = [line for line in LINES if line != "mkdir -p _build"]
 ONE_SCREEN = 45  # lines
-LIGHTER = {"papermill": "-p large 16 -p max_iterations 100 -p n_starts 1"}
+LIGHTER = {"papermill": "-p large 16 -p max_iterations 100"}
 """What is added to a command: its chapter would train a model of millions of parameters, half a minute long."""
 
 
