@@ -65,7 +65,7 @@ def _shades(palette: str, values: Sequence[Any]) -> list[tuple]:
     given = np.array([to_rgb(colour) for colour in palette.split()])
     numbers = [each for each in values if isinstance(each, int | np.integer) and 1 <= each <= 8]
     if len(numbers) == len(values) > 0:
-        places = 1 + 7 * (np.sqrt(numbers) - 1) / (np.sqrt(8) - 1)
+        places = 1 + 7 * (np.sqrt(np.asarray(numbers, dtype=float)) - 1) / (np.sqrt(8) - 1)
     else:
         places = np.linspace(0, len(given) - 1, len(values) + 1)[1:]
     return [tuple(float(np.interp(place, range(len(given)), part)) for part in given.T) for place in places]
