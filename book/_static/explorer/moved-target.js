@@ -89,8 +89,8 @@
         line(curve(-4, 5), { stroke: colours.series(0), strokeWidth: 1.2, strokeDasharray: "1.5 3" }),
         line(curve(...model.use), { stroke: colours.series(0), strokeWidth: 2.6 }),
         line([after.target, after.model], { stroke: colours.text, strokeDasharray: "2 3" }),
-        text(plus(centre, before.space, -0.88), "along 𝒦", { fill: colours.series(1), dy: -9 }),
-        text(plus(centre, across, -0.8), "across 𝒦: 𝒦⊥", { fill: colours.series(2), dy: -9 }),
+        text(plus(centre, before.space, -0.88), "along 𝒦", { fill: colours.text, dy: -9 }),
+        text(plus(centre, across, -0.8), "across 𝒦: 𝒦⊥", { fill: colours.text, dy: -9 }),
         move(before.target, after.target, colours.accent),
         move(before.model, after.model, colours.series(0)),
         dots([before.target], { stroke: colours.accent, fill: colours.surface }),
@@ -119,9 +119,9 @@
         each((tip, end, stroke) => line([tip, end], { stroke, strokeDasharray: "2 3" })),
         each((tip, end, stroke) =>
           Plot.arrow([tip], { x1: 0, y1: 0, x2: (d) => d[0], y2: (d) => d[1], stroke, strokeWidth: 2 })),
-        Plot.text([[1, -0.02]], { text: [names[0]], fill: looks[0], dy: 12, textAnchor: "end", fontWeight: "bold" }),
-        Plot.text([[0, 1]], { text: [names[1]], fill: looks[1], dy: -9, textAnchor: "middle", fontWeight: "bold" }),
-        Plot.text([plus([0, 0], k, 1.05)], { text: ["𝒦"], fill: colours.series(1), dy: -9, fontSize: 13 }),
+        Plot.text([[1, -0.02]], { text: [names[0]], fill: colours.text, dy: 12, textAnchor: "end", fontWeight: "bold" }),
+        Plot.text([[0, 1]], { text: [names[1]], fill: colours.text, dy: -9, textAnchor: "middle", fontWeight: "bold" }),
+        Plot.text([plus([0, 0], k, 1.05)], { text: ["𝒦"], fill: colours.text, dy: -9, fontSize: 13 }),
       ],
     });
   }
