@@ -143,7 +143,7 @@ CapExplorer.register("jumps", (() => {
       { name: "depth", label: "Layers", type: "range", min: 0, max: data.depths.length - 1, value: 0,
         format: (i) => data.depths[i].toLocaleString("en") },
       { name: "exponent", label: "Weights ∝ 1/Lᵃ, a", type: "range", min: 0, max: 1, step: 0.25, value: 0.5 },
-      { name: "spread", label: `Spread D, at ${data.depths[0]} layers`, type: "range", min: 0, max: most, value: 0,
+      { name: "spread", label: `D at ${data.depths[0]} layers`, type: "range", min: 0, max: most, value: 0,
         format: (i) => String(data.spreads[i]) },
       { name: "ratio", label: "Dilation ratio", type: "range", min: 0, max: RATIOS.length - 1, value: 0,
         format: (i) => String(RATIOS[i]) },
@@ -222,8 +222,8 @@ CapExplorer.register("jumps", (() => {
       figure,
       label: `Above, ${UNITS} units of capacity on their way from the output to the input. Below, the capacity of each position: `
         + `for ${depth} layers, for many layers, and by the heat equation.`,
-      readout: `At the output's own position ${three(own.layers)}; many layers ${three(own.lattice)}, heat equation ${three(own.heat)}. `
-        + `${depth} layers misplace ${percent(off.layers)} of the law of many layers, which differs from the heat equation by ${percent(off.heat)}. `
+      readout: `At the output's own position: ${three(own.layers)}; many layers ${three(own.lattice)}; heat equation ${three(own.heat)}. `
+        + `Share misplaced: ${percent(off.layers)} between ${depth} and many layers, ${percent(off.heat)} between many layers and the heat equation. `
         + `Standard deviation ${three(deviation(layers))} positions.${where}`,
       table: {
         head: ["position", `${depth} layers`, "many layers", "heat equation"],

@@ -9,7 +9,10 @@ from chapters.audio_scale.halves import hidden_channels
 
 PAGES = ["notebooks/audio_scale"]
 POINT = (0.9, 0.3)
-TOLERANCE = 2e-4  # of capacities stored with four decimals, from two routes that agree to 1e-4
+TOLERANCE = {  # capacities have four decimals and are above one half, losses four digits; two routes agree to 1e-4
+    **{name: {"rtol": 4e-4} for name in ("per_octave", "per_input", "chosen", "far")},
+    "loss": {"rtol": 1e-3},
+}
 STATES = [
     {"layers": 6, "lower": 1, "upper": 1, "octave": 0},
     {"layers": 6, "lower": 4, "upper": 4, "octave": 1},
