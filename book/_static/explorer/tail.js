@@ -152,7 +152,7 @@
     ];
     let x = 4, y = 12;
     for (const [sign, colour, text] of items) {
-      const long = 30 + 5.8 * text.length;
+      const long = 26 + 5.8 * text.length;
       if (x + long > width + 14 && x > 4) [x, y] = [4, y + 17];
       const entry = figure.append("text").attr("x", x).attr("y", y).attr("fill", "currentColor");
       entry.append("tspan").attr("fill", colour).text(sign);
