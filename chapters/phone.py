@@ -31,7 +31,8 @@ def narrow(figure: Figure, width: float = WIDTH) -> Figure:
     >>> import matplotlib.pyplot as plt
     >>> figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.0), layout="constrained")
     >>> figure.draw_without_rendering()
-    >>> narrow(figure).get_figwidth() < 4 and axes[1].get_position().y1 < axes[0].get_position().y0
+    >>> _ = narrow(figure)
+    >>> bool(figure.get_figwidth() < 4 and axes[1].get_position().y1 < axes[0].get_position().y0)
     True
     """
     panels = _in_order([ax for ax in figure.axes if _place(ax) is not None and not hasattr(ax, "_colorbar")])

@@ -4,7 +4,7 @@ import nbformat
 import pytest
 
 from chapters import claims
-from scripts.export_landing_figure import NOTEBOOK, TARGET, landing_figure
+from tests.notebooks.conftest import NOTEBOOKS
 from tests.notebooks.conftest import said as text
 
 QUICK = {"channels": [1, 2], "large": 16, "max_iterations": 30}
@@ -48,7 +48,7 @@ def test_a_singular_target_is_described_as_such(drawn, recorded):
 
 
 def test_the_text_says_what_was_found():
-    said = text(nbformat.read(NOTEBOOK, as_version=4))
+    said = text(nbformat.read(NOTEBOOKS / "hierarchical.ipynb", as_version=4))
     assert "the same κ at 16 of 16 widths. At 8 channels κ reaches $n$ = 64" in said
     assert "the latest 1, 4, 5, 9, 17, 18, 26 and finally 64 inputs" in said
     assert "the latest 4 inputs hold 4 of 20 units" in said
@@ -83,14 +83,3 @@ def check(values):
 )
 def test_refused_parameters(refused, parameters, message):
     refused("hierarchical", message, **parameters)
-
-
-def test_the_landing_picture_is_the_notebooks():
-    assert TARGET.read_bytes() == landing_figure(), "run python scripts/export_landing_figure.py"
-
-
-def test_a_notebook_without_the_landing_figure_is_refused(tmp_path):
-    path = tmp_path / "empty.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(), path)
-    with pytest.raises(LookupError, match="found no executed figure 'fig-landing'"):
-        landing_figure(path)
