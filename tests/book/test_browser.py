@@ -83,7 +83,7 @@ def theme_of(page):
 
 
 def weight(site, address, requests):
-    """Bytes of the files that the page has asked for, as servers send them; on a disk they are two to three times more."""
+    """Bytes of the files that the page has asked for, as servers send them; up to three times as many on a disk."""
     return sum(compressed(site / urlsplit(url).path.lstrip("/")) for url in set(requests) if url.startswith(address))
 
 
