@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def plot_ratios(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax
         at, beside = (n_inputs[-1], multiples[-1]), (5, -9)
         name = ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points", va="center")
         if n_inputs[-1] < longest:  # no room beside it on a phone
-            when_narrow(ax.figure, lambda name=name: name.set(position=(-8, -24)))
+            when_narrow(ax.figure, partial(name.set, position=(-8, -24)))
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="multiple of an even share")
     ax.set_xlim(right=20 * ax.get_xlim()[1])

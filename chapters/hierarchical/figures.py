@@ -93,12 +93,13 @@ def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -
 
 
 def _spread(texts: Sequence[Text], apart: float) -> None:
-    """Move texts that stand closer than ``apart``, the first of them to the right and the others to the left."""
-    least = texts[0].get_position()[0] - apart
-    for text in texts:
-        x, y = text.get_position()
-        text.set_position((max(x, least), y))
-        least = max(x, least) + apart
+    """Push texts, sorted by where they stand, to both sides until none is closer than ``apart`` to the next."""
+    places = [text.get_position()[0] for text in texts]
+    for i in [*range(len(places) - 1)] * 50:
+        push = max(apart - places[i + 1] + places[i], 0) / 2
+        places[i], places[i + 1] = places[i] - push, places[i + 1] + push
+    for text, place in zip(texts, places, strict=True):
+        text.set_x(place)
 
 
 def plot_lines(profiles: Mapping[str, np.ndarray], ax: Axes, colours: Mapping[str, object], xlabel: str = "") -> Axes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -80,7 +81,7 @@ def plot_nested(overlaps: np.ndarray, names: Sequence[str], n_inputs: int, ax: A
         outer = [cell for cell in own if cell[way] == max(each[way] for each in own)]
         at = np.mean(outer, axis=0) - 0.1 * depth * np.eye(2)[way]
         text = ax.text(at[0], at[1], f"{name}\n{len(own)}", ha="center", va="center", fontsize=8)
-        when_narrow(ax.figure, lambda text=text: text.set_text(text.get_text().replace(" ", "\n")))
+        when_narrow(ax.figure, partial(text.set_text, text.get_text().replace(" ", "\n")))
     rest = everything.difference(*cells)
     if rest:
         x, y = np.mean([*rest], axis=0)
