@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.legend import Legend
 from matplotlib.text import Text
-from matplotlib.ticker import FixedLocator
+from matplotlib.ticker import AutoLocator, FixedLocator
 from matplotlib.transforms import ScaledTranslation
 
 INSIDE = (0.62, 0.25)  # most of a panel's width, and of its area, that a legend inside it may take
@@ -68,6 +68,13 @@ def thin(axis: Axis) -> None:
             axis.set_ticks(places[::2], names[::2])
         else:
             axis.set_ticks(places[::2])
+
+
+def keep_whole(axis: Axis) -> None:
+    """Have whole numbers at the ticks of a narrower axis, too, if there were no others."""
+    locator = axis.get_major_locator()
+    if isinstance(locator, AutoLocator) and all(place == round(place) for place in axis.get_ticklocs()):
+        locator.set_params(integer=True)
 
 
 def _wrap(text: Text, room: float) -> None:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import GridSpec, SubplotSpec
 
-from chapters.fitting import fit_columns, fit_labels, names_rows, place_legend, thin
+from chapters.fitting import fit_columns, fit_labels, keep_whole, names_rows, place_legend, thin
 
 WIDTH = 3.65  # inches: 350 pixels, the column of text on a phone of 390
 BESIDE = 0.8  # inches that labels of a panel take above and below it, until they are measured
@@ -40,6 +40,8 @@ def narrow(figure: Figure, width: float = WIDTH) -> Figure:
     for bar in [ax for ax in figure.axes if hasattr(ax, "_colorbar")]:
         _put_below(bar)
     _name_places(panels)
+    for ax in panels:
+        keep_whole(ax.xaxis)
     _stack(panels, heights)
     figure.set_size_inches(width, sum(heights) + BESIDE * len(panels))
     for change in vars(figure).get("when_narrow", []):

@@ -42,12 +42,12 @@ def picture(figure: Figure) -> Bundle:
     with laid_out(figure) as box:
         data["image/png"], metadata["image/png"] = png(figure, box)
         if wanted == "book":
-            data["image/svg+xml"] = svg(figure, box)
+            data["image/svg+xml"] = svg(figure)
     if wanted == "book":
         from chapters.phone import narrow
 
-        with laid_out(narrow(figure)) as box:
-            metadata["capcore"] = {"narrow": svg(figure, box)}
+        with laid_out(narrow(figure)):
+            metadata["capcore"] = {"narrow": svg(figure)}
     return data, metadata
 
 
@@ -70,6 +70,10 @@ def png(figure: Figure, box: Bbox) -> tuple[str, dict[str, int]]:
     from PIL import Image
 
     drawn = BytesIO()
+    before = figure.dpi
+    figure.set_dpi(DPI)
+    box = Bbox.union([box, figure.get_tightbbox()])  # letters may be wider than at the figure's own resolution
+    figure.set_dpi(before)
     figure.savefig(drawn, format="png", dpi=DPI, bbox_inches=box)
     image = Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE)
     packed = BytesIO()
@@ -77,22 +81,25 @@ def png(figure: Figure, box: Bbox) -> tuple[str, dict[str, int]]:
     return b64encode(packed.getvalue()).decode(), {"width": image.width // 2, "height": image.height // 2}
 
 
-def svg(figure: Figure, box: Bbox) -> str:
-    """The figure as lines, with its densest parts as pixels where it would otherwise be too heavy."""
-    drawn = _svg(figure, box)
+def svg(figure: Figure) -> str:
+    """The figure as lines, with its densest parts as pixels where it would otherwise be too heavy.
+
+    Letters that are lines are wider than those that are fitted to pixels, so that it has a box of its own.
+    """
+    drawn = _svg(figure)
     if len(drawn) <= HEAVIEST:
         return drawn
     for ax in figure.axes:
         for artist in ax.get_children():
             if _corners(artist) > DENSE:
                 artist.set_rasterized(True)
-    return _svg(figure, box)
+    return _svg(figure)
 
 
-def _svg(figure: Figure, box: Bbox) -> str:
+def _svg(figure: Figure) -> str:
     drawn = StringIO()
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(drawn, format="svg", dpi=DPI, bbox_inches=box, metadata=metadata)
+    figure.savefig(drawn, format="svg", dpi=DPI, bbox_inches="tight", pad_inches=MARGIN, metadata=metadata)
     text = re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), drawn.getvalue())
     return re.sub(r"(?<=data:image/png;base64,)[^\"]+", lambda pixels: _packed(pixels[0]), text)
 

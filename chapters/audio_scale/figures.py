@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 from capcore.large.allocation import octave_edges
+from chapters.phone import when_narrow
 
 
 def plot_octave_capacities(
@@ -64,10 +66,13 @@ def plot_ratios(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], ax
     ----------
     lines : label → (numbers of inputs, multiples).
     """
+    longest = max(max(n_inputs) for n_inputs, _ in lines.values())
     for label, (n_inputs, multiples) in lines.items():
         (line,) = ax.plot(n_inputs, multiples, marker="o", markersize=3)
         at, beside = (n_inputs[-1], multiples[-1]), (5, -9)
-        ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points", va="center")
+        name = ax.annotate(label, at, beside, color=line.get_color(), textcoords="offset points", va="center")
+        if n_inputs[-1] < longest:  # no room beside it on a phone
+            when_narrow(ax.figure, partial(name.set, position=(-8, -24)))
     ax.axhline(1, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xscale="log", yscale="log", xlabel="inputs", ylabel="multiple of an even share")
     ax.set_xlim(right=20 * ax.get_xlim()[1])

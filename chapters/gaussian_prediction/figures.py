@@ -75,7 +75,7 @@ def plot_response_curves(steps: np.ndarray, curves: Mapping[str, np.ndarray], ax
         label, colour, dashes = LOOKS[kind]
         ax.loglog(steps, values, color=colour, linestyle=dashes, marker="o", markersize=3, label=label)
     ax.set(xlabel="length of the move ÷ length of the error", ylabel="response per unit of move")
-    ax.legend(title="the target moves", loc="center left", bbox_to_anchor=(0.0, 0.6))
+    ax.legend(title="the target moves", loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return ax
 
 

@@ -59,7 +59,7 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
         reached = {at + step for at in reached for step in steps}
     ax.plot(sorted(reached), [0] * len(reached), "|", color="0.3", markersize=5, zorder=1)
     ax.plot(0, arch.n_layers, "o", color="black", markersize=5, zorder=4)
-    ax.annotate("output", (0, arch.n_layers), (-8, 0), textcoords="offset points", ha="right", va="center")
+    ax.text(-1.5, arch.n_layers, "output", va="center")
     ax.set(ylim=(-0.3, arch.n_layers + 0.3), yticks=[], ylabel="inputs below, output above")
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
@@ -78,14 +78,28 @@ def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -
     colours = layer_colours(len(kernel_sizes))
     edges = np.arange(len(profile) + 1) - 0.5
     ax.stairs(profile, edges, fill=True, color="0.85")
+    addresses: list[Text] = []
     for lag, taps in enumerate(digits(kernel_sizes)):
         if np.count_nonzero(taps) <= 1:
             colour = colours[int(np.argmax(taps))] if taps.any() else "black"
             ax.stairs(profile[[lag]], edges[lag : lag + 2], fill=True, color=colour)
             address = "".join(map(str, taps[::-1]))
-            ax.text(lag, profile[lag] + 0.03, address, rotation=90, ha="center", va="bottom", fontsize=7)
+            addresses.append(
+                ax.text(lag, profile[lag] + 0.03, address, rotation=90, ha="center", va="bottom", fontsize=7)
+            )
+    when_narrow(ax.figure, lambda: _spread(addresses, len(profile) / 22))
     ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
     return ax
+
+
+def _spread(texts: Sequence[Text], apart: float) -> None:
+    """Push texts, sorted by where they stand, to both sides until none is closer than ``apart`` to the next."""
+    places = [text.get_position()[0] for text in texts]
+    for i in [*range(len(places) - 1)] * 50:
+        push = max(apart - places[i + 1] + places[i], 0) / 2
+        places[i], places[i + 1] = places[i] - push, places[i + 1] + push
+    for text, place in zip(texts, places, strict=True):
+        text.set_x(place)
 
 
 def plot_lines(profiles: Mapping[str, np.ndarray], ax: Axes, colours: Mapping[str, object], xlabel: str = "") -> Axes:

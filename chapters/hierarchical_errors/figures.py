@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
 from chapters.hierarchical_errors.study import PredictionErrors, ends, relative_to
+from chapters.publish import scientific
 
 
 def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_right: bool = False) -> Axes:
@@ -75,7 +76,9 @@ def plot_stopped_stacks(stacks: Mapping[str, Mapping[str, Any]], axes: Sequence[
     stacks : order → what ``stopped_stacks`` stored of it. axes : one each.
     """
     for (order, stack), ax in zip(stacks.items(), axes, strict=True):
-        end, lowest = ({"label": f"loss {stop['loss']:.0e}", "values": stop["per_input"]} for stop in ends(stack))
+        end, lowest = (
+            {"label": f"loss {scientific(stop['loss'])}", "values": stop["per_input"]} for stop in ends(stack)
+        )
         edges = np.arange(len(end["values"]) + 1) - 0.5
         ax.stairs(end["values"], edges, fill=True, color=CYCLE[0], alpha=0.6, label=end["label"])
         ax.stairs(lowest["values"], edges, baseline=None, color="black", linewidth=0.8, label=lowest["label"])

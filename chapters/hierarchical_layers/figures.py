@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from capcore.plotting import layer_colours
+from chapters.phone import when_narrow
 
 Cell = tuple[int, int]
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
@@ -78,7 +80,8 @@ def plot_nested(overlaps: np.ndarray, names: Sequence[str], n_inputs: int, ax: A
         way = int(l < half)  # up in the column, to the right in the row
         outer = [cell for cell in own if cell[way] == max(each[way] for each in own)]
         at = np.mean(outer, axis=0) - 0.1 * depth * np.eye(2)[way]
-        ax.text(at[0], at[1], f"{name}\n{len(own)}", ha="center", va="center", fontsize=8)
+        text = ax.text(at[0], at[1], f"{name}\n{len(own)}", ha="center", va="center", fontsize=8)
+        when_narrow(ax.figure, partial(text.set_text, text.get_text().replace(" ", "\n")))
     rest = everything.difference(*cells)
     if rest:
         x, y = np.mean([*rest], axis=0)

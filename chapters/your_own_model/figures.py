@@ -27,7 +27,7 @@ def plot_with_uncertainty(
     """
     low, high = np.quantile(draws, [0.1, 0.9], axis=0)
     lags = np.arange(len(estimate))
-    label = "80 % of simulated series"
+    label = "80% of simulated series"
     ax.fill_between(lags, low, high, step="mid", color=CYCLE[0], alpha=0.2, linewidth=0, label=label)
     for i, (label, values) in enumerate({"measured series": estimate, **others}.items()):
         ax.step(lags, values, where="mid", color=CYCLE[i], linestyle=("-", "--")[i % 2], label=label)

@@ -58,7 +58,10 @@ def test_an_explorer_in_a_book(small_book):
         assert found["data-kind"] == found["data-name"] == "tiny"
         assert json.loads(found.script.string) == DATA and found.script["type"] == "application/json"
         assert found.img["alt"] == "A line that rises."
-        assert (book.root / "_build/html/book" / found.img["src"]).is_file()
+        (phone,) = found.select("picture > source")
+        for picture in (found.img["src"], phone["srcset"]):
+            assert (book.root / "_build/html/book" / picture).is_file()
+        assert int(phone["width"]) < 360 < int(found.img["width"])
         figure = found.find_parent("figure")
         assert figure.figcaption and len(figure.find_all("img")) == 1
         assert scripts(book, page) == SCRIPTS

@@ -61,6 +61,15 @@ def test_a_notebook_holds_twice_the_pixels_and_the_book_two_more_pictures(monkey
     assert data == {"text/plain": "<Figure size 825x352 with 2 Axes>"} and metadata == {}
 
 
+def test_a_drawing_has_room_for_its_longest_label():
+    figure, ax = plt.subplots(figsize=(7.5, 3.2))
+    ax.set_yticks([0, 1], ["recurrent, 8 channels: 16 of 24", "dilated, 1 channel: 7 of 12"])
+    data, metadata = picture(figure)
+    for drawn in (data["image/svg+xml"], metadata["capcore"]["narrow"]):
+        starts = re.findall(r'<g id="text_\d+">.*?translate\(([-\d.]+)', drawn, flags=re.DOTALL)
+        assert min(map(float, starts)) > 0.5
+
+
 def test_dense_parts_are_pixels_where_the_drawing_would_be_too_heavy():
     figure, axes = panels()
     places = np.random.default_rng(0).normal(size=(2, 20_000))
@@ -147,3 +156,15 @@ def test_a_figure_can_say_what_else_changes():
     figure.draw_without_rendering()
     narrow(figure)
     assert ax.get_ylim() == (0, 7)
+
+
+@pytest.mark.parametrize(("longest", "wanted", "unwanted"), [(15.6, "5", "2.5"), (1.56, "0.25", "1.2")])
+def test_whole_numbers_at_ticks_stay_whole(longest, wanted, unwanted):
+    figure, ax = panels(1, 1)
+    ax.set_xlim(longest, -longest / 26)
+    figure.draw_without_rendering()
+    assert not {"2.5", "0.25"} & {text.get_text() for text in ax.get_xticklabels()}
+    narrow(figure)
+    figure.draw_without_rendering()
+    names = [text.get_text() for text in ax.get_xticklabels()]
+    assert wanted in names and unwanted not in names

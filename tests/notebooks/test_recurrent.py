@@ -28,7 +28,7 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_what_it_says_is_true_of_an_attained_target(run):
     text = said(run(NAME, **{**FAST, **VARIANTS["an attained target"]}))
-    assert "In this run they are not told apart" in text and "They do." not in text
+    assert "too few losses are above zero to tell the laws apart" in text and "They do." not in text
     assert "Process: AR(1), φ 0.9; 24 inputs" in text and "power law, exponent" not in text
 
 

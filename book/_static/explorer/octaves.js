@@ -24,8 +24,8 @@ CapExplorer.register("octaves", (() => {
     return [
       { name: "layers", label: "Layers", type: "range", min: layers[0], max: layers[layers.length - 1],
         step: layers[1] - layers[0], value: 14, format: (value) => `${value}: ${short(2 ** value)} inputs` },
-      { name: "lower", label: "Channels, lower half", type: "range", min: low, max: high, value: 2 },
-      { name: "upper", label: "Channels, upper half", type: "range", min: low, max: high, value: 4 },
+      { name: "lower", label: "Channels below", type: "range", min: low, max: high, value: 2 },
+      { name: "upper", label: "Channels above", type: "range", min: low, max: high, value: 4 },
       { name: "octave", label: "Octave from lag", type: "range", min: 0, max: n, value: n, backwards: true,
         format: (value) => short(first(value)) },
     ];

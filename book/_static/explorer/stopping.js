@@ -89,7 +89,7 @@
 
     controls({ data }) {
       return [
-        { name: "level", label: "Training stops at a loss of", type: "range", min: 0, max: data.levels.length - 1, value: 6,
+        { name: "level", label: "Stop at a loss of", type: "range", min: 0, max: data.levels.length - 1, value: 6,
           format: (i) => scientific(data.levels[i]) },
         { name: "method", label: "Optimiser", type: "select", value: METHODS[0][0], options: METHODS },
       ];

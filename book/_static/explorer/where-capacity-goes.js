@@ -155,7 +155,7 @@
     return {
       label: `Capacity per input of a stack of ${depth} layers with ${width}, ${PROCESSES[process]}, and the path of taps to one lag.`,
       readout: `${model.n_params} weights, κ = ${shown.total}${singular}. In the recent half of the inputs: ${
-        Math.round((100 * recent) / shown.total)} %. Loss: ${loss}.`,
+        Math.round((100 * recent) / shown.total)}%. Loss: ${loss}.`,
       table: {
         head: ["lag", "binary", state.lbfgs ? "L-BFGS-B" : "capacity", ...(state.lbfgs ? ["optimum"] : [])],
         rows: shown.capacities.map((each, lag) => [
