@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, StrMethodFormatter
 
 from capcore.plotting import CYCLE, MARKERS
 
@@ -52,12 +52,14 @@ def plot_distances(
     return ax
 
 
-def plot_mean_on_law(mean: np.ndarray, error: np.ndarray, law: np.ndarray, ax: Axes, label: str = "mean") -> Axes:
-    """Means (n,) with two standard errors on either side, and the law (n,) as bars behind them, over the inputs."""
+def plot_mean_on_law(mean: np.ndarray, error: np.ndarray | None, law: np.ndarray, ax: Axes) -> Axes:
+    """Values (n,), with two standard errors on either side if given, over the inputs; bars behind are the law (n,)."""
     inputs = np.arange(len(law))
     ax.bar(inputs, law, width=0.9, color=CYCLE[5], alpha=0.45, label="law W∘W")
-    ax.errorbar(inputs, mean, 2 * error, fmt="o", markersize=3, color=CYCLE[0], linewidth=1, label=label)
+    around = None if error is None else 2 * error
+    ax.errorbar(inputs, mean, around, fmt="o", markersize=3, color=CYCLE[0], linewidth=1, label="squared gradient")
     ax.set(xlabel="input", ylabel="squared gradient", ylim=(0, None), xlim=(-0.7, len(law) - 0.3))
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     ax.grid(axis="x", visible=False)
     return ax
 

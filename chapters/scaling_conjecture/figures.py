@@ -109,13 +109,19 @@ def plot_window(exponents: np.ndarray, agreement: np.ndarray, carried: np.ndarra
     ----------
     agreement, carried : of every exponent, one where nothing is lost.
     """
-    ax.axvline(0.5, color="0.6", linestyle="--", linewidth=0.9)
+    ax.axvline(0.5, color="0.6", linestyle="--", linewidth=0.9, zorder=1)
     for values, colour, marker in ((agreement, CYCLE[0], "o"), (carried, CYCLE[1], "s")):
         ax.plot(exponents, values, color=colour, marker=marker)
     at = int(np.searchsorted(exponents, 0.25))
     last = (float(exponents[-1]), float(carried[-1]))
     ax.annotate(
-        "agreement of gradients", (exponents[at], agreement[at]), (8, -12), color=CYCLE[0], textcoords="offset points"
+        "agreement of gradients",
+        (exponents[at], agreement[at]),
+        (8, -12),
+        color=CYCLE[0],
+        textcoords="offset points",
+        backgroundcolor="white",
+        zorder=1.5,
     )
     ax.annotate("signal that arrives", last, (-10, 4), color=CYCLE[1], textcoords="offset points", ha="right")
     sides = (0.47, "← larger scales", "right"), (0.5, "1/√L", "center"), (0.53, "smaller scales →", "left")

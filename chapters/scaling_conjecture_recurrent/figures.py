@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, MARKERS
 from chapters.scaling_conjecture_recurrent.study import GrowthCurve
 from chapters.shared.exponents import fraction, look
 
@@ -53,17 +53,17 @@ def plot_memory(memories: Mapping[str, np.ndarray], ax: Axes, law: np.ndarray | 
     ----------
     memories : label → (N,) R² of lags 0 … N − 1. bins : number of stretches.
     """
-    for label, values in memories.items():
+    for i, (label, values) in enumerate(memories.items()):
         n_steps = len(values)
         stretches = np.array_split(np.arange(n_steps), min(bins, n_steps))
         middle = [stretch.mean() / n_steps for stretch in stretches]
         means = [n_steps * values[stretch].mean() for stretch in stretches]
-        ax.plot(middle, means, label=label)
+        ax.plot(middle, means, marker=MARKERS[i % len(MARKERS)], markersize=4, label=label)
     if law is not None:
         ax.plot(
             np.arange(len(law)) / len(law), len(law) * law, color="0.3", linestyle="--", linewidth=1, label="Eq. 30"
         )
-    ax.set(xlabel="← past · lag / N · now →", ylabel="N × R² of the probe")
+    ax.set(xlabel="← past · lag / N · now →", ylabel="N × memory")
     ax.invert_xaxis()
     return ax
 

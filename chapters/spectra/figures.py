@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
 from capcore.spectra.models import RANGE
+from chapters.phone import when_narrow
 from chapters.spectra.study import TailScan
 
 Shape: TypeAlias = tuple[int, int]
@@ -94,7 +95,9 @@ def plot_chance(
         places = [shapes.index(shape) - 0.3 + 0.6 * (i + 0.5) / len(trained) for shape, _ in layers]
         values = [alpha for _, alpha in layers]
         ax.plot(places, values, MARKERS[i % len(MARKERS)], color=CYCLE[i % len(CYCLE)], ms=6, label=label, zorder=3)
-    ax.set_xticks(range(len(shapes)), [f"{rows} × {columns}" for rows, columns in shapes])
+    names = [f"{rows} × {columns}" for rows, columns in shapes]
+    ax.set_xticks(range(len(shapes)), names)
+    when_narrow(ax.figure, lambda: ax.set_xticks(range(len(shapes)), [name.replace(" ×", "\n×") for name in names]))
     ax.set_xlabel("shape of the matrix")
     ax.grid(axis="x", visible=False)
     _exponent_axis(ax, max(float(np.percentile(values, 97.5)) for values in chance.values()))

@@ -34,7 +34,7 @@ class Estimate:
 
     def __str__(self) -> str:
         """The correlation with its interval, as it stands in the text."""
-        return f"{self.rho:.2f} [{self.low:.2f}, {self.high:.2f}]".replace("-", "−")
+        return f"{self.rho:z.2f} [{self.low:z.2f},\N{NO-BREAK SPACE}{self.high:z.2f}]".replace("-", "−")
 
 
 def estimate(label: str, row: dict[str, Any]) -> Estimate:

@@ -45,11 +45,11 @@
     const [alpha, error] = [tail.alpha, 1.96 * tail.sigma].map((each) => each.toFixed(2));
     const lines = [
       `α = ${alpha} ± ${error} from ${tail.n_tail} of ${spectrum.eigenvalues.length} eigenvalues, distance ${tail.distance.toFixed(3)}.`,
-      `Chance: α is as small in ${spectrum.smaller[k]} of ${n_others} ${others}.`,
+      `Chance: with as many in the tail, α is as small in ${spectrum.smaller[k]} of ${n_others} ${others}.`,
       automatic
-        ? `With x_min chosen anew: ${short(interval[0])} to ${short(interval[1])} in resamples, ` +
-          `${short(own.low)} to ${short(own.high)} by chance, as small in ${own.smaller}.`
-        : `The distance is least, ${best.distance.toFixed(3)}, at x_min = ${size(best.x_min)}.`,
+        ? `With the beginning chosen anew: α from ${short(interval[0])} to ${short(interval[1])} in resamples, ` +
+          `from ${short(own.low)} to ${short(own.high)} by chance, as small in ${own.smaller} of ${n_others}.`
+        : `The distance is least, ${best.distance.toFixed(3)}, at xₘᵢₙ = ${size(best.x_min)}.`,
     ];
     const node = CapExplorer.element("div");
     for (const line of lines) node.append(CapExplorer.element("div", {}, line));
@@ -99,7 +99,7 @@
       ...common, width: right, height: heights[1], marginBottom: 10,
       y: { type: "log", domain: [1, ceiling] },
       marks: [
-        ...axes(null, { ticks: [1, 2, 5, 10, 20, 50].filter((tick) => tick <= ceiling), tickFormat: "d" }, "exponent α from x_min on", false),
+        ...axes(null, { ticks: [1, 2, 5, 10, 20, 50].filter((tick) => tick <= ceiling), tickFormat: "d" }, "exponent α from xₘᵢₙ on", false),
         Plot.areaY(starts, { x: (j) => values[j], y1: (j) => spectrum.alpha_low[j], y2: (j) => spectrum.alpha_high[j], fill: colours.fill, clip: true }),
         here,
         Plot.line(starts, { x: (j) => values[j], y: (j) => tails[j].alpha, stroke: colours.series(0), clip: true }),
@@ -111,7 +111,7 @@
       ...common, width: right, height: heights[2], marginBottom: 26,
       y: { domain: [0, Math.max(0.3, 1.1 * tail.distance)] },
       marks: [
-        ...axes(null, { ticks: 4 }, "distance (Kolmogorov–Smirnov) from x_min on"),
+        ...axes(null, { ticks: 4 }, "distance (Kolmogorov–Smirnov) from xₘᵢₙ on"),
         here,
         Plot.line(starts, { x: (j) => values[j], y: (j) => tails[j].distance, stroke: colours.series(0), clip: true }),
         Plot.text([tails[best]], { x: "x_min", y: "distance", text: () => "▼", dy: -11, fill: colours.text }),
@@ -136,7 +136,7 @@
         "Exponent and distance for every beginning of the tail.",
       readout: words(spectrum, tail, tails[best], k === best),
       table: {
-        head: ["x_min", "eigenvalues", "α", "KS distance", `as small, of ${spectrum.n_others}`],
+        head: ["xₘᵢₙ", "eigenvalues", "α", "KS distance", `as small, of ${spectrum.n_others}`],
         rows: [...new Set([...every, best, k])].sort((a, b) => a - b).map(row),
       },
       values: { ...tail, log_x_min: Math.log(tail.x_min), log_best: Math.log(values[best]), smaller: spectrum.smaller[k] },

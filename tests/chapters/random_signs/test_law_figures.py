@@ -17,6 +17,12 @@ def test_the_mean_has_two_errors_on_either_side(ax):
     np.testing.assert_allclose(ends, [[0.8, 1.2], [1.6, 2.4]])
 
 
+def test_values_without_an_error_are_points_alone(ax):
+    random_signs.plot_mean_on_law(np.array([1.0, 2.0]), None, np.array([1.0, 1.9]), ax)
+    (container,) = (c for c in ax.containers if hasattr(c, "has_yerr"))
+    assert not container.has_yerr and ax.get_legend_handles_labels()[1] == ["law W∘W", "squared gradient"]
+
+
 def test_a_small_network_has_a_line_for_each_weight_and_says_what_arrives(ax):
     turn = np.array([[1, 1], [-1, 1]]) / np.sqrt(2)
     assert random_signs.plot_small_network([turn, turn.T @ np.array([[1.0], [0.0]])], ax) is ax

@@ -32,6 +32,8 @@ def test_memory_is_averaged_over_stretches_of_lags(ax):
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[1.5 / 8, 12.0], [5.5 / 8, 44.0]])
     np.testing.assert_allclose(ax.lines[1].get_ydata(), 1.0)
     assert len(draw.plot_memory({"a": np.ones(3)}, ax).lines[2].get_xdata()) == 3
+    pair = draw.plot_memory({"a": np.ones(3), "b": np.ones(3)}, ax).lines[-2:]
+    assert pair[0].get_marker() != pair[1].get_marker()
 
 
 def test_adding_has_a_row_per_arm_and_a_marker_per_seed(ax):

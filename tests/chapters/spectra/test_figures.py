@@ -50,6 +50,9 @@ def test_chance_with_trained_layers(ax):
     lines = {line.get_label(): line for line in ax.lines if line.get_marker() != "None"}
     assert list(lines["b"].get_ydata()) == [3.0, 4.0] and 0.6 < lines["a"].get_xdata()[0] < 1.4
     assert [text.get_text() for text in ax.get_xticklabels()] == ["8 × 8", "16 × 8"]
+    for change in vars(ax.figure)["when_narrow"]:
+        change()
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["8\n× 8", "16\n× 8"]
 
 
 def test_paths_of_one_layer(ax):

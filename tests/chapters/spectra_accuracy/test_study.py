@@ -27,6 +27,11 @@ def test_the_average_is_a_weighted_regression_on_a_constant(values, column, data
     assert (max(-1, mean - half), min(1, mean + half)) == pytest.approx((first.low, first.high), abs=1e-4)
 
 
+def test_an_interval_is_one_word_and_no_zero_has_a_sign():
+    assert str(study.Estimate("a", 0.634, -0.0004, 1.0, 9)) == "0.63 [0.00,\N{NO-BREAK SPACE}1.00]"
+    assert str(study.Estimate("a", -0.634, -1.0, -0.2, 9)).startswith("−0.63 [−1.00,")
+
+
 def test_shares_and_differences_are_those_of_the_families(values):
     for column in ("alpha", "alpha_weighted"):
         rows = study.families(values, column)
