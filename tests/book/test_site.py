@@ -50,7 +50,9 @@ def test_every_page_is_there(site):
 
 
 def test_summaries_of_the_reference_are_whole_sentences(site):
-    summaries = [cell.text_content() for cell in parsed(site / "book" / "api" / "index.html").cssselect(".autosummary p")]
+    summaries = [
+        cell.text_content() for cell in parsed(site / "book" / "api" / "index.html").cssselect(".autosummary p")
+    ]
     assert summaries and [text for text in summaries if re.search(r"\b(Eqs?|Fig)\.$", text.strip())] == []
 
 
