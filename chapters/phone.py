@@ -142,7 +142,7 @@ def _label_as(first: Axes, ax: Axes) -> None:
     names = [text.get_text() for text in first.get_yticklabels()]
     if names_rows(first) and not names_rows(ax) and ax.get_ylim() == first.get_ylim():
         ax.set_yticks(first.get_yticks(), names)
-    if not ax.get_ylabel():
+    if not ax.get_ylabel() and len(ax.get_yticks()):
         ax.set_ylabel(first.get_ylabel())
 
 

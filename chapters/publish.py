@@ -17,6 +17,12 @@ def say(*sentences: str) -> None:
     _show(" ".join(sentences), {})
 
 
+def folded(title: str, table: str) -> str:
+    """Markdown of an HTML table behind its title. On a narrow page the table scrolls in a box (``scrolling.js``)."""
+    box = f'<div class="pst-scrollable-table-container">{table}</div>'
+    return f"<details><summary>{title}</summary>\n\n{box}\n\n</details>"
+
+
 def caption(*sentences: str) -> None:
     """Show the cell's figures, and below them their caption; the book makes it the figure's own (``notebook_text``)."""
     import matplotlib as mpl

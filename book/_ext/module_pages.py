@@ -13,9 +13,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.ext import autosummary
 
 PACKAGE = "capcore"
 INTERNAL = {"capcore", "capcore.cli", "capcore.validation"}  # nothing there is meant to be called by readers
+ABBREVIATIONS = ("Eq.", "Eqs.", "Fig.")  # in the first sentence of a docstring, which does not end there
 
 
 def undocumented(root: Path) -> list[str]:
@@ -63,4 +65,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the handlers; the pages must exist before the table of contents is read (priority 900)."""
     app.connect("config-inited", write_pages, priority=100)
     app.connect("html-collect-pages", forget_modules_without_source, priority=400)
+    autosummary.WELL_KNOWN_ABBREVIATIONS = tuple({*autosummary.WELL_KNOWN_ABBREVIATIONS, *ABBREVIATIONS})
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,6 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
+from chapters.phone import when_narrow
 
 STYLES = {
     "true labels": (CYCLE[0], "o", True),
@@ -134,4 +135,5 @@ def plot_plane(
         axis.set_major_formatter("{x:g}")
     ax.margins(0.1)
     ax.set_xlim(left=0.35)
+    when_narrow(ax.figure, lambda: ax.set_xlim(left=0.15))  # room for the names at the left
     return ax

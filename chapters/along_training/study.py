@@ -25,6 +25,7 @@ from scipy.stats import rankdata
 
 from chapters.shared.correlation import copula_interval
 from chapters.shared.intervals import geometric_interval, student_interval
+from chapters.shared.numbers import with_error
 from chapters.shared.ranks import spearman
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
@@ -136,21 +137,8 @@ def overview(kinds: Kinds, labels: Mapping[str, str]) -> dict[str, list[str]]:
     for name, label in labels.items():
         right, wrong = (over_seeds(kinds[kind], name) for kind in ("right", "shuffled"))
         cells = [(right[0][0], right[1][0]), (right[0][-1], right[1][-1]), (wrong[0][-1], wrong[1][-1])]
-        found[label] = [*(_with_error(*cell) for cell in cells), text(compared[name]) if name in compared else "–"]
+        found[label] = [*(with_error(*cell) for cell in cells), text(compared[name]) if name in compared else "–"]
     return found
-
-
-def _with_error(mean: float, half: float) -> str:
-    """Text such as "12.3 ± 0.4": one digit of the half-width, two after a leading 1, and the mean to that place.
-
-    >>> _with_error(1234.5, 14.2), _with_error(0.04567, 0.0032), _with_error(3.0, 0.0)
-    ('1,234 ± 14', '0.046 ± 0.003', '3')
-    """
-    if half < 1e-9 * max(abs(mean), 1e-300):
-        return f"{mean:,.4g}"
-    place = int(np.floor(np.log10(half)))
-    digits = max(0, (1 if half / 10.0**place < 2 else 0) - place)
-    return f"{mean:,.{digits}f} ± {half:,.{digits}f}"
 
 
 def text(found: Interval) -> str:

@@ -21,6 +21,8 @@ from chapters.capacity_vs_expressivity.sets import MODELS
 
 KAPPA = "κ (rank of Jacobian)"
 """The column of κ, carried over to networks as the rank of the parameter Jacobian."""
+TASKS = {"invariant": "length"}
+"""Targets that a table calls otherwise: "invariant" is also the name of a model."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +110,7 @@ class ModelAxes:
     def row(self) -> dict[str, str]:
         """Column → text: medians over the trials, "–" for what was not measured."""
         cells = {"parameters": f"{self.n_params:,}", "random labels memorised": self.capacity}
-        cells |= {f"{target}, test": f"{np.median(fit.test):.2f}" for target, fit in self.fits.items()}
+        cells |= {f"{TASKS.get(name, name)}, test": f"{np.median(fit.test):.2f}" for name, fit in self.fits.items()}
         cells[KAPPA] = f"{np.median(self.ranks):.0f}" if self.ranks.size else "–"
         cells["share of κ that sees order"] = f"{np.median(self.odd_shares):.2f}" if self.odd_shares.size else "–"
         return cells

@@ -79,5 +79,4 @@ def plot_dilated_profiles(profiles: Mapping[str, np.ndarray], ax: Axes, width: i
         ax.plot(lags, values, style, color=CYCLE[i], linewidth=1.6, label=label)
     ax.set(xlabel=LAG_AXIS, ylabel="capacity", ylim=(-0.02, 1.05))
     ax.set_xlim(max(v.size for v in profiles.values()), -1)
-    ax.legend(loc="upper center", ncols=len(profiles))
     return ax

@@ -20,6 +20,7 @@ from capcore.complexity.gradients import check_outputs, check_targets, output_er
 from capcore.validation import finite_array, one_of, positive_integer
 from chapters.effective_complexity.experiment import PLACES, Factorial
 from chapters.shared.intervals import geometric_interval, student_interval
+from chapters.shared.numbers import with_error
 from chapters.stored import stored
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
@@ -102,7 +103,7 @@ def overview(stored: Stored) -> dict[str, list[str]]:
     for label, (name, activation) in ROWS.items():
         ranges = intervals(stored, name, activation)
         cells = [(ranges["right"], 0), (ranges["right"], -1), (ranges["shuffled"], -1)]
-        found[label] = [f"{mean[k]:.3g} ± {half[k]:.1g}" for (mean, half), k in cells]
+        found[label] = [with_error(mean[k], half[k]) for (mean, half), k in cells]
     return found
 
 

@@ -58,7 +58,7 @@ def plot_waves(waves: Mapping[str, tuple[np.ndarray, np.ndarray]], ax: Axes) -> 
         ax.fill_between(lags, height, height + shadow, color=CYCLE[0], alpha=0.6, linewidth=0)
         ax.plot(lags, height + wave, color="0.3", linewidth=0.8)
         ax.text(lags[-1], height + 1.15, name, va="bottom")
-    ax.set(xlabel=LAG_LABEL, ylabel="waves", yticks=[], ylim=(-3.0 * len(waves) + 1.6, 2.0))
+    ax.set(xlabel=LAG_LABEL, yticks=[], ylim=(-3.0 * len(waves) + 1.6, 2.0))
     ax.grid(visible=False)
     ax.spines["left"].set_visible(False)
     ax.invert_xaxis()

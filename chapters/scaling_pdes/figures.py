@@ -183,7 +183,6 @@ def plot_ceiling(
         scale("log", base=2)
     for which in (ax.xaxis, ax.yaxis):
         which.set_major_formatter("{x:g}")
-    ax.legend()
     return ax
 
 

@@ -74,6 +74,8 @@ def test_page(visit, address, site, name):
             behind = "images => images.map(image => getComputedStyle(image).backgroundColor)"
             assert set(page.locator("article figure img").evaluate_all(behind)) <= {"rgb(255, 255, 255)"}
         assert errors == []
+        page.evaluate("document.querySelectorAll('article details').forEach(each => { each.open = true })")
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "with all details open"
     finally:
         page.close()
 

@@ -49,6 +49,13 @@ def test_every_page_is_there(site):
     assert "book/index.html" in (site / "index.html").read_text()
 
 
+def test_summaries_of_the_reference_are_whole_sentences(site):
+    summaries = [
+        cell.text_content() for cell in parsed(site / "book" / "api" / "index.html").cssselect(".autosummary p")
+    ]
+    assert summaries and [text for text in summaries if re.search(r"\b(Eqs?|Fig)\.$", text.strip())] == []
+
+
 def test_every_module_has_a_reference_page(site):
     internal = {"capcore.cli", "capcore.validation"}
     text = "".join(path.read_text("utf8") for path in (site / "book" / "api").rglob("*.html"))

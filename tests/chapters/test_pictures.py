@@ -107,6 +107,11 @@ def test_columns_that_share_an_axis_stay_together_and_rows_get_their_own_labels(
     assert not axes[1].yaxis.get_tick_params()["labelleft"]
     narrow(figure)
     assert axes[1].yaxis.get_tick_params()["labelleft"] and axes[1].get_ylabel() == "capacity"
+    figure, axes = panels()
+    axes[1].set(ylabel="", yticks=[])
+    figure.draw_without_rendering()
+    narrow(figure)
+    assert axes[1].get_ylabel() == "", "a panel without a vertical axis gets no label of one"
 
 
 def test_each_panel_says_where_it_stands_on_the_page():

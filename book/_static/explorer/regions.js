@@ -203,8 +203,12 @@
           { x: "s", y: "value", stroke: colours.series(kind), strokeWidth: 2, strokeDasharray: kind ? "5,4" : null })),
         Plot.dot(rows, { x: "s", y: "value", symbol: ({ i }) => (i ? "square" : "circle"), r: 3, fill: ({ i }) => colours.series(i) }),
         Plot.dot(rows.filter(({ s, name }) => s === step && name === labels), { x: "s", y: "value", r: 6, stroke: colours.text, strokeWidth: 2 }),
-        ...ends.map((end, i) => Plot.text([end], { x: "s", y: "value", text: () => KINDS[end.name], textAnchor: "end", dx: 6,
-          dy: end.value > ends[1 - i].value || (i && end.value === ends[0].value) ? -13 : 15, fill: colours.series(i), stroke: colours.surface, strokeWidth: 4 })),
+        ...ends.map((end, i) => {  // above, or below, all of the curve that the name covers
+          const above = end.value > ends[1 - i].value || (i && end.value === ends[0].value);
+          const covered = rows.filter((row) => row.i === i && row.s > epochs.length - 5);
+          return Plot.text([end], { x: "s", y: () => (above ? d3.max : d3.min)(covered, ({ value }) => value), text: () => KINDS[end.name],
+            textAnchor: "end", dx: 6, dy: above ? -13 : 15, fill: colours.series(i), stroke: colours.surface, strokeWidth: 4 });
+        }),
       ],
     });
     const [left, upper] = wide ? [side + 12, 0] : [0, side + 8];

@@ -1,0 +1,32 @@
+"""Numbers as tables and sentences show them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def power_of_ten(value: float) -> str:
+    """A small or large number by its first digit: ``3·10⁻¹⁴``.
+
+    >>> power_of_ten(2.6e-14), power_of_ten(1e-20), power_of_ten(9.7e5)
+    ('3·10⁻¹⁴', '10⁻²⁰', '10⁶')
+    """
+    digit, exponent = f"{value:.0e}".split("e")
+    return f"{digit}·"[2 * (digit == "1") :] + "10" + str(int(exponent)).translate(SUPERSCRIPTS)
+
+
+def with_error(mean: float, half: float) -> str:
+    """Text such as "12.3 ± 0.4": one digit of the half-width, two after a leading 1, and the mean to that place.
+
+    The blanks do not break.
+
+    >>> with_error(1234.5, 14.2), with_error(0.04567, 0.0032), with_error(45.8, 23.1), with_error(3.0, 0.0)
+    ('1,234\xa0±\xa014', '0.046\xa0±\xa00.003', '46\xa0±\xa023', '3')
+    """
+    if half < 1e-9 * max(abs(mean), 1e-300):
+        return f"{mean:,.4g}"
+    place = int(np.floor(np.log10(half)))
+    digits = max(0, (1 if half / 10.0**place < 2 else 0) - place)
+    return f"{mean:,.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half:,.{digits}f}"
