@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from sphinx.application import Sphinx
 
 PARAMETERS = re.compile(r'<dl>\s*((?:<dd><em class="sig-param">.*?</dd>\s*)+)</dl>', re.DOTALL)
-EMPTY_HEAD = re.compile(r"<th((?: [^>]*)?)>\s*</th>")
+EMPTY_HEAD = re.compile(r"<th((?: [^>]*)?)>\s*(?:<p>\s*</p>)?\s*</th>")
 
 
 def mended(body: str) -> str:
