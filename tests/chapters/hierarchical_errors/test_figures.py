@@ -32,9 +32,9 @@ def test_each_stack_has_a_line_for_its_last_stop_and_one_for_the_lowest_loss():
     deep = {"gauss-newton": [{"loss": 1e-5, "per_input": [1, 1]}, {"loss": 1e-4, "per_input": [0, 1]}]}
     figure, axes = plt.subplots(1, 2)
     draw.plot_stopped_stacks({"tiled": {"runs": stop | deep}, "repeated": {"runs": stop}}, axes)
-    for ax, lowest in zip(axes, (("loss 1e-05", [1, 1]), ("loss 1e-02", [1, 0.5])), strict=True):
+    for ax, lowest in zip(axes, ((r"loss $10^{-5}$", [1, 1]), (r"loss $10^{-2}$", [1, 0.5])), strict=True):
         shown = [(patch.get_label(), list(patch.get_data().values)) for patch in ax.patches]
-        assert shown == [("loss 1e-02", [1, 0.5]), lowest] and ax.xaxis_inverted()
+        assert shown == [(r"loss $10^{-2}$", [1, 0.5]), lowest] and ax.xaxis_inverted()
     assert [ax.get_title() for ax in axes] == ["tiled", "repeated"]
     figure.canvas.draw()
 
