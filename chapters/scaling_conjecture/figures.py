@@ -191,7 +191,9 @@ def plot_collapse(free: Untrained, angle: float, ax: Axes) -> Axes:
         )
     times = np.geomspace(free.times.min(), free.times.max(), 200)
     ax.plot(times, shattering_law(times, angle), color="0.25", linestyle="--", linewidth=0.9, label="law, two-layer")
-    ax.set(xscale="log", xlabel="T = L s²/(1 + s²)", ylabel=f"the same, {angle:.1g} radians apart", ylim=(-0.05, 1.05))
+    ax.set(
+        xscale="log", xlabel="T = L s²/(1 + s²)", ylabel=f"correlation, {angle:.1g} radians apart", ylim=(-0.05, 1.05)
+    )
     return ax
 
 

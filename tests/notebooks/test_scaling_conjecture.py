@@ -21,7 +21,8 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
         for output in cell.get("outputs", [])
         if "data" in output
     ]
-    assert any(f"= {parameters.get('constant', 2.0):g} / {parameters['n_layers']}^" in each for each in text)
+    scale = rf"= {parameters.get('constant', 2.0):g} \cdot {parameters['n_layers']}^"
+    assert any(scale in each for each in text)
 
 
 def test_its_figures_are_drawn(drawn):
