@@ -11,6 +11,7 @@ from importlib.metadata import version
 COMMANDS = {
     "claims": ("chapters.claims.commands", "collect, check and list the verdicts on the sources' claims"),
     "rerun": ("chapters.sweeps.rerun", "one notebook with other parameters, and what becomes of its claims"),
+    "sweep": ("chapters.sweeps.command", "a notebook for a grid of settings, here or on a Dask cluster"),
     "spectra": ("capcore.spectra.command", "capacity metrics of trained weights, and how far to trust them"),
 }
 """Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""

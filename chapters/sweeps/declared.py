@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import mul, truediv
 from pathlib import Path
 from typing import Any
-
-import nbformat
 
 from capcore.processes import REGISTRY
 from chapters import sizes
@@ -72,16 +71,28 @@ def parameters_of(source: str) -> tuple[Parameter, ...]:
     return tuple(_read(source))
 
 
-def read_notebook(path: Path) -> tuple[nbformat.NotebookNode, tuple[Parameter, ...]]:
-    """A notebook and its parameters. Raises :class:`NotebookError` where it is no notebook or has no such cell."""
+def read_notebook(path: Path) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
+    """A notebook, as its file has it but for sources as one text each, and its parameters.
+
+    Raises :class:`NotebookError` where it is no notebook or has no cell of parameters.
+    """
     try:
-        notebook = nbformat.read(path, as_version=4)
-    except Exception as error:  # of the file, of JSON, or of the notebook's format
+        notebook: dict[str, Any] = json.loads(path.read_text("utf8"))
+        if notebook["nbformat"] != 4:
+            raise ValueError("of another version than 4")
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])
+        tagged = [each for each in code_cells(notebook) if "parameters" in each["metadata"].get("tags", [])]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise NotebookError(f"{path}: cannot be read as a notebook ({error!r}).") from None
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and "parameters" in cell.metadata.get("tags", []):
-            return notebook, parameters_of(cell.source)
-    raise NotebookError(f"{path}: found no cell with the tag 'parameters', expected one: nothing can be set in it.")
+    if not tagged:
+        raise NotebookError(f"{path}: found no cell with the tag 'parameters', expected one: nothing can be set in it.")
+    return notebook, parameters_of(tagged[0]["source"])
+
+
+def code_cells(notebook: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Its cells that are code."""
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
 def _read(source: str) -> Iterator[Parameter]:

@@ -6,13 +6,11 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nbformat import NotebookNode
-
 from chapters.claims.criteria import ClaimsError, Criterion, digits, plain
 from chapters.publish import GLUE_PREFIX
 
 
-def published(notebook: NotebookNode) -> dict[str, Any]:
+def published(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """Name → value of everything that was published, claims' values apart."""
     found = {}
     for output in outputs(notebook):
@@ -23,12 +21,12 @@ def published(notebook: NotebookNode) -> dict[str, Any]:
     return found
 
 
-def claimed(notebook: NotebookNode) -> dict[str, Any]:
+def claimed(notebook: Mapping[str, Any]) -> dict[str, Any]:
     """``claim.check`` → value of everything that was recorded; what is no value of a check is left out."""
     return {key: value for key, value, _ in _recorded(notebook)}
 
 
-def error_of(notebook: NotebookNode) -> str:
+def error_of(notebook: Mapping[str, Any]) -> str:
     """The error that stopped the notebook in one line; empty if none did."""
     for output in outputs(notebook):
         if output.get("output_type") == "error":
@@ -36,7 +34,7 @@ def error_of(notebook: NotebookNode) -> str:
     return ""
 
 
-def comparison(book: NotebookNode, here: NotebookNode) -> str:
+def comparison(book: Mapping[str, Any], here: Mapping[str, Any]) -> str:
     """A table of the claims' values: in the notebook as it is stored, and in the executed copy.
 
     Empty where the copy records none.
@@ -52,13 +50,13 @@ def comparison(book: NotebookNode, here: NotebookNode) -> str:
     return "\n".join(lines) if len(rows) > 1 else ""
 
 
-def outputs(notebook: NotebookNode) -> Iterator[Mapping[str, Any]]:
+def outputs(notebook: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The outputs of all cells, in order."""
-    for cell in notebook.cells:
+    for cell in notebook["cells"]:
         yield from cell.get("outputs", [])
 
 
-def _recorded(notebook: NotebookNode) -> Iterator[tuple[str, Any, Criterion]]:
+def _recorded(notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any, Criterion]]:
     for output in outputs(notebook):
         evidence = output.get("metadata", {}).get("capcore")
         if not isinstance(evidence, dict) or "claim" not in evidence:

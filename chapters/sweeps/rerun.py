@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
-
-import nbformat
+from typing import TYPE_CHECKING, Any
 
 from chapters.publish import GLUE_PREFIX
 from chapters.sweeps import choosing, outcome
 from chapters.sweeps.declared import NotebookError, Parameter, read_notebook
 from chapters.sweeps.places import CHAPTERS, notebook_path
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 EPILOG = """\
 examples:
@@ -55,11 +56,12 @@ def main(argv: Sequence[str], prog: str = "capcore rerun") -> int:
     return 0
 
 
-def execute(path: Path, target: Path, settings: Mapping[str, Any], **options: Any) -> nbformat.NotebookNode:
+def execute(path: Path, target: Path, settings: Mapping[str, Any], **options: Any) -> NotebookNode:
     """The executed copy, which is also written to ``target``; where a cell fails it holds the error.
 
     It runs in its own folder, and finds the chapters wherever they are. ``options`` go to papermill.
     """
+    import nbformat
     import papermill
 
     with_chapters = [str(CHAPTERS.parent), os.environ.get("PYTHONPATH", "")]
@@ -70,7 +72,7 @@ def execute(path: Path, target: Path, settings: Mapping[str, Any], **options: An
     return nbformat.read(target, as_version=4)
 
 
-def write_html(notebook: nbformat.NotebookNode, target: Path) -> Path:
+def write_html(notebook: NotebookNode, target: Path) -> Path:
     """Render an executed notebook beside itself; the path of the page."""
     from nbconvert import HTMLExporter
 
