@@ -9,6 +9,15 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+EMPTY: dict[str, Any] = {
+    "values": {},
+    "claims": {},
+    "error": "",
+    "seconds": None,
+    "memory_mb": None,
+    "versions": {},
+}
+"""What a run finds, before it has found anything."""
 PACKAGES = ("capcore", "numpy", "scipy")
 
 
@@ -66,8 +75,7 @@ class Job:
     def row(self, **found: Any) -> dict[str, Any]:
         """The row of this run; without values where there are none."""
         own = {"key": self.key, "target": self.target, "code": self.code, "settings": self.settings}
-        empty = {"values": {}, "claims": {}, "error": "", "seconds": None, "memory_mb": None, "versions": {}}
-        return {**own, **empty, **found}
+        return {**own, **EMPTY, **found}
 
 
 def versions() -> dict[str, str]:
@@ -98,8 +106,7 @@ def read_answer(job: Job, text: bytes) -> tuple[dict[str, Any], str]:
 
 def answer(found: dict[str, Any], notebook: str = "") -> bytes:
     """What :func:`read_answer` reads."""
-    empty = {"values": {}, "claims": {}, "error": "", "seconds": None, "memory_mb": None, "versions": {}}
-    return json.dumps({"found": {**empty, **found}, "notebook": notebook}).encode()
+    return json.dumps({"found": {**EMPTY, **found}, "notebook": notebook}).encode()
 
 
 def threads() -> dict[str, str]:

@@ -13,6 +13,8 @@ from chapters.sweeps import job as jobs
 from chapters.sweeps.job import Job
 from chapters.sweeps.runner import Runner
 
+AS_DATA = ["dask", "msgpack", "error"]
+"""How answers may be written: not as objects, whose reading could run a worker's code here."""
 _OWN = threading.local()
 
 
@@ -118,7 +120,7 @@ class Dask:
     def _connect(self) -> Any:
         from distributed import Client
 
-        return Client(self._cluster, timeout=10, set_as_default=False, name="capcore-sweep")
+        return Client(self._cluster, timeout=10, set_as_default=False, name="capcore-sweep", deserializers=AS_DATA)
 
     def _reconnect(self) -> None:
         """Another client where this one's scheduler has gone; waits for it."""
