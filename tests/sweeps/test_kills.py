@@ -79,8 +79,9 @@ def test_random_kills_lose_nothing_and_count_nothing_twice(cluster, local, capsy
     _, alive = psutil.wait_procs(below, timeout=60)
     table, ends = capcore.load_sweep(cluster.folder / "results"), cluster.logged("end")
     with capsys.disabled():
+        place = "here" if local else "dask"
         print(
-            f"\n{'here' if local else 'dask'}: {killed.total()} kills ({dict(killed)}); {len(table)} of {RUNS} results, "
+            f"\n{place}: {killed.total()} kills ({dict(killed)}); {len(table)} of {RUNS} results, "
             f"{table['key'].duplicated().sum()} twice; {cluster.logged('begin').total()} begun, {ends.total()} ended; "
             f"{len(alive)} orphans"
         )
