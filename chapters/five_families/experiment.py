@@ -24,7 +24,7 @@ SETTINGS: dict[str, Any] = {
         "FractionalGaussianNoise": {"hurst": [0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9]},
         "AR1": {"phi": [0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99]},
         "DampedCosine": {"period": [4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0]},
-        "RationalQuadratic": {"scale": [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0]},
+        "RationalQuadratic": {"scale": [0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0]},
     },
     "n_layers": [3, 4, 5, 6],
     "channels": [1, 2, 4],
