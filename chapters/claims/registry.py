@@ -106,8 +106,7 @@ class Registry:
 
 
 def find_registry(path: str | Path | None = None) -> Path:
-    """The registry file: ``path`` if given, else ``book/claims.yml`` above the working directory or the package,
-    or the one that an installed package carries.
+    """The registry file: ``path`` if given, else ``book/claims.yml`` above the working directory or the package.
 
     Raises ``ClaimsError`` if there is none.
     """
@@ -120,8 +119,6 @@ def find_registry(path: str | Path | None = None) -> Path:
         for folder in (start, *start.parents):
             if (folder / "book" / "claims.yml").is_file():
                 return folder / "book" / "claims.yml"
-    if (carried := Path(__file__).with_name("claims.yml")).is_file():  # in a wheel
-        return carried
     raise ClaimsError(
         "registry: found no book/claims.yml above the working directory or the package. "
         "Work inside the repository, or pass its path."

@@ -6,7 +6,7 @@ One model at its optimum is one run of a sweep. ``python -m chapters run five_fa
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -16,7 +16,6 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import FAMILIES
 from chapters.shared.profiles import distant, mean_lag, roughness, share
 from chapters.shared.survey import case
-from chapters.sweeps import engine
 
 SETTINGS: dict[str, Any] = {
     "families": {
@@ -91,12 +90,14 @@ def settings_of(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             }
 
 
-def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False, workers: int = 1) -> dict[str, Any]:
-    """Column → its values over all models, in the order of :func:`settings_of`."""
+def run(
+    settings: Mapping[str, Any], sweep: Callable[..., Any], progress: bool = False, workers: int = 1
+) -> dict[str, Any]:
+    """Column → its values over all models, in the order of :func:`settings_of`; ``sweep`` is that of the engine."""
     wanted = list(settings_of(settings))
     with tempfile.TemporaryDirectory() as folder:
         target = f"{one_model.__module__}:{one_model.__name__}"
-        table = engine.sweep(target, wanted, folder, workers=workers, progress=progress)
+        table = sweep(target, wanted, folder, workers=workers, progress=progress)
     if (table["error"] != "").any():
         raise RuntimeError(f"found errors in the sweep, expected none: {set(table['error']) - {''}}")
     names = list(wanted[0])

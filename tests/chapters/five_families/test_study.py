@@ -7,6 +7,7 @@ import pytest
 
 from chapters.five_families import experiment, study
 from chapters.stored import stored
+from chapters.sweeps.engine import sweep
 
 SETTINGS = {"families": {"A": {"x": [1.0, 2.0]}}, "n_layers": [3], "channels": [1, 2], "seeds": [0, 1]}
 
@@ -59,5 +60,5 @@ def test_each_model_of_the_sweep_is_there_once():
 
 @pytest.mark.slow
 def test_a_quick_sweep():
-    found = experiment.run(experiment.SETTINGS | experiment.QUICK)
+    found = experiment.run(experiment.SETTINGS | experiment.QUICK, sweep)
     assert set(found) == set(experiment.COLUMNS) and {len(column) for column in found.values()} == {4}
