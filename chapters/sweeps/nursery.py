@@ -85,8 +85,8 @@ def _child(job: object, folder: Path, parent: int) -> None:
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nothing, stream)
-        if "numpy" in sys.modules:  # else all runs would draw the same from the generator that all share
-            sys.modules["numpy"].random.seed()
+        if "numpy.random" in sys.modules:  # else all runs would draw the same from the generator that all share
+            sys.modules["numpy.random"].seed()
         _perform(job, folder)
     finally:
         os._exit(0)

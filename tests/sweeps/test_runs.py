@@ -94,8 +94,10 @@ def test_runs_draw_different_numbers(runner):
 def test_what_runs_are_forked_from_may_be_killed(runner):
     done(runner, "square", {})
     (mother,) = descendants()
-    threading.Timer(0.5, mother.kill).start()
+    below = []
+    threading.Timer(0.5, lambda: (below.extend(mother.children()), mother.kill())).start()
     assert done(runner, "square", {"pause": 30.0})["error"].startswith("Killed")
+    assert len(below) == 1 and psutil.wait_procs(below, timeout=10)[1] == []
     assert done(runner, "square", {"n": 4})["values"]["square"] == 16
     assert len(descendants()) == 1
 

@@ -5,6 +5,7 @@ import random
 import time
 
 import numpy as np
+from numpy import random as shared  # with its generator, from the time of its import
 
 
 def note(word, n):
@@ -40,5 +41,5 @@ def troubled(what="none"):
 
 def drawn(i=0):
     """Numbers from the generators that a process has of its own."""
-    theirs = np.random.rand()  # noqa: NPY002
+    theirs = shared.rand()  # noqa: NPY002
     return {"theirs": float(theirs), "own": random.random()}
