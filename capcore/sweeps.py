@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-PARTS = ("failed", "runs")
-
 
 def load_sweep(path: str | Path) -> pd.DataFrame:
     """One row a run, made by the code that the last sweep into this folder had, in the order of the settings.
@@ -36,12 +34,12 @@ def load_sweep(path: str | Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    folder = Path(path)
-    if not (folder / "sweep.json").is_file():
+    folder, about = Path(path), Path(path) / "sweep.json"
+    if not about.is_file():
         raise FileNotFoundError(f"path: found no sweep.json in {folder}, expected a folder that capcore sweep wrote.")
-    code = json.loads((folder / "sweep.json").read_text("utf8"))["code"]
+    code = json.loads(about.read_text("utf8"))["code"]
     rows: dict[str, dict[str, Any]] = {}
-    for part in PARTS:  # a run that ended well in the end counts, and not its errors before
+    for part in ("failed", "runs"):  # a run that ended well in the end counts, and not its errors before
         found = map(read_row, folder.glob(f"{part}/*/*.json"))
         rows |= {row["key"]: row for row in found if row and row["code"] == code}
     return pd.DataFrame([_flat(row) for row in sorted(rows.values(), key=lambda row: canonical(row["settings"]))])
