@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO, StringIO
@@ -93,8 +93,17 @@ def _svg(figure: Figure, box: Bbox) -> str:
     drawn = StringIO()
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(drawn, format="svg", dpi=DPI, bbox_inches=box, metadata=metadata)
-    paths = re.compile(r'(?<= d=")[^"]*')
-    return paths.sub(lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), drawn.getvalue())
+    text = re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), drawn.getvalue())
+    return re.sub(r"(?<=data:image/png;base64,)[^\"]+", lambda pixels: _packed(pixels[0]), text)
+
+
+def _packed(pixels: str) -> str:
+    """A PNG in base 64 in 256 colours, transparent ones among them."""
+    from PIL import Image
+
+    image, packed = Image.open(BytesIO(b64decode(pixels))), BytesIO()
+    image.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(packed, "png", optimize=True)
+    return b64encode(packed.getvalue()).decode()
 
 
 def _corners(artist: Any) -> int:

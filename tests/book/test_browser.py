@@ -1,11 +1,18 @@
-"""The site in a browser: nothing is asked of other hosts, mathematics is rendered, no page is wider than a phone."""
+"""The site in a browser: every page at two widths, light and dark.
 
+Nothing is asked of other hosts, mathematics is rendered, no page is wider than a phone, axe-core finds no fault.
+"""
+
+import gzip
+from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 from chapters.claims import load
+from tests.book.axe import violations
 from tests.book.test_pages import entries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,6 +20,9 @@ NAMED = entries(yaml.safe_load((ROOT / "_toc.yml").read_text()))
 CLAIMS = {f"notebooks/{claim.notebook}": [".capcore-claim tbody tr"] for claim in load() if claim.notebook}
 CLAIMS["book/claims"] = [".claims-summary tbody tr", ".claims-table tbody tr"]
 pytestmark = [pytest.mark.site, pytest.mark.browser]
+PAGES = [*NAMED, "search", "genindex"]
+OTHER = {"light": "dark", "dark": "light"}
+WITH_CODE = ("notebooks/idea", "book/api/processes")
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1440, "height": 1000}
 
@@ -40,16 +50,15 @@ def visit(request, browser, address):
     context.close()
 
 
-@pytest.mark.parametrize("name", [*NAMED, "search", "genindex"])
-def test_page(visit, address, name):
+@pytest.mark.parametrize("name", PAGES)
+def test_page(visit, address, site, name):
     page, requests, errors = visit(name)
     try:
         assert [url for url in requests if not url.startswith((address, "data:", "blob:"))] == []
-        assert errors == []
+        assert weight(site, address, requests) < 1.5e6
         formulas = page.locator("span.math, div.math").count()
         assert page.locator("mjx-container").count() >= formulas
         assert page.locator("mjx-merror").count() == 0
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         said = page.locator(".cell.tag_remove-input .cell_output")
         assert [each.text_content() for each in said.all() if not each.is_visible()] == [], "what cells say is shown"
         if name in CLAIMS:
@@ -58,11 +67,49 @@ def test_page(visit, address, name):
         if name == "book/index" or name.startswith("notebooks/"):
             figures_are_legible(page)
             boxes_can_be_scrolled(page)
-            page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        for theme, rules in ((theme_of(page), ()), (OTHER[theme_of(page)], ["color-contrast"])):
+            page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+            assert violations(page, code=name in WITH_CODE, rules=rules) == []
             behind = "images => images.map(image => getComputedStyle(image).backgroundColor)"
             assert set(page.locator("article figure img").evaluate_all(behind)) <= {"rgb(255, 255, 255)"}
+        assert errors == []
     finally:
         page.close()
+
+
+def theme_of(page):
+    return page.evaluate("document.documentElement.dataset.theme")
+
+
+def weight(site, address, requests):
+    """Bytes of the files that the page has asked for, as servers send them; up to three times as many on a disk."""
+    return sum(compressed(site / urlsplit(url).path.lstrip("/")) for url in set(requests) if url.startswith(address))
+
+
+@cache
+def compressed(path):
+    return len(gzip.compress(path.read_bytes(), 6))
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_page_without_scripts(browser, address, name):
+    """All that it says and shows is there; formulas are TeX, the contents a list."""
+    context = browser.new_context(viewport=DESKTOP, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}{name}.html", wait_until="load")
+    try:
+        assert page.locator("article").inner_text().strip()
+        shown = (
+            "parts => parts.filter(part => !part.closest('details:not([open])')).map(part => part.checkVisibility())"
+        )
+        for part in ("article img", "article .cell_output", "article section > p", "article table"):
+            assert set(page.locator(part).evaluate_all(shown)) <= {True}, part
+        drawn = "images => images.map(image => image.complete && image.naturalWidth > 0)"
+        assert set(page.locator("article img").evaluate_all(drawn)) <= {True}
+        assert page.locator("nav.bd-links a").count() > 40
+    finally:
+        context.close()
 
 
 def figures_are_legible(page):

@@ -58,6 +58,10 @@ def _note(url, address, elsewhere):
         elsewhere.append(url)
 
 
+def picture_in(root):
+    return root.locator(":scope > img, :scope > picture > img")
+
+
 def state_of(root):
     return root.evaluate("root => root.capState")
 
@@ -86,7 +90,7 @@ def test_it_is_there_at_once_and_fits(visit, kind, name, size, theme):
     assert page.errors == [] and page.elsewhere == []
     assert "is-live" in root.get_attribute("class")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert not root.locator(":scope > img").is_visible() and root.locator(".cap-stage svg").first.is_visible()
+    assert not picture_in(root).is_visible() and root.locator(".cap-stage svg").first.is_visible()
     drawn = root.evaluate(
         "root => [...root.querySelectorAll('.cap-stage svg')].map(svg => svg.getBoundingClientRect())"
     )
@@ -113,7 +117,7 @@ def test_nothing_below_moves(visit, kind, name, size):
     """The picture's box, shown while the scripts load or where they are blocked, is that of the live figure."""
     height = "root => root.getBoundingClientRect().height"
     _, picture = visit(name, kind, size, blocked="shell.js")
-    assert picture.locator(":scope > img").is_visible() and picture.locator(".cap-live").count() == 0
+    assert picture_in(picture).is_visible() and picture.locator(".cap-live").count() == 0
     before = picture.evaluate(height)
     page, root = visit(name, kind, size)
     assert root.evaluate(height) == before
@@ -126,7 +130,7 @@ def test_nothing_below_moves(visit, kind, name, size):
 @each_place
 def test_without_scripts_the_picture_is_complete(visit, kind, name):
     page, root = visit(name, kind, java_script_enabled=False)
-    picture = root.locator(":scope > img").bounding_box()
+    picture = picture_in(root).bounding_box()
     assert picture["width"] > 300 and picture["height"] > 100
     assert root.bounding_box()["height"] <= picture["height"] + 20, "no empty box"
     assert page.locator("figure", has=root).locator("figcaption").is_visible()
@@ -136,7 +140,7 @@ def test_without_scripts_the_picture_is_complete(visit, kind, name):
 def test_print_shows_the_picture(visit, kind, name):
     page, root = visit(name, kind)
     page.emulate_media(media="print")
-    assert root.locator(":scope > img").is_visible() and not root.locator(".cap-live").is_visible()
+    assert picture_in(root).is_visible() and not root.locator(".cap-live").is_visible()
 
 
 @each_place
