@@ -10,6 +10,8 @@ from importlib.metadata import version
 
 COMMANDS = {
     "claims": ("chapters.claims.commands", "collect, check and list the verdicts on the sources' claims"),
+    "rerun": ("chapters.sweeps.rerun", "one notebook with other parameters, and what becomes of its claims"),
+    "sweep": ("chapters.sweeps.command", "a notebook for a grid of settings, here or on a Dask cluster"),
     "spectra": ("capcore.spectra.command", "capacity metrics of trained weights, and how far to trust them"),
 }
 """Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""
@@ -28,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="see: capcore COMMAND --help")
     parsed = parser.parse_args(argv)
     module, _ = COMMANDS[parsed.command]
+    sys.path.append("")  # the book's folder, where this is it
     try:
         command = import_module(module)
     except ModuleNotFoundError as error:

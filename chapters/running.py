@@ -91,7 +91,8 @@ class Experiment:
     def values(self, settings: dict[str, Any], **options: Any) -> dict[str, Any]:
         """What the experiment gives with these settings. A run that takes none reads those of its module.
 
-        options : ``progress`` and ``workers``, for a run that takes them; a bar and all processors by default.
+        options : ``progress``, ``workers`` and ``sweep``, for a run that takes them; a bar, all processors and
+        :func:`chapters.sweeps.engine.sweep` by default.
         """
         known, offered = signature(self.functions[0]).parameters, dict(settings)
         with ExitStack() as meanwhile:
@@ -102,6 +103,10 @@ class Experiment:
             elif hasattr(self.module, "SETTINGS"):
                 meanwhile.callback(setattr, self.module, "SETTINGS", self.module.SETTINGS)
                 self.module.SETTINGS = settings  # type: ignore[attr-defined]
+            if "sweep" in known:
+                from chapters.sweeps.engine import sweep
+
+                offered["sweep"] = sweep
             offered |= {"progress": True, "workers": os.cpu_count() or 1, **options}
             found: dict[str, Any] = self.functions[0](**{key: offered[key] for key in offered if key in known})
             return found

@@ -17,10 +17,7 @@ from uuid import uuid4
 from jupyter_client.manager import AsyncKernelManager, KernelManager
 from traitlets import default
 
-if __package__:
-    from book._ext.forked_kernels import fork
-else:  # as Sphinx imports it
-    from forked_kernels import fork  # type: ignore[import-not-found, no-redef]
+from chapters.sweeps.forked_kernels import fork
 
 
 class _ThroughFiles(KernelManager):

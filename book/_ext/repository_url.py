@@ -1,6 +1,6 @@
 """Sphinx extension: pages that name the repository take its address from ``_config.yml``.
 
-The substitution ``colab_install`` is the cell that installs the package from the repository.
+The substitution ``colab_install`` is the cell that fetches the repository and installs the package.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ def define_substitutions(app: Sphinx, config: Config) -> None:
     """Define the substitutions from the theme's ``repository_url``."""
     url = config.html_theme_options["repository_url"]
     config.myst_substitutions["repository"] = url
-    config.myst_substitutions["colab_install"] = f'```python\n%pip install "capcore[book] @ git+{url}"\n```'
+    lines = (f"!git clone --depth 1 {url} book", '%pip install -e "book[book]"', "%cd book/notebooks")
+    config.myst_substitutions["colab_install"] = "\n".join(("```python", *lines, "```"))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from jupyter_client.manager import AsyncKernelManager, KernelManager
 from jupyter_client.provisioning.local_provisioner import LocalPortCache
 from nbclient.exceptions import DeadKernelError
 
-from book._ext import forked_kernels
 from book._ext.local_kernels import AsyncLocalKernelManager, LocalKernelManager
+from chapters.sweeps import forked_kernels
 
 TRANSPORT = "from ipykernel.connect import get_connection_info\nget_connection_info(unpack=True)['transport']"
 

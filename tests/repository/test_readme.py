@@ -11,18 +11,31 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf8")
+REPRODUCE = (ROOT / "book" / "reproduce.md").read_text("utf8")
 FENCES = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 LINES = [line for language, text in FENCES if language == "console" for line in text.splitlines()]
+PRINTED = [line[2:] for line in REPRODUCE.splitlines() if line.startswith("$ .venv/bin/capcore ")]
+"""What the page on reproducing shows of the package's own command, but for what needs a cluster."""
 COMMANDS = [line for line in LINES if line != "mkdir -p _build"]
+ONES = [c for c in dict.fromkeys([*COMMANDS, *PRINTED]) if not c.startswith("make") and "--scheduler" not in c]
 ONE_SCREEN = 45  # lines
-LIGHTER = {"papermill": "-p large 16 -p max_iterations 100"}
+LIGHTER = {"rerun": "-p large 16 -p max_iterations 100"}
 """What is added to a command: its chapter would train a model of millions of parameters, half a minute long."""
 
 
 def test_first_screen():
-    """What this is, a picture, the two commands, one papermill and one nbval command, and the package alone."""
+    """What this is, a picture, the two commands, one rerun, one sweep and one nbval command, and the package alone."""
     assert len(README.splitlines()) <= ONE_SCREEN
-    for expected in ("capacity allocation", "![", "make book", "make test", "bin/papermill", "--nbval", "pip install"):
+    for expected in (
+        "capacity allocation",
+        "![",
+        "make book",
+        "make test",
+        "capcore rerun",
+        "capcore sweep",
+        "--nbval",
+        "pip install",
+    ):
         assert expected in README
 
 
@@ -43,19 +56,25 @@ def test_make_command(command):
 
 
 def test_the_folder_for_copies_is_made_before_it_is_used():
-    """papermill makes none, and there is none before the book is built."""
+    """Not every program makes one, and there is none before the book is built."""
     used = [i for i, line in enumerate(LINES) if " _build/" in line]
     assert used and all("mkdir -p _build" in LINES[:i] for i in used)
 
 
+def test_the_page_on_reproducing_shows_one_rerun_and_one_sweep():
+    """Of the package's own command; a cluster's needs one."""
+    shown = [command.split()[1] for command in PRINTED if "--scheduler" not in command]
+    assert set(shown) == {"rerun", "sweep"}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [c for c in COMMANDS if not c.startswith("make")], ids=lambda c: c.split()[0])
+@pytest.mark.parametrize("command", ONES, ids=lambda c: " ".join(c.split()[:2]))
 def test_command(command, tmp_path):
     """As printed, but for where the copy goes, which environment runs it, and lighter settings of what it trains."""
     program, *arguments = shlex.split(command)
     assert program.startswith(".venv/bin/")
     program = Path(sys.executable).with_name(Path(program).name)
-    arguments += LIGHTER.get(program.name, "").split()
+    arguments += LIGHTER.get(arguments[0], "").split()
     arguments = [str(tmp_path / Path(a).name) if a.startswith("_build/") else a for a in arguments]
     for argument in arguments:
         if argument.startswith("notebooks/") and not (ROOT / argument).exists():

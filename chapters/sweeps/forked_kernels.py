@@ -1,5 +1,6 @@
 """Kernels forked from a process that has imported what notebooks import, since importing it takes them seconds each.
 
+For the tests of notebooks, for the book's build, and (``Forked``, ``become``) for the warm runs of a sweep.
 ``fork`` asks that process for a kernel. Run as a script, this file is that process: for every line of JSON on its
 standard input it forks, answers with the number of the new process, and ends with its input. Only where forking is
 sound, on Linux; elsewhere, and where anything is unusual, kernels are started as ever.
@@ -100,7 +101,7 @@ def _children() -> dict[str, Any]:
     sys.exit()
 
 
-def _become(request: dict[str, Any]) -> None:
+def become(request: dict[str, Any]) -> None:
     """The kernel asked for: what ``python -m ipykernel_launcher …`` does."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
@@ -125,4 +126,4 @@ if __name__ == "__main__":
     if "pandas" in sys.modules:  # which takes what it finds at its import, no kernel, for a terminal
         sys.modules["pandas"].set_option("display.max_columns", 20)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system keeps no record of kernels that have ended
-    _become(_children())
+    become(_children())

@@ -1,0 +1,63 @@
+"""Sphinx extension: below a notebook's parameters cell, a folded table of the parameters.
+
+It is made from that cell by ``chapters.sweeps.declared``, which ``capcore rerun`` reads, too.
+Notebooks stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from execution_cache import is_notebook  # type: ignore[import-not-found]  # a neighbour in this folder
+from sphinx.application import Sphinx
+
+from chapters.sweeps.declared import Parameter, parameters_of
+
+HEADS = ("parameter", "type", "default", "range", "meaning")
+
+
+def table(parameters: Iterable[Parameter], name: str) -> str:
+    """The folded table, as MyST, and the command that uses it.
+
+    >>> from chapters.sweeps.declared import parameters_of
+    >>> print(table(parameters_of("width: int = 16  # units, at least 4"), "x").splitlines()[4])
+    | `width` | int | `16` | at least 4 | units, at least 4 |
+    """
+    rows = [
+        [f"`{each.name}`", " or ".join(each.kinds), f"`{each.default!r}`", _text(each.range), _text(each.meaning)]
+        for each in parameters
+    ]
+    lines = [f"| {' | '.join(cells)} |" for cells in (HEADS, ["---"] * len(HEADS), *rows)]
+    return "\n".join(
+        [":::{dropdown} Parameters", "", *lines, "", f"Other values: `capcore rerun {name} -p NAME VALUE`.", ":::"]
+    )
+
+
+def add_table(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Let Sphinx read every notebook with its table."""
+    if not is_notebook(app.env, docname):
+        return
+    notebook = json.loads(source[0])
+    for number, cell in enumerate(notebook["cells"]):
+        if "parameters" in cell["metadata"].get("tags", []):
+            text = table(parameters_of("".join(cell["source"])), docname.rpartition("/")[2])
+            notebook["cells"].insert(
+                number + 1, {"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text}
+            )
+            break
+    source[0] = json.dumps(notebook)
+
+
+def _text(words: str) -> str:
+    """Words of a comment, which are no Markdown."""
+    for sign in "\\|*_`$[<":
+        words = words.replace(sign, f"\\{sign}")
+    return words
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the handler."""
+    app.connect("source-read", add_table, priority=700)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

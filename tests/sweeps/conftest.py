@@ -1,0 +1,39 @@
+"""A notebook of a few lines, which publishes and records as a chapter does."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+PARAMETERS = """\
+n: int = 3  # terms, at least 2
+scale: float = 1.0  # of each, between -2 and 2
+word: str = "plain"  # what it is: plain or fancy
+sizes: list = [1, 2]  # of the parts
+either: "int or list" = 4  # one number, or several
+series: str = ""  # path of a file
+"""
+WORK = """\
+from IPython.display import publish_display_data
+from chapters.publish import publish
+if word == "fancy":
+    raise RuntimeError("no fancy things")
+total = n * scale
+publish(total=total, word=word)
+tests = {"gap": {"at_most": 3.0}}
+publish_display_data(
+    {"text/plain": "claim"}, {"capcore": {"claim": "P9.01", "values": {"gap": total}, "tests": tests}}
+)
+print(total)
+"""
+
+
+def toy(path, work=WORK, parameters=PARAMETERS):
+    """Write the notebook, with these cells, and return its path."""
+    cells = [new_code_cell(parameters, metadata={"tags": ["parameters"]}), new_code_cell(work)]
+    nbformat.write(new_notebook(cells=cells), path)
+    return path
+
+
+@pytest.fixture
+def notebook(tmp_path):
+    return toy(tmp_path / "toy.ipynb")

@@ -1,0 +1,98 @@
+"""``capcore rerun``: what is refused before a kernel starts, and what it writes and prints."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from capcore.cli import main
+from chapters.sweeps import rerun
+from chapters.sweeps.choosing import checked, from_text
+from chapters.sweeps.declared import NotebookError, parameters_of
+from chapters.sweeps.outcome import comparison
+from chapters.sweeps.places import notebook_path
+from tests.sweeps.conftest import PARAMETERS
+
+KNOWN = parameters_of(PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (("scael", "1"), "scael: not a parameter of this notebook.*Did you mean 'scale'"),
+        (("n", "many"), "n: found 'many' .str., expected a whole number, such as 3"),
+        (("n", "2.5"), "n: found 2.5 .float., expected a whole number"),
+        (("n", "true"), "n: found True .bool."),
+        (("n", "1"), "n: found 1, expected at least 2"),
+        (("scale", "2.5"), "scale: found 2.5, expected -2 to 2"),
+        (("scale", ".nan"), "scale: found nan, expected a finite number"),
+        (("word", "fany"), "expected one of plain, fancy. Did you mean 'fancy'"),
+        (("sizes", "3"), "sizes: found 3 .int., expected a list"),
+        (("either", "[1"), r"either: found '\[1', which cannot be read"),
+        (("sizes", "!!python/object/apply:os.system [ls]"), "cannot be read"),
+    ],
+    ids=str,
+)
+def test_refused_before_a_kernel_starts(pair, message, notebook, capsys, monkeypatch):
+    monkeypatch.setattr(rerun, "execute", lambda *_, **__: pytest.fail("a kernel was started"))
+    with pytest.raises(NotebookError, match=message):
+        checked(KNOWN, from_text(KNOWN, [pair]))
+    assert main(["rerun", str(notebook), "-p", *pair]) == 2
+    assert pair[0] in capsys.readouterr().err
+
+
+def test_values_are_read_by_their_types(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = [
+        ("n", "4"),
+        ("scale", "1e-3"),
+        ("word", "plain"),
+        ("sizes", "[3, 4]"),
+        ("either", "[5]"),
+        ("series", "a.csv"),
+    ]
+    found = checked(KNOWN, from_text(KNOWN, given))
+    assert found == {**found, "n": 4, "scale": 0.001, "sizes": [3, 4], "either": [5], "series": str(tmp_path / "a.csv")}
+    assert type(checked(KNOWN, {"scale": 1})["scale"]) is float
+
+
+def test_a_copy_is_written_and_its_claims_compared(notebook, tmp_path, capsys):
+    target = tmp_path / "made" / "copy.ipynb"
+    assert main(["rerun", str(notebook), "-p", "n", "5", "-o", str(target), "--html"]) == 0
+    said = capsys.readouterr().out
+    assert "P9.01.gap  –     5     ≤ 3" in said
+    assert "5.0" in target.with_suffix(".html").read_text("utf8")
+    before = target.read_bytes()
+    assert main(["rerun", str(target), "-o", str(target)]) == 2 and target.read_bytes() == before
+
+
+def test_the_books_values_stand_beside():
+    def executed(gap):
+        evidence = {"claim": "P9.01", "values": {"gap": gap, "odd": [1.5]}, "tests": {"gap": {"at_most": 3.0}}}
+        outputs = [new_output("display_data", {"text/plain": ""}, metadata={"capcore": evidence})]
+        return new_notebook(cells=[new_code_cell(outputs=outputs)])
+
+    assert comparison(executed(2.0), executed(5.0)).splitlines()[1:] == ["P9.01.gap  2     5     ≤ 3"]
+    assert comparison(executed(2.0), new_notebook()) == ""
+
+
+@pytest.mark.slow
+def test_a_failed_cell_leaves_its_notebook(notebook, tmp_path, capsys):
+    target = tmp_path / "copy.ipynb"
+    assert main(["rerun", str(notebook), "-p", "word", "fancy", "-o", str(target)]) == 1
+    assert "RuntimeError: no fancy things" in capsys.readouterr().err
+    assert nbformat.read(target, as_version=4).cells
+
+
+def test_help_lists_every_parameter(notebook, capsys):
+    assert main(["rerun", str(notebook), "--help-notebook"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"  {each.name}: " in said for each in KNOWN) and "range: plain, fancy" in said
+
+
+def test_a_chapter_is_found_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert notebook_path("idea") == notebook_path("notebooks/idea.ipynb")
+    with pytest.raises(NotebookError, match="Did you mean 'hierarchical'"):
+        notebook_path("hierarchicl")
+    with pytest.raises(NotebookError, match="no such notebook"):
+        notebook_path("elsewhere/idea.ipynb")

@@ -1,0 +1,158 @@
+"""Runs as real processes: what they may take, how they end, and that nothing of them goes on."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from capcore.cli import main
+from chapters.sweeps import engine
+from chapters.sweeps.runner import Runner
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and forks are Linux's")
+TOYS = "tests.sweeps.toys"
+
+
+@pytest.fixture(scope="module")
+def runner():
+    runner = Runner()
+    yield runner
+    runner.close()
+
+
+def done(runner, function, settings, stop=lambda: False, **limits):
+    (job,) = engine.plan(f"{TOYS}:{function}", [settings], **limits)
+    return json.loads(runner.perform(job, stop))["found"]
+
+
+def until(condition, seconds=120.0):
+    """Wait for it, and fail where it does not come."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "what was waited for did not come"
+        time.sleep(0.05)
+
+
+def descendants():
+    return [each for each in psutil.Process().children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_a_function_is_run(runner):
+    found = done(runner, "square", {"n": 3})
+    assert found["values"] == {"square": 9, "parts": [0, 1]} and found["error"] == ""
+    assert found["seconds"] >= 0 and found["memory_mb"] > 5 and found["versions"]["numpy"]
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [("raise", "ValueError: found trouble"), ("odd", "TypeError: .*found list"), ("gone", "Killed: .*signal 9")],
+)
+@linux
+def test_an_error_is_an_answer(runner, what, message):
+    assert re.match(message, done(runner, "troubled", {"what": what})["error"].replace(f"{TOYS}:troubled: ", ""))
+    assert done(runner, "troubled", {})["values"] == {"fine": True}
+
+
+@linux
+def test_a_run_that_never_returns_is_stopped(runner):
+    before = time.monotonic()
+    assert done(runner, "troubled", {"what": "endless"}, seconds=0.5)["error"].startswith(
+        "TimeLimit: stopped after 0.5"
+    )
+    assert time.monotonic() - before < 60
+    assert len(descendants()) == 1  # what runs are forked from
+
+
+@linux
+def test_a_run_is_stopped_with_the_sweep(runner):
+    stop = threading.Event()
+    threading.Timer(0.5, stop.set).start()
+    assert done(runner, "troubled", {"what": "endless"}, stop.is_set)["error"].startswith("Stopped")
+
+
+@linux
+def test_a_run_has_its_memory_and_no_more(runner):
+    assert "MemoryError" in done(runner, "troubled", {"what": "greedy"}, memory_mb=500)["error"]
+    assert done(runner, "square", {}, memory_mb=500)["error"] == ""
+
+
+@linux
+def test_runs_draw_different_numbers(runner):
+    first, second = (done(runner, "drawn", {"i": i})["values"] for i in range(2))
+    assert first["theirs"] != second["theirs"] and first["own"] != second["own"]
+
+
+@linux
+def test_what_runs_are_forked_from_may_be_killed(runner):
+    done(runner, "square", {})
+    (mother,) = descendants()
+    below = []
+    threading.Timer(0.5, lambda: (below.extend(mother.children()), mother.kill())).start()
+    assert done(runner, "square", {"pause": 30.0})["error"].startswith("Killed")
+    assert len(below) == 1 and psutil.wait_procs(below, timeout=10)[1] == []
+    assert done(runner, "square", {"n": 4})["values"]["square"] == 16
+    assert len(descendants()) == 1
+
+
+@linux
+def test_nothing_goes_on_where_the_supervisor_is_killed(tmp_path):
+    """Not even compiled code that never looks up."""
+    grid, log = tmp_path / "grid.yml", tmp_path / "log"
+    grid.write_text("product: {what: [endless]}")
+    command = [
+        sys.executable,
+        "-m",
+        "capcore.cli",
+        "sweep",
+        f"{TOYS}:troubled",
+        "--grid",
+        grid,
+        "-o",
+        tmp_path / "results",
+    ]
+    environment = {**os.environ, "CAPCORE_TOY_LOG": str(log), "TMPDIR": str(tmp_path)}
+    driver = subprocess.Popen([*command, "--quiet"], env=environment, cwd=Path(__file__).resolve().parents[2])
+    until(log.exists)
+    below = psutil.Process(driver.pid).children(recursive=True)
+    assert len(below) == 2
+    driver.send_signal(signal.SIGKILL)
+    driver.wait()
+    _, alive = psutil.wait_procs(below, timeout=60)
+    assert alive == []
+    assert not list(tmp_path.glob("capcore-*"))
+
+
+def test_the_command_sweeps_resumes_and_draws(tmp_path, capsys):
+    grid = tmp_path / "grid.yml"
+    grid.write_text("product: {n: [1, 2, 3]}")
+    command = ["sweep", f"{TOYS}:square", "--grid", str(grid), "-o", str(tmp_path / "results")]
+    assert main([*command, "--dry-run"]) == 0
+    assert "3 settings, 0 with a result, 3 to run" in capsys.readouterr().out
+    assert main([*command, "--workers", "1"]) == 0
+    assert "3 runs, 0 failed" in capsys.readouterr().out
+    grid.write_text("product: {n: [1, 2, 3, 4]}")
+    assert main([*command, "--dry-run"]) == 0 and "3 with a result, 1 to run" in capsys.readouterr().out
+    assert (tmp_path / "results" / "table.csv").read_text().count("\n") == 4
+
+
+@pytest.mark.slow
+def test_pictures_are_drawn(tmp_path):
+    grid = tmp_path / "grid.yml"
+    grid.write_text("product: {n: [1, 2, 3], pause: [0.0, 0.1]}")
+    assert main(["sweep", f"{TOYS}:square", "--grid", str(grid), "-o", str(tmp_path / "results"), "--plot"]) == 0
+    assert (tmp_path / "results" / "plots" / "square.png").stat().st_size > 1000
+
+
+def test_the_command_refuses(tmp_path, capsys):
+    grid = tmp_path / "grid.yml"
+    grid.write_text("product: {m: [1]}")
+    assert main(["sweep", f"{TOYS}:square", "--grid", str(grid), "-o", str(tmp_path / "results")]) == 2
+    assert "m: not a parameter of" in capsys.readouterr().err and not (tmp_path / "results").exists()
