@@ -30,15 +30,30 @@ each_place = pytest.mark.parametrize(("kind", "name"), PLACES)
 each_look = pytest.mark.parametrize(("size", "theme"), LOOKS)
 
 
+@pytest.fixture(scope="module")
+def windows(browser):
+    """``windows(size, theme, …)``: a window of the browser, whose pages share what was loaded."""
+    opened = {}
+
+    def window(size, theme, **options):
+        key = (size, theme, *sorted(options.items()))
+        if key not in opened:
+            opened[key] = browser.new_context(viewport=SIZES[size], color_scheme=theme, **options)
+        return opened[key]
+
+    yield window
+    for context in opened.values():
+        context.close()
+
+
 @pytest.fixture
-def visit(browser, address):
+def visit(windows, address):
     """``visit(name, kind)``: the page, and the explorer on it."""
-    contexts = []
+    pages = []
 
     def visit(name, kind, size="desktop", theme="light", fragment="", blocked="", **options):
-        context = browser.new_context(viewport=SIZES[size], color_scheme=theme, **options)
-        contexts.append(context)
-        page = context.new_page()
+        page = windows(size, theme, **options).new_page()
+        pages.append(page)
         page.errors, page.elsewhere = [], []
         page.on("console", lambda message: message.type == "error" and page.errors.append(message.text))
         page.on("pageerror", lambda error: page.errors.append(str(error)))
@@ -49,8 +64,8 @@ def visit(browser, address):
         return page, page.locator(f'.cap-explorer[data-name="{kind}"]')
 
     yield visit
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
 
 
 def _note(url, address, elsewhere):
@@ -164,7 +179,7 @@ def test_every_control_answers_to_the_keyboard(visit, kind, name):
         assert field.evaluate("field => field === document.activeElement"), f"{key}: lost the focus"
     root.locator("summary").focus()
     page.keyboard.press("Enter")
-    assert root.locator(".cap-table tbody tr").count()
+    root.locator(".cap-table tbody tr").first.wait_for()
     root.get_by_role("button", name="Reset").press("Enter")
     page.wait_for_function("() => !location.hash")
     assert page.errors == []
