@@ -42,9 +42,10 @@ def name_switches(contents: BeautifulSoup) -> BeautifulSoup:
     >>> name_switches(BeautifulSoup(text, "html.parser")).summary["aria-label"]
     'Parts of Reference'
     """
-    for summary in contents.select("details > summary"):
-        link = summary.find_parent("li").find("a")
-        summary["aria-label"] = f"Parts of {link.get_text(strip=True)}"
+    for entry in contents.select("li:has(> details)"):
+        name = "".join(link.get_text(strip=True) for link in entry.select("a")[:1])
+        for summary in entry.select(":scope > details > summary"):
+            summary["aria-label"] = f"Parts of {name}"
     return contents
 
 
