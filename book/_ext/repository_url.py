@@ -16,7 +16,7 @@ def define_substitutions(app: Sphinx, config: Config) -> None:
     url = config.html_theme_options["repository_url"]
     config.myst_substitutions["repository"] = url
     lines = (f"!git clone --depth 1 {url} book", '%pip install -e "book[book]"', "%cd book/notebooks")
-    config.myst_substitutions["colab_install"] = "\n".join(("```python", *lines, "```"))
+    config.myst_substitutions["colab_install"] = "\n".join(("```text", *lines, "```"))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

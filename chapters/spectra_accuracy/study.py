@@ -23,7 +23,7 @@ class Estimate:
     """One row of a forest plot: a name, a correlation, the ends of its interval, and the networks behind it.
 
     >>> print(Estimate("α", 0.109, -0.358, 0.577, 123))
-    0.11 [−0.36, 0.58]
+    0.11 [−0.36, 0.58]
     """
 
     label: str

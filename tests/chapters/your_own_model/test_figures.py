@@ -16,4 +16,4 @@ def test_the_band_is_the_central_eighty_per_cent(ax):
     assert np.array_equal(lines[0].get_ydata(), estimate) and np.array_equal(lines[1].get_ydata(), other)
     assert lines[2].get_ydata()[0] == 1 and ax.xaxis_inverted()
     labels = [*(line.get_label() for line in lines[:2]), ax.collections[0].get_label()]
-    assert labels == ["measured series", "power law", "80 % of simulated series"]
+    assert labels == ["measured series", "power law", "80% of simulated series"]
