@@ -39,17 +39,6 @@ def caption(*sentences: str) -> None:
     _show(" ".join(sentences), {"capcore": {"caption": True}})
 
 
-def scientific(value: float) -> str:
-    """A small or large number to one digit, as Markdown.
-
-    >>> scientific(4.2e-10), scientific(1e-28)
-    ('$4 \\\\cdot 10^{-10}$', '$10^{-28}$')
-    """
-    digit, exponent = f"{value:.0e}".split("e")
-    factor = "" if digit == "1" else rf"{digit} \cdot "
-    return f"${factor}10^{{{int(exponent)}}}$"
-
-
 def _show(text: str, metadata: dict[str, object]) -> None:
     from IPython.core.getipython import get_ipython
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.hierarchical_errors.runs import AlongBasis, Runs
 from chapters.hierarchical_errors.study import PredictionErrors, ends, relative_to
-from chapters.publish import scientific
+from chapters.shared.numbers import scientific
 
 
 def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_right: bool = False) -> Axes:

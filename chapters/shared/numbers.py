@@ -13,8 +13,25 @@ def power_of_ten(value: float) -> str:
     >>> power_of_ten(2.6e-14), power_of_ten(1e-20), power_of_ten(9.7e5)
     ('3·10⁻¹⁴', '10⁻²⁰', '10⁶')
     """
+    digit, exponent = _first_digit(value)
+    return (digit and f"{digit}·") + "10" + str(exponent).translate(SUPERSCRIPTS)
+
+
+def scientific(value: float) -> str:
+    """The same as a formula, for Markdown and for the text of figures.
+
+    >>> scientific(4.2e-10), scientific(1e-28)
+    ('$4 \\\\cdot 10^{-10}$', '$10^{-28}$')
+    """
+    digit, exponent = _first_digit(value)
+    factor = digit and rf"{digit} \cdot "
+    return f"${factor}10^{{{exponent}}}$"
+
+
+def _first_digit(value: float) -> tuple[str, int]:
+    """It, empty for a one, and the power of ten behind it."""
     digit, exponent = f"{value:.0e}".split("e")
-    return f"{digit}·"[2 * (digit == "1") :] + "10" + str(int(exponent)).translate(SUPERSCRIPTS)
+    return digit if digit != "1" else "", int(exponent)
 
 
 def with_error(mean: float, half: float) -> str:

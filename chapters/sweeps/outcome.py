@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chapters.claims.criteria import ClaimsError, Criterion, digits, plain
+from chapters.claims.evidence import METADATA_KEY
 from chapters.publish import GLUE_PREFIX
 
 
@@ -58,7 +59,7 @@ def outputs(notebook: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _recorded(notebook: Mapping[str, Any]) -> Iterator[tuple[str, Any, Criterion]]:
     for output in outputs(notebook):
-        evidence = output.get("metadata", {}).get("capcore")
+        evidence = output.get("metadata", {}).get(METADATA_KEY)
         if not isinstance(evidence, dict) or "claim" not in evidence:
             continue
         for name, value in dict(evidence.get("values", {})).items():

@@ -24,7 +24,7 @@ examples:
   capcore rerun hierarchical --help-notebook
   capcore rerun hierarchical -p process AR1 -p channels "[1, 2, 4]" -o hierarchical_AR1.ipynb --html
 
-NOTEBOOK is a file, or the name of a chapter: an installed package has the chapters with it.
+NOTEBOOK is a file, or the name of a chapter. Run it in the book's folder, or in a copy: a wheel has no chapters.
 """
 
 
