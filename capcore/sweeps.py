@@ -73,5 +73,5 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
         {k: row[k] for k in ("seconds", "memory_mb", "error")},
         row["versions"],
     ):
-        flat |= {f"{k}_found" if k in flat else k: canonical(v) if isinstance(v, list) else v for k, v in found.items()}
+        flat |= {f"{k}_found" if k in flat else k: canonical(v) if isinstance(v, list | dict) else v for k, v in found.items()}
     return flat | {"key": row["key"]}

@@ -159,6 +159,17 @@ def layer_rows(network: StoredNetwork, arrangement: str = "slices") -> list[Spec
     return rows
 
 
+def rows_of_file(path: str, seed: int = 0) -> list[SpectrumMetrics]:
+    """Rows of a reader's checkpoint, like :func:`layer_rows`: every slice that can be analysed, beside twenty shuffles.
+
+    Raises ``ValueError`` for a file that cannot be read or has no layer with a spectrum.
+    """
+    report = analyse_spectra(path, SpectraOptions(alternatives=(), null="shuffled", n_null=20, seed=seed))
+    if not report.spectra:
+        raise ValueError(f"checkpoint: found no layer with a spectrum in {path}, expected one of 10 rows or more.")
+    return list(report.spectra)
+
+
 def tool_alphas(network: StoredNetwork) -> np.ndarray:
     """(n,) exponents of pooled layers as WeightWatcher 0.7.7 fits them, without its −1 for layers of zeros."""
     options = DensityOptions("pooled", divide_by="nothing", scale="weightwatcher")

@@ -8,13 +8,17 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from capcore.sweeps import load_sweep
+from capcore.sweeps import canonical, load_sweep
 from chapters.sweeps import engine
 from chapters.sweeps.declared import NotebookError
 from chapters.sweeps.grid import read_grid
 from chapters.sweeps.store import Store
 from chapters.sweeps.workers import Dask, Here
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EPILOG = """\
 a grid:
@@ -69,7 +73,7 @@ def _finish(settings: dict[str, object], results: Path, plot: bool) -> int:
     table.to_csv(results / "table.csv", index=False)
     written = "table.csv"
     if find_spec("pyarrow"):
-        table.to_parquet(results / "table.parquet", index=False)
+        for_parquet(table).to_parquet(results / "table.parquet", index=False)
         written += " and table.parquet"
     failed = table[table["error"] != ""]
     print(f"{results}: {len(table)} runs, {len(failed)} failed; {written} written.")
@@ -81,6 +85,16 @@ def _finish(settings: dict[str, object], results: Path, plot: bool) -> int:
 
         print(f"  {len(draw(table, list(settings), results / 'plots'))} pictures in {results / 'plots'}.")
     return int(len(failed) > 0)
+
+
+def for_parquet(table: pd.DataFrame) -> pd.DataFrame:
+    """The table; a column of several types, such as 2 and "[1,2]", is text there: Parquet takes one type a column."""
+    mixed = [name for name in table if table[name].dropna().map(type).nunique() > 1]
+    return table.assign(**{name: table[name].map(_text, na_action="ignore") for name in mixed})
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else canonical(value)
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:

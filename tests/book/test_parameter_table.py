@@ -30,6 +30,7 @@ def test_it_follows_its_cell(extension):
     assert "| `n` | int | `2` | at least 1 | of a\\|b, at least 1 |" in table["source"]
     assert "| `m` | dict | `{}` |  | y\\_1 |" in table["source"]
     assert "capcore rerun x" in table["source"] and rest["source"] == ["1"]
+    assert table["source"].startswith(":::{dropdown} What each parameter means")  # the cell above is *Parameters*
 
 
 def test_other_pages_stay_as_they_are(extension):

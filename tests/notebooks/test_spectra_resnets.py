@@ -1,5 +1,6 @@
 """The chapter on exponents of trained networks with other parameters, and with parameters that it must refuse."""
 
+import numpy as np
 import pytest
 
 NAME = "spectra_resnets"
@@ -23,6 +24,15 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert values["P3.02.gaussian"] == pytest.approx(0.72, abs=0.1)  # 200 draws: three standard errors
 
 
+def test_a_checkpoint_of_the_readers_own_is_drawn(run, tmp_path):
+    """A heavy-tailed layer below all of its shuffles, one of noise, and a bias."""
+    rng = np.random.default_rng(0)
+    heavy = rng.standard_t(1.5, size=(60, 40)) * np.geomspace(1, 100, 40)
+    np.savez(tmp_path / "mine.npz", heavy=heavy, noise=rng.normal(size=(40, 40)), bias=rng.normal(size=40))
+    text = str(run(NAME, checkpoint=str(tmp_path / "mine.npz"), **FAST))
+    assert "every slice of mine, layer after layer" in text and " of 2 slices have a smaller exponent" in text
+
+
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
 
@@ -31,6 +41,7 @@ def test_the_figures_are_drawn(drawn):
     ("message", "parameters"),
     [
         ("network: found 'resnet110', expected one of", {"network": "resnet110"}),
+        ("found no such file", {"checkpoint": "absent.npz"}),
         ("n_gaussian: found 10, expected a whole number of at least 100", {"n_gaussian": 10}),
         ("n_gausian: not a parameter.*Did you mean 'n_gaussian'", {"n_gausian": 99}),
         ("seed: found -1", {"seed": -1}),

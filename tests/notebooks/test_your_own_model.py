@@ -39,7 +39,6 @@ def test_it_runs_with_other_parameters(run, parameters):
         ("type of file: found '.ipynb', expected one of", {"series": "your_own_model.ipynb"}),
         ("column: found 'volumes'.*Did you mean 'volume'", {"column": "volumes"}),
         ("column 'date': found .*expected one-dimensional numbers", {"column": "date"}),
-        ("column: not given, expected one of", {"column": ""}),
         ("series: found 1047 values, expected at least 2052 .*Give a longer series", {"n_inputs": 512}),
         ("n_inputs: found 20, expected a multiple of 8", {"n_inputs": 20}),
         ("n_inputs: found 0, expected a whole number of at least 16", {"n_inputs": 0}),
@@ -63,3 +62,7 @@ def test_it_refuses_in_one_line(refused, message, parameters):
 )
 def test_it_refuses_series_that_cannot_be_used(refused, files, message, column):
     refused(NAME, message, series=str(files / "several.npz"), column=column, logarithm=column == "values", **FAST)
+
+
+def test_a_series_is_not_asked_for_the_default_files_column(refused, files):
+    refused(NAME, "column: not given, expected one of 'values', 'short', 'flat'", series=str(files / "several.npz"), **FAST)

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from chapters.sweeps.choosing import checked, from_text
+from chapters.sweeps.declared import read_notebook
+from chapters.sweeps.places import notebook_path
 from scripts.check_notebooks import problems
 from scripts.refresh_notebooks import refresh
 
@@ -51,25 +53,18 @@ def test_form(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_the_command_that_runs_it_differently_gives_values_of_the_parameters_kinds(path):
-    """papermill's -p reads numbers and words; a list goes through YAML."""
-    cells = nbformat.read(path, as_version=4).cells
-    defaults: dict = {}
-    exec(next(cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])), defaults)
-    (command,) = re.findall(r"\*\*Run it differently:\*\* `(.*?)`", "\n".join(cell.source for cell in cells))
-    program, _, _, source, _, *options = shlex.split(command)
-    given = {}
-    while options:
-        flag, *options = options
-        if flag == "-y":
-            given |= yaml.safe_load(options.pop(0))
-        else:
-            name, value, *options = options
-            given[name] = yaml.safe_load(value) if re.fullmatch(r"[-\d.e]+", value) else value
-    assert program == "papermill" and source == f"notebooks/{path.name}" and given
-    for name, value in given.items():
-        numbers = isinstance(value, int | float) and isinstance(defaults[name], int | float)
-        assert numbers or isinstance(value, type(defaults[name])), f"{name}: found {value!r}"
+def test_the_command_that_runs_it_differently_gives_parameters_other_values(path):
+    """``capcore rerun`` would take it; what a cell refuses is held with the notebook's other parameters."""
+    notebook, parameters = read_notebook(path)
+    text = "\n".join(cell["source"] for cell in notebook["cells"])
+    (command,) = re.findall(r"\*\*Run it differently:\*\* `(.*?)`", text)
+    program, verb, chapter, *options = shlex.split(command)
+    flags, pairs = options[::3], list(zip(options[1::3], options[2::3], strict=True))
+    assert (program, verb, notebook_path(chapter)) == ("capcore", "rerun", path.resolve())
+    assert flags and set(flags) == {"-p"}
+    given = checked(parameters, from_text(parameters, pairs))
+    defaults = {each.name: each.default for each in parameters}
+    assert all(value != defaults[name] for name, value in given.items())
 
 
 def test_refresh_is_reproducible(executed):

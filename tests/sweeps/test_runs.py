@@ -10,11 +10,16 @@ import threading
 import time
 from pathlib import Path
 
+import pandas as pd
 import psutil
 import pytest
 
+import capcore as cc
 from capcore.cli import main
+from capcore.sweeps import canonical
+from chapters.hierarchical import random_starts
 from chapters.sweeps import engine
+from chapters.sweeps.command import for_parquet
 from chapters.sweeps.runner import Runner
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and forks are Linux's")
@@ -143,6 +148,40 @@ def test_the_command_sweeps_resumes_and_draws(tmp_path, capsys):
     grid.write_text("product: {n: [1, 2, 3, 4]}")
     assert main([*command, "--dry-run"]) == 0 and "3 with a result, 1 to run" in capsys.readouterr().out
     assert (tmp_path / "results" / "table.csv").read_text().count("\n") == 4
+
+
+def test_the_experiment_of_a_stored_result_is_swept_over_seeds_and_settings(tmp_path):
+    """What ``python -m chapters run`` does with one setting; each row is the experiment with these."""
+    settings = {"max_iterations": 20, "n_layers": 3}
+    grid = {"product": {"channels": [[1], [2]], "n_starts": [1, 2]}, "list": [settings]}
+    table = engine.sweep("random_starts", grid, tmp_path, workers=1)
+    assert table["error"].eq("").all() and len(table) == 4
+    row = table[(table["channels"] == "[2]") & (table["n_starts"] == 2)].iloc[0]
+    direct = random_starts.run({**random_starts.SETTINGS, **settings, "channels": [2], "n_starts": 2})
+    assert {name: row[name] for name in direct} == {
+        name: canonical(value) if isinstance(value, list | dict) else value for name, value in direct.items()
+    }
+
+
+def test_many_models_are_allocated(tmp_path):
+    """The grid in the page on reproducing, over processes that name their parameters differently."""
+    models = [{"process": "PowerLaw"}, {"process": "AR1", "parameter": "phi", "value": 0.9}]
+    grid = {"list": models, "product": {"n_layers": [3], "channels": [1, 2]}}
+    table = engine.sweep("chapters.five_families.experiment:one_model", grid, tmp_path, workers=1)
+    assert table["error"].eq("").all() and len(table) == 4
+    for _, row in table.iterrows():
+        assert row["generic"] == cc.Hierarchical(row["channels"], 3).generic_capacity()
+
+
+def test_parquet_holds_columns_of_several_types(tmp_path):
+    """A parameter that is 2 here and [1, 2] there; a column of mappings is text already."""
+    table = pd.DataFrame({"channels": [2, "[1,2]", None], "total": [1.0, None, 3.0], "name": ["a", "b", "c"]})
+    written = for_parquet(table)
+    assert written["channels"].tolist()[:2] == ["2", "[1,2]"] and pd.isna(written["channels"][2])
+    pd.testing.assert_frame_equal(written[["total", "name"]], table[["total", "name"]])
+    pytest.importorskip("pyarrow")
+    written.to_parquet(tmp_path / "table.parquet", index=False)
+    assert pd.read_parquet(tmp_path / "table.parquet")["channels"].tolist()[:2] == ["2", "[1,2]"]
 
 
 @pytest.mark.slow
