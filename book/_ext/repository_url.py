@@ -15,8 +15,17 @@ def define_substitutions(app: Sphinx, config: Config) -> None:
     """Define the substitutions from the theme's ``repository_url``."""
     url = config.html_theme_options["repository_url"]
     config.myst_substitutions["repository"] = url
-    lines = (f"!git clone --depth 1 {url} book", '%pip install -e "book[book]"', "%cd book/notebooks")
-    config.myst_substitutions["colab_install"] = "\n".join(("```text", *lines, "```"))
+    config.myst_substitutions["colab_install"] = "\n".join(("```text", *colab_cell(url), "```"))
+
+
+def colab_cell(url: str) -> tuple[str, ...]:
+    """Lines of the cell. A kernel that runs already does not see what was installed in place: so the last one."""
+    return (
+        f"!git clone --depth 1 {url} book",
+        '%pip install -e "book[book]"',
+        "%cd book/notebooks",
+        'import sys; sys.path.insert(0, "..")',
+    )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -1,0 +1,42 @@
+"""The cell that Colab needs first, run where neither the package nor the chapters are at hand.
+
+Without a network the repository is cloned from here, and what it depends on is what this environment has.
+"""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("IPython")
+pytest.importorskip("sphinx")
+ROOT = Path(__file__).resolve().parents[2]
+RUN = """
+import sys
+from pathlib import Path
+from IPython.core.interactiveshell import InteractiveShell
+
+root, *cells = sys.argv[1:]
+sys.path[:] = [place for place in sys.path if place not in ("", root)]
+shell = InteractiveShell.instance()
+for cell in cells:
+    shell.run_cell(cell).raise_error()
+for name in ("chapters", "capcore"):
+    print(Path(sys.modules[name].__file__).resolve())
+"""
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy without its history cannot be cloned")
+def test_a_chapter_starts_after_the_cell(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    cell = list(importlib.import_module("repository_url").colab_cell(ROOT.as_uri()))
+    assert cell.pop(1) == '%pip install -e "book[book]"'
+    notebook = json.loads((ROOT / "notebooks" / "idea.ipynb").read_text("utf8"))
+    first = ["".join(each["source"]) for each in notebook["cells"] if each["cell_type"] == "code"][:4]
+    command = [sys.executable, "-c", RUN, str(ROOT), "\n".join(cell), *first]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "book" / "chapters") in done.stdout and str(tmp_path / "book" / "capcore") in done.stdout
