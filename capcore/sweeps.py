@@ -66,12 +66,12 @@ def read_row(path: Path) -> dict[str, Any] | None:
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    flat = {name: canonical(v) if isinstance(v, list | dict) else v for name, v in row["settings"].items()}
-    for found in (
-        row["values"],
-        row["claims"],
-        {k: row[k] for k in ("seconds", "memory_mb", "error")},
-        row["versions"],
-    ):
-        flat |= {f"{k}_found" if k in flat else k: canonical(v) if isinstance(v, list | dict) else v for k, v in found.items()}
+    flat = {name: _text(value) for name, value in row["settings"].items()}
+    own = {name: row[name] for name in ("seconds", "memory_mb", "error")}
+    for found in (row["values"], row["claims"], own, row["versions"]):
+        flat |= {f"{name}_found" if name in flat else name: _text(value) for name, value in found.items()}
     return flat | {"key": row["key"]}
+
+
+def _text(value: Any) -> Any:
+    return canonical(value) if isinstance(value, list | dict) else value

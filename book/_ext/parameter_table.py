@@ -31,7 +31,14 @@ def table(parameters: Iterable[Parameter], name: str) -> str:
     ]
     lines = [f"| {' | '.join(cells)} |" for cells in (HEADS, ["---"] * len(HEADS), *rows)]
     return "\n".join(
-        [":::{dropdown} What each parameter means", "", *lines, "", f"Other values: `capcore rerun {name} -p NAME VALUE`.", ":::"]
+        [
+            ":::{dropdown} What each parameter means",
+            "",
+            *lines,
+            "",
+            f"Other values: `capcore rerun {name} -p NAME VALUE`.",
+            ":::",
+        ]
     )
 
 
