@@ -5,10 +5,10 @@ BREAKS: dict[str, set[str]] = {
         *("capacity_vs_expressivity", "layer_seeds", "resnet_fits", "resnet_spectra", "tails", "trained_spectra"),
     },
     "capcore.gauss_newton:minimise_gauss_newton": {
-        *("dilated_blocks", "eigenvalue_counts", "layer_redundancy", "lbfgs_sweep"),
-        *("multidimensional", "optimum_responses", "random_starts", "stopped_stacks"),
+        *("dilated_blocks", "eigenvalue_counts", "five_families", "layer_redundancy", "lbfgs_sweep"),
+        *("multidimensional", "optimum_responses", "random_starts", "stopped_stacks", "where_capacity_goes"),
     },
-    "capcore.finite_field:rank_modulo_prime": {"layer_redundancy"},
+    "capcore.finite_field:rank_modulo_prime": {"layer_redundancy", "stopped_stacks", "where_capacity_goes"},
     "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions", "plane_networks"},
     "chapters.spectra.experiment:train_network": {"trained_spectra"},
     "chapters.shared.training:train": {

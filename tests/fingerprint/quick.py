@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from capcore.spectra import read_checkpoint
 from chapters.running import Experiment
@@ -33,4 +35,11 @@ def quick_run(name: str, patch: Any, folder: Path) -> Callable[[], object] | Non
     if name == "resnet_fits":
         networks = module.stored_networks
         return lambda: run({"dense": networks()["dense"]}, experiment.settings | {"n_simulations": 2, "n_resamples": 2})
-    return lambda: experiment.values(experiment.quick_settings, progress=False, workers=1)
+    return lambda: experiment.values(experiment.quick_settings, progress=False, workers=1, sweep=swept_here)
+
+
+def swept_here(target: str, settings: Iterable[dict[str, Any]], *_: object, **__: object) -> pd.DataFrame:
+    """What the engine's sweep gives, computed in this process, where it can be watched."""
+    module, name = target.split(":")
+    function = getattr(import_module(module), name)
+    return pd.DataFrame([{**each, **function(**each), "error": ""} for each in settings])
