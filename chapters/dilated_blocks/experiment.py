@@ -9,14 +9,11 @@ go, and where its capacity lies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
-from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.constraints import ConstraintSpace
@@ -27,6 +24,7 @@ from capcore.optimum import Problem
 from capcore.processes import FAMILIES, Process
 from capcore.validation import positive_integer
 from chapters.shared.profiles import share
+from chapters.shared.swept import values_of
 
 SETTINGS: dict[str, Any] = {
     "paper": {
@@ -203,40 +201,53 @@ def _look(course: Course, arch: Hierarchical, problem: Problem, stage: int) -> N
     course.far.append(float(share(profile, far_third(arch.n_inputs))))
 
 
-def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False, workers: int = 1) -> dict[str, Any]:
+def one_course(
+    channels: int = 2,
+    n_dilations: int = 5,
+    n_blocks: int = 3,
+    order: str = "tiled",
+    process: str = "PowerLaw",
+    seed: int = 0,
+    stages: Sequence[int] = (25, 50, 100, 200, 400),
+    method: str = "gauss-newton",
+) -> dict[str, Any]:
+    """:func:`follow` for one model: its :class:`Course`, the parameters among it, as plain types."""
+    arch = dilated_models(channels, n_dilations, n_blocks)[order]
+    course = follow(arch, Problem.of(arch, FAMILIES[process]()), seed, stages, method)
+    return {**course.plain(), "params": course.params.tolist()}
+
+
+def run(
+    settings: Mapping[str, Any], sweep: Callable[..., Any], progress: bool = False, workers: int = 1
+) -> dict[str, Any]:
     """Size → family → order → runs by seed (:class:`Course`), L-BFGS-B runs, and the best parameters; plain types.
 
     Parameters
     ----------
-    workers : processes; each run is one job. With one, everything happens in this process.
+    sweep : that of the engine. Each course is one of its runs.
     """
     jobs = [
-        (size, chosen, family, order, seed, method)
+        (
+            size,
+            {name: chosen[name] for name in ("channels", "n_dilations", "n_blocks")}
+            | {"order": order, "process": family, "seed": seed, "method": method}
+            | {"stages": chosen["stages" if method == "gauss-newton" else "lbfgs_stages"]},
+        )
         for size, chosen in settings.items()
         for family, seeds in chosen["seeds"].items()
         for order in ORDERS
         for seed, method in [*((seed, "gauss-newton") for seed in seeds), (0, "l-bfgs-b")]
         if method == "gauss-newton" or family == "PowerLaw"
     ]
-    if workers > 1:
-        with ProcessPoolExecutor(workers, initializer=threadpool_limits, initargs=(1,)) as pool:
-            courses = list(tqdm(pool.map(_job, jobs), total=len(jobs), unit="run", disable=not progress))
-    else:
-        courses = [_job(job) for job in tqdm(jobs, unit="run", disable=not progress)]
+    courses = values_of(one_course, [setting for _, setting in jobs], sweep, progress=progress, workers=workers)
     found: dict[str, Any] = {}
-    for (size, _, family, order, _, method), course in zip(jobs, courses, strict=True):
-        case = found.setdefault(size, {}).setdefault(family, {}).setdefault(order, {"runs": []})
-        if method == "l-bfgs-b":
-            case["l-bfgs-b"], case["stop_params"] = course.plain(), course.params.tolist()
+    for (size, job), row in zip(jobs, courses, strict=True):
+        course = {name: row[name] for name in Course().plain()}
+        case = found.setdefault(size, {}).setdefault(job["process"], {}).setdefault(job["order"], {"runs": []})
+        if job["method"] == "l-bfgs-b":
+            case["l-bfgs-b"], case["stop_params"] = course, row["params"]
             continue
-        if family == "PowerLaw" and all(course.loss[-1] < run["loss"][-1] for run in case["runs"]):
-            case["params"] = course.params.tolist()
-        case["runs"].append(course.plain())
+        if job["process"] == "PowerLaw" and all(course["loss"][-1] < run["loss"][-1] for run in case["runs"]):
+            case["params"] = row["params"]
+        case["runs"].append(course)
     return found
-
-
-def _job(job: tuple[str, Mapping[str, Any], str, str, int, str]) -> Course:
-    _, chosen, family, order, seed, method = job
-    arch = dilated_models(chosen["channels"], chosen["n_dilations"], chosen["n_blocks"])[order]
-    stages = chosen["stages" if method == "gauss-newton" else "lbfgs_stages"]
-    return follow(arch, Problem.of(arch, FAMILIES[family]()), seed, stages, method)

@@ -94,7 +94,8 @@ def _function(entry: str) -> Target:
         known = dict(import_module(module).SETTINGS)
     elif set(known) != set(arguments):
         raise NotebookError(f"{entry}: found arguments without defaults, expected a default for each, or settings.")
-    parameters = tuple(Parameter(key, (type(value).__name__,), value, "") for key, value in known.items())
+    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in known.items()}  # as in a grid
+    parameters = tuple(Parameter(key, (type(value).__name__,), value, "") for key, value in plain.items())
     return Target(entry, parameters, identity.code_of_function(entry), preload=(module,))
 
 

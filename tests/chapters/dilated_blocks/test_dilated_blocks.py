@@ -1,12 +1,11 @@
 """Orders of dilations, exact capacities, runs in stages, and the stored runs against a reduced run now."""
 
-import subprocess
-import sys
+from itertools import product
 
 import numpy as np
 import pytest
 
-from capcore import PowerLaw, Problem
+from capcore import AR1, PowerLaw, Problem
 from capcore.generic import exact_rank
 from chapters.dilated_blocks import study as stored_dilated
 from chapters.dilated_blocks.experiment import (
@@ -20,6 +19,7 @@ from chapters.dilated_blocks.experiment import (
     run,
 )
 from chapters.stored import stored
+from chapters.sweeps.engine import sweep
 
 
 def test_all_orders_have_the_same_layers():
@@ -81,7 +81,7 @@ def test_the_stored_runs_agree_with_a_reduced_run_now():
     assert content["settings"] == SETTINGS
     small = SETTINGS["small"]
     reduced = {**small, "seeds": {"PowerLaw": [0]}, "stages": small["stages"][:1], "lbfgs_stages": [5]}
-    now = run({"small": reduced})["small"]["PowerLaw"]
+    now = run({"small": reduced}, sweep, workers=2)["small"]["PowerLaw"]
     for order, case in now.items():
         kept = content["values"]["small"]["PowerLaw"][order]["runs"][0]
         assert case["runs"][0]["loss"][0] == pytest.approx(kept["loss"][0], rel=1e-3)
@@ -122,7 +122,16 @@ def test_both_statements_must_hold():
     assert stored_dilated.holding({name: {"near": near, "far": far} for name, (near, far) in rows.items()}) == 1
 
 
-def test_runs_in_several_processes_are_the_same_runs():
-    """In an interpreter of its own: libraries with threads, loaded by other tests, must not be forked."""
-    program = "from chapters.dilated_blocks.experiment import QUICK, run\nassert run(QUICK, workers=2) == run(QUICK)"
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
+def test_the_sweep_gives_what_this_process_gives():
+    model = {"channels": 2, "n_dilations": 2, "n_blocks": 2}
+    chosen = {**model, "seeds": {"PowerLaw": [0, 1], "AR1": [0]}, "stages": [2, 4], "lbfgs_stages": [2]}
+    found = run({"small": chosen}, sweep, workers=2)["small"]
+    for (order, made), process in product(dilated_models(**model).items(), (PowerLaw(), AR1())):
+        if order == "reversed":
+            continue
+        case = found[type(process).__name__][order]
+        here = [follow(made, process, seed, [2, 4]) for seed in chosen["seeds"][type(process).__name__]]
+        assert case["runs"] == [course.plain() for course in here]
+        if isinstance(process, PowerLaw):
+            assert case["params"] == min(here, key=lambda course: course.loss[-1]).params.tolist()
+            assert case["l-bfgs-b"] == follow(made, process, 0, [2], "l-bfgs-b").plain()
