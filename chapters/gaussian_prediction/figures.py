@@ -12,6 +12,8 @@ from chapters.gaussian_prediction.optima import Curve
 from chapters.gaussian_prediction.response import Answer
 from chapters.shared.process_names import process_look, process_name
 
+REFITTED = 1e-12  # below it, a response per unit of move is rounding
+
 
 def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
     """The errors X(w) of a curve in the plane, the line 𝒦^⊥ of its optimum, and where the two meet.
@@ -75,6 +77,8 @@ def plot_response_curves(steps: np.ndarray, curves: Mapping[str, np.ndarray], ax
         label, colour, dashes = LOOKS[kind]
         ax.loglog(steps, values, color=colour, linestyle=dashes, marker="o", markersize=3, label=label)
     ax.set(xlabel="length of the move ÷ length of the error", ylabel="response per unit of move")
+    if ax.get_ylim()[0] > REFITTED:
+        ax.set_ylim(REFITTED, 10)  # one height, whatever the rounding of the fits
     ax.legend(title="the target moves", loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return ax
 

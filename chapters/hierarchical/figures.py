@@ -25,11 +25,14 @@ ROUNDING = 1e-28  # squares of coefficients' rounding errors, summed over tens o
 
 
 def shade_rounding(ax: Axes) -> Axes:
-    """A band, with its name, over the losses of a logarithmic axis that are rounding; nothing where there are none."""
-    low, high = ax.get_ylim()
-    if low < ROUNDING:
+    """A band, with its name, over the losses of a logarithmic axis that are rounding; nothing where there are none.
+
+    The axis ends at the same height whatever the rounding was.
+    """
+    if ax.get_ylim()[0] < ROUNDING:
+        low, highest = ROUNDING * 1e-6, max(float(ax.dataLim.ymax), ROUNDING)
         ax.axhspan(low, ROUNDING, color="0.92", zorder=0)
-        ax.set_ylim(low, high)
+        ax.set_ylim(low, highest * (highest / low) ** 0.03)
         ax.annotate(
             "rounding", (0.02, ROUNDING), (0, -4), ("axes fraction", "data"), "offset points",
             va="top", fontsize=8, color="0.3",

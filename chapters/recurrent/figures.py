@@ -11,6 +11,7 @@ from matplotlib.image import AxesImage
 
 from capcore.architectures import Recurrent
 from capcore.plotting import CYCLE, MARKERS, channel_colours, share_legend
+from chapters.hierarchical.figures import ROUNDING
 from chapters.shared.lag_figures import LAG_AXIS
 from chapters.shared.process_names import process_look
 
@@ -95,6 +96,9 @@ def tidy_scaling(axes: Sequence[Axes]) -> Sequence[Axes]:
         ax.set_title(title)
         if legend := ax.get_legend():
             legend.remove()
+    for ax in axes[1:]:
+        if ax.get_ylim()[0] > ROUNDING:  # an end that rounding does not move
+            ax.set_ylim(10.0 ** (4 * np.floor(np.log10(ax.dataLim.minposy) / 4)), 3 * ax.dataLim.ymax)
     _powers_of_two(axes[2])
     share_legend(axes[0].figure, axes, ncols=3)  # type: ignore[arg-type]  # not in a subfigure
     return axes
