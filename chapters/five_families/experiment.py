@@ -5,17 +5,18 @@ One model at its optimum is one run of a sweep. ``python -m chapters run five_fa
 
 from __future__ import annotations
 
-import tempfile
+import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-import numpy as np
-
-from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures import Hierarchical, Recurrent
 from capcore.processes import FAMILIES
+from chapters.hierarchical_errors.study import PredictionErrors
+from chapters.shared.layers import LayerProfiles
 from chapters.shared.profiles import distant, mean_lag, roughness, share
-from chapters.shared.survey import case
+from chapters.shared.survey import Case, case
+from chapters.shared.swept import values_of
 
 SETTINGS: dict[str, Any] = {
     "families": {
@@ -27,13 +28,13 @@ SETTINGS: dict[str, Any] = {
     },
     "n_layers": [3, 4, 5, 6],
     "channels": [1, 2, 4],
-    "seeds": [0, 1, 2, 3, 4],
+    "seeds": {"Hierarchical": [0, 1, 2, 3, 4], "Recurrent": [0, 1]},
 }
 QUICK: dict[str, Any] = {
     "families": {"PowerLaw": {"exponent": [0.5]}, "AR1": {"phi": [0.9]}},
     "n_layers": [3],
     "channels": [1, 2],
-    "seeds": [0],
+    "seeds": {"Hierarchical": [0], "Recurrent": [0]},
 }
 COLUMNS = (
     "loss",
@@ -43,12 +44,18 @@ COLUMNS = (
     "mean_lag",
     "rough_inputs",
     "rough_eigenvectors",
+    "lower_layers",
+    "upper_layers",
+    "short_lags",
     "attained",
     "converged",
 )
+DIGITS = {"loss": 9, "mean_lag": 6}
+"""Significant digits that are kept, where not four: starts are compared by their losses, live models by mean lags."""
 
 
 def one_model(
+    architecture: str = "Hierarchical",
     process: str = "PowerLaw",
     parameter: str = "exponent",
     value: float = 0.5,
@@ -56,8 +63,12 @@ def one_model(
     channels: int = 2,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """What is asked of one hierarchical model at its optimum: see ``COLUMNS``."""
-    found = case(Hierarchical(channels, n_layers, 2), FAMILIES[process](**{parameter: value}), rng=seed)
+    """What is asked of one model at its optimum: see ``COLUMNS``.
+
+    n_layers : layers of two taps each; a recurrent model has as many inputs as such a stack.
+    """
+    arch = Hierarchical(channels, n_layers, 2) if architecture == "Hierarchical" else Recurrent(2**n_layers, channels)
+    found = case(arch, FAMILIES[process](**{parameter: value}), rng=seed)
     profile = found.allocation.per_input
     values = {
         "loss": found.fit.loss,
@@ -67,40 +78,59 @@ def one_model(
         "mean_lag": float(mean_lag(profile)),
         "rough_inputs": roughness(profile),
         "rough_eigenvectors": roughness(found.allocation.per_eigenvector),
+        **(_of_layers(found) if architecture == "Hierarchical" else {"lower_layers": None, "upper_layers": None}),
+        "short_lags": _of_short_lags(found),
         "attained": int(found.attained),
         "converged": int(found.fit.converged),
     }
-    return {name: float(f"{value:.6g}") if isinstance(value, float) else value for name, value in values.items()}
+    return {
+        name: float(f"{value:.{DIGITS.get(name, 4)}g}") if isinstance(value, float) else value
+        for name, value in values.items()
+    }
+
+
+def _of_layers(found: Case) -> dict[str, float]:
+    """Share of the lower half of the layers in the recent lags, forward; of the upper half in the older ones, backward.
+
+    As the chapter on layers has them.
+    """
+    shares = LayerProfiles.of(found.allocation).chain_shares()
+    return {"lower_layers": shares["forward_short"], "upper_layers": shares["backward_long"]}
+
+
+def _of_short_lags(found: Case) -> float | None:
+    """Error of the autocorrelation at short lags over that at long ones; None without an error, or if unstable."""
+    if found.attained:
+        return None
+    try:
+        ratio = PredictionErrors.of(found).short_long_ratio()
+    except ValueError:
+        return None
+    return ratio if math.isfinite(ratio) else None
 
 
 def settings_of(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The settings of all models."""
-    for process, rule in settings["families"].items():
-        ((parameter, values),) = rule.items()
-        for value, n_layers, channels, seed in product(
-            values, settings["n_layers"], settings["channels"], settings["seeds"]
-        ):
-            yield {
-                "process": process,
-                "parameter": parameter,
-                "value": value,
-                "n_layers": n_layers,
-                "channels": channels,
-                "seed": seed,
-            }
+    for architecture, seeds in settings["seeds"].items():
+        for process, rule in settings["families"].items():
+            ((parameter, values),) = rule.items()
+            for value, n_layers, channels, seed in product(values, settings["n_layers"], settings["channels"], seeds):
+                yield {
+                    "architecture": architecture,
+                    "process": process,
+                    "parameter": parameter,
+                    "value": value,
+                    "n_layers": n_layers,
+                    "channels": channels,
+                    "seed": seed,
+                }
 
 
 def run(
     settings: Mapping[str, Any], sweep: Callable[..., Any], progress: bool = False, workers: int = 1
 ) -> dict[str, Any]:
     """Column → its values over all models, in the order of :func:`settings_of`; ``sweep`` is that of the engine."""
-    wanted = list(settings_of(settings))
-    with tempfile.TemporaryDirectory() as folder:
-        target = f"{one_model.__module__}:{one_model.__name__}"
-        table = sweep(target, wanted, folder, workers=workers, progress=progress)
-    if (table["error"] != "").any():
-        raise RuntimeError(f"found errors in the sweep, expected none: {set(table['error']) - {''}}")
-    names = list(wanted[0])
-    table = table.set_index(names)[list(COLUMNS)]
-    rows = table.loc[[tuple(each[name] for name in names) for each in wanted]]
-    return {name: np.asarray(rows[name]).tolist() for name in COLUMNS}
+    rows = values_of(one_model, list(settings_of(settings)), sweep, progress=progress, workers=workers)
+    return {
+        name: [None if row[name] != row[name] else row[name] for row in rows] for name in COLUMNS
+    }  # a table has NaN

@@ -11,9 +11,12 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from chapters.five_families.experiment import settings_of
+from chapters.shared.process_names import NAMES
 
 SAME = 1e-6
 """Losses of two starts that differ by less, relative to the smaller, count as the same: far above rounding."""
+MOST = 0.5
+"""Of the capacity on those lags, in the reading of claim P1.24."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,12 @@ class Statement:
     chapter: str
     asked: Callable[[pd.DataFrame], pd.Series]
     holds: Callable[[pd.DataFrame], pd.Series]
+    architecture: str = "Hierarchical"
+
+    def of(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The models of which it is asked, with ``holds``."""
+        table = table[table["architecture"] == self.architecture]
+        return table[self.asked(table)].assign(holds=self.holds(table))
 
 
 def partial(table: pd.DataFrame) -> pd.Series:
@@ -33,25 +42,45 @@ def partial(table: pd.DataFrame) -> pd.Series:
 
 def same_loss(table: pd.DataFrame) -> pd.Series:
     """Models whose start ended where the best start of the same model did."""
-    groups = table.groupby(["process", "value", "n_layers", "channels"])["loss"]
+    groups = table.groupby(["architecture", "process", "value", "n_layers", "channels"])["loss"]
     return (table["attained"] == 1) | (table["loss"] <= groups.transform("min") * (1 + SAME))
 
 
+def all_of_them(table: pd.DataFrame) -> pd.Series:
+    """Every model."""
+    return table["total"] > 0
+
+
+def counted(table: pd.DataFrame) -> pd.Series:
+    """Models whose numerical dimension is the exact one."""
+    return table["total"] == table["generic"]
+
+
 STATEMENTS = (
-    Statement(
-        "capacity = generic count", "hierarchical", lambda t: t["total"] > 0, lambda t: t["total"] == t["generic"]
-    ),
+    Statement("capacity = generic count", "hierarchical", all_of_them, counted),
     Statement("more on the recent half", "hierarchical", partial, lambda t: t["recent"] > 0.5),
     Statement(
         "smoother along eigenvectors", "hierarchical", partial, lambda t: t["rough_eigenvectors"] < t["rough_inputs"]
     ),
+    Statement("lower layers hold recent lags", "hierarchical_layers", partial, lambda t: t["lower_layers"] >= MOST),
+    Statement("upper layers hold older lags", "hierarchical_layers", partial, lambda t: t["upper_layers"] >= MOST),
+    Statement(
+        "correlation errs least at short lags",
+        "hierarchical_errors",
+        lambda t: t["short_lags"].notna(),
+        lambda t: t["short_lags"] < 1,
+    ),
     Statement("all starts, one loss", "hierarchical_errors", lambda t: t["attained"] == 0, same_loss),
+    Statement("recurrent: capacity = generic count", "recurrent", all_of_them, counted, "Recurrent"),
+    Statement("recurrent: more on the recent half", "recurrent", partial, lambda t: t["recent"] > 0.5, "Recurrent"),
 )
 
 
 def table_of(content: Mapping[str, Any]) -> pd.DataFrame:
     """Settings and findings of all models of a stored sweep, one row each."""
-    return pd.DataFrame(list(settings_of(content["settings"]))).assign(**content["values"])
+    found = pd.DataFrame(list(settings_of(content["settings"]))).assign(**content["values"])
+    maybe = ["lower_layers", "upper_layers", "short_lags"]
+    return found.assign(**found[maybe].astype(float))
 
 
 def shares(table: pd.DataFrame, statement: Statement) -> pd.DataFrame:
@@ -60,8 +89,7 @@ def shares(table: pd.DataFrame, statement: Statement) -> pd.DataFrame:
     Seeds are no new models: Wilson's interval counts parameters and depths. ``n`` is their number; where the statement
     cannot be asked of any model there is no row.
     """
-    asked = table[statement.asked(table)].assign(holds=statement.holds(table))
-    cells = asked.groupby(["process", "channels", "value", "n_layers"], sort=False)["holds"].mean()
+    cells = statement.of(table).groupby(["process", "channels", "value", "n_layers"], sort=False)["holds"].mean()
     rows = []
     for (process, channels), found in cells.groupby(["process", "channels"], sort=False):
         share = float(found.mean())
@@ -70,15 +98,26 @@ def shares(table: pd.DataFrame, statement: Statement) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["process", "channels", "share", "low", "high", "n"])
 
 
-def exceptions(table: pd.DataFrame, statement: Statement, below: float = 0.95) -> list[tuple[str, int, float]]:
-    """Process, channels and share where a statement holds in less than so many models, the lowest first."""
+def exceptions(table: pd.DataFrame, statement: Statement, below: float = 0.95) -> dict[str, list[int]]:
+    """Process → numbers of channels with which a statement holds in less than so many models."""
     found = shares(table, statement)
-    found = found[found["share"] < below].sort_values("share", kind="stable")
-    return [(row.process, int(row.channels), float(row.share)) for row in found.itertuples()]
+    found = found[found["share"] < below]
+    return {process: [int(c) for c in rows["channels"]] for process, rows in found.groupby("process", sort=False)}
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Statement → share of models in which it holds, the mean over processes and widths, and exceptions in words."""
+    rows = []
+    for statement in STATEMENTS:
+        found = exceptions(table, statement)
+        less = [f"{NAMES.get(name, name)} with {', '.join(map(str, widths))}" for name, widths in found.items()]
+        rows.append((statement.text, f"{shares(table, statement)['share'].mean():.0%}", "; ".join(less)))
+    names = ["statement", "holds in", "channels with which it holds in less than 95 %"]
+    return pd.DataFrame(rows, columns=names).set_index("statement")
 
 
 def largest_gap(stored: pd.DataFrame, live: pd.DataFrame) -> float:
     """Largest relative difference of the mean lags of models that both tables have; NaN where there are none."""
-    keys = ["process", "value", "n_layers", "channels", "seed"]
+    keys = ["architecture", "process", "value", "n_layers", "channels", "seed"]
     both = stored.merge(live, on=keys, suffixes=("", "_live"))
     return float(np.max(np.abs(both["mean_lag_live"] / both["mean_lag"] - 1))) if len(both) else float("nan")

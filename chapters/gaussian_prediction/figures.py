@@ -12,7 +12,7 @@ from chapters.gaussian_prediction.optima import Curve
 from chapters.gaussian_prediction.response import Answer
 from chapters.shared.process_names import process_look, process_name
 
-REFITTED = 1e-12  # below it, a response per unit of move is rounding
+REFITTED = 1e-6  # a response per unit of move below it is what two fits of one model differ by
 
 
 def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
@@ -67,7 +67,7 @@ def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: s
 
 
 def plot_response_curves(steps: np.ndarray, curves: Mapping[str, np.ndarray], ax: Axes) -> Axes:
-    """Length of the response against the length of the move, both logarithmic.
+    """Length of the response against the length of the move, both logarithmic; not below ``REFITTED``.
 
     Parameters
     ----------
@@ -75,10 +75,8 @@ def plot_response_curves(steps: np.ndarray, curves: Mapping[str, np.ndarray], ax
     """
     for kind, values in curves.items():
         label, colour, dashes = LOOKS[kind]
-        ax.loglog(steps, values, color=colour, linestyle=dashes, marker="o", markersize=3, label=label)
+        ax.loglog(steps, np.maximum(values, REFITTED), color=colour, linestyle=dashes, marker="o", markersize=3, label=label)
     ax.set(xlabel="length of the move ÷ length of the error", ylabel="response per unit of move")
-    if ax.get_ylim()[0] > REFITTED:
-        ax.set_ylim(REFITTED, 10)  # one height, whatever the rounding of the fits
     ax.legend(title="the target moves", loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return ax
 

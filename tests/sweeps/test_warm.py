@@ -113,3 +113,24 @@ if n == 5:
         errors = table.set_index(["word", "n"])["error"]
         assert "DeadKernelError" in errors["fancy", 3] and "MemoryError" in errors["plain", 4]
         assert errors["plain", 5].startswith("TimeLimit") and errors["plain", 6] == ""
+
+
+PORTS = """
+import os
+from pathlib import Path
+mine = {os.readlink(each) for each in Path("/proc/self/fd").iterdir() if os.path.lexists(each)}
+rows = [line.split() for name in ("tcp", "tcp6") for line in Path("/proc/self/net", name).read_text().splitlines()[1:]]
+listening = [row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in mine]
+assert listening in ([], ["0100007F"]), listening  # 127.0.0.1
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="ports are read from /proc")
+def test_no_run_opens_a_port_beyond_loopback(tmp_path):
+    """One at most, where the kernel collects what its own child processes print; papermill's kernels listen on more."""
+    path = toy(tmp_path / "toy.ipynb", work=PORTS)
+    with pytest.raises(papermill.PapermillExecutionError, match="AssertionError"):
+        by_papermill(path, {}, tmp_path / "papermill.ipynb")
+    for warm in (True, False):
+        assert set(engine.sweep(str(path), [{"n": 4}], tmp_path / str(warm), warm=warm)["error"]) == {""}

@@ -9,12 +9,21 @@ from chapters.five_families import experiment, study
 from chapters.stored import stored
 from chapters.sweeps.engine import sweep
 
-SETTINGS = {"families": {"A": {"x": [1.0, 2.0]}}, "n_layers": [3], "channels": [1, 2], "seeds": [0, 1]}
+SETTINGS = {
+    "families": {"A": {"x": [1.0, 2.0]}},
+    "n_layers": [3],
+    "channels": [1, 2],
+    "seeds": {"Hierarchical": [0, 1]},
+}
 
 
 def table(**columns):
     given = {name: [1.0] * 8 for name in experiment.COLUMNS} | columns
     return study.table_of({"settings": SETTINGS, "values": given})
+
+
+def statement(text):
+    return next(each for each in study.STATEMENTS if each.text == text)
 
 
 def test_the_table_has_settings_and_findings_in_one_order():
@@ -28,13 +37,17 @@ def test_a_share_counts_models_and_not_starts():
     one, two = found.itertuples()
     assert (one.channels, one.share, one.n) == (1, 0.75, 2) and (two.share, two.n) == (1.0, 2)
     assert 0 <= one.low < one.share < one.high <= 1
-    assert study.exceptions(table(total=[4] * 8, generic=[4, 3] + [4] * 6), count) == [("A", 1, 0.75)]
+    assert study.exceptions(table(total=[4] * 8, generic=[4, 3] + [4] * 6), count) == {"A": [1]}
+    told = study.summary(table(total=[4] * 8, generic=[4, 3] + [4] * 6))
+    assert told.loc[count.text].tolist() == ["88%", "A with 1"]
 
 
 def test_what_cannot_be_asked_is_not_counted():
     full = table(total=[8] * 8, generic=[8] * 8, recent=[0.5] * 8)
     assert study.shares(full, study.STATEMENTS[1]).empty
-    assert study.shares(table(attained=[1] * 8), study.STATEMENTS[3]).empty
+    assert study.shares(table(attained=[1] * 8), statement("all starts, one loss")).empty
+    assert study.shares(table(short_lags=[None] * 8), statement("correlation errs least at short lags")).empty
+    assert study.shares(full, statement("recurrent: more on the recent half")).empty
 
 
 def test_starts_are_compared_with_the_best_of_their_model():
@@ -46,7 +59,8 @@ def test_live_models_are_those_that_were_stored():
     """Mean lags to a millionth, which is what is kept of them, beside the tolerance of a fit."""
     content = stored("five_families")
     kept = study.table_of(content).iloc[::400]
-    names = ["process", "parameter", "value", "n_layers", "channels", "seed"]
+    assert set(kept["architecture"]) == {"Hierarchical", "Recurrent"}
+    names = ["architecture", "process", "parameter", "value", "n_layers", "channels", "seed"]
     live = pd.DataFrame([{**row, **experiment.one_model(**row)} for row in kept[names].to_dict("records")])
     assert study.largest_gap(kept, live) < 1e-4
     assert math.isnan(study.largest_gap(kept, live.assign(seed=99)))
@@ -54,11 +68,11 @@ def test_live_models_are_those_that_were_stored():
 
 def test_each_model_of_the_sweep_is_there_once():
     found = study.table_of(stored("five_families"))
-    assert len(found) == 5 * 8 * 4 * 3 * 5
-    assert not found.duplicated(["process", "value", "n_layers", "channels", "seed"]).any()
+    assert len(found) == 5 * 8 * 4 * 3 * (5 + 2)
+    assert not found.duplicated(["architecture", "process", "value", "n_layers", "channels", "seed"]).any()
 
 
 @pytest.mark.slow
 def test_a_quick_sweep():
     found = experiment.run(experiment.SETTINGS | experiment.QUICK, sweep)
-    assert set(found) == set(experiment.COLUMNS) and {len(column) for column in found.values()} == {4}
+    assert set(found) == set(experiment.COLUMNS) and {len(column) for column in found.values()} == {8}
