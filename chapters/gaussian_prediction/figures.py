@@ -75,7 +75,9 @@ def plot_response_curves(steps: np.ndarray, curves: Mapping[str, np.ndarray], ax
     """
     for kind, values in curves.items():
         label, colour, dashes = LOOKS[kind]
-        ax.loglog(steps, np.maximum(values, REFITTED), color=colour, linestyle=dashes, marker="o", markersize=3, label=label)
+        ax.loglog(
+            steps, np.maximum(values, REFITTED), color=colour, linestyle=dashes, marker="o", markersize=3, label=label
+        )
     ax.set(xlabel="length of the move ÷ length of the error", ylabel="response per unit of move")
     ax.legend(title="the target moves", loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return ax

@@ -1,0 +1,90 @@
+"""Layers of 256 to 1,024 columns, trained here: exponents with true and with shuffled targets, and of shuffled weights.
+
+Two kinds of networks: perceptrons of three hidden layers that name digits, and small causal transformers that read the
+same images pixel by pixel and predict the next one. In half of them the targets are shuffled.
+
+``python -m chapters run large_layers`` makes it again, in about half an hour on two cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from capcore.spectra.analysis import analyse_spectra
+from capcore.spectra.options import DensityOptions, SpectraOptions
+from chapters.shared.swept import values_of
+from chapters.spectra.experiment import Training, train_network
+from chapters.spectra_resnets.transformer import Transformer, train_transformer
+
+SETTINGS: dict[str, Any] = {
+    "perceptron": {"size": 1024, "depth": 3, "steps": 80},
+    "transformer": {"size": 256, "depth": 2, "steps": 1000},
+    "seeds": [0, 1, 2],
+    "n_null": 20,
+    "n_simulations": 200,
+}
+QUICK: dict[str, Any] = {
+    "perceptron": {"size": 48, "depth": 1, "steps": 2},
+    "transformer": {"size": 40, "depth": 1, "steps": 2},
+    "seeds": [0],
+    "n_null": 2,
+    "n_simulations": 2,
+}
+PACKAGES = ("numpy", "scipy", "scikit-learn", "jax", "optax")
+TARGETS = ("true", "shuffled")
+SMALLEST = 32  # eigenvalues of a layer that is analysed
+COLUMNS = ("alpha", "distance", "n_tail", "p_value", "null_low", "null_high")
+
+
+def one_network(
+    kind: str = "perceptron",
+    targets: str = "true",
+    size: int = 64,
+    depth: int = 2,
+    steps: int = 20,
+    seed: int = 0,
+    n_null: int = 20,
+    n_simulations: int = 200,
+) -> dict[str, Any]:
+    """One network, trained: its layers' names and shapes, ``COLUMNS`` for each, and how well it does.
+
+    steps : epochs of a perceptron, batches of a transformer. ``train`` and ``test`` are accuracies of a perceptron,
+    and mean losses of a transformer, in nats a pixel; training ones on the targets that it was given.
+    """
+    if kind == "perceptron":
+        noise = 1.0 if targets == "shuffled" else 0.0
+        found = train_network(Training(width=size, depth=depth, noise=noise, seed=seed, epochs=steps))
+        weights, train, test = found.weights, found.train_accuracy, found.test_accuracy
+    else:
+        weights, train, test = train_transformer(Transformer(size, depth), steps, seed, targets == "shuffled")
+    options = SpectraOptions(
+        DensityOptions(minimum=SMALLEST), alternatives=(), null="shuffled", n_null=n_null, n_simulations=n_simulations
+    )
+    rows = analyse_spectra(weights, options).spectra
+    columns = {name: [float(f"{getattr(row, name):.6g}") for row in rows] for name in COLUMNS}
+    return {
+        "layers": [row.layer for row in rows],
+        "shapes": [list(weights[row.layer].shape) for row in rows],
+        **columns,
+        "train": float(f"{train:.4g}"),
+        "test": float(f"{test:.4g}"),
+    }
+
+
+def run(
+    settings: Mapping[str, Any], sweep: Callable[..., Any], progress: bool = False, workers: int = 1
+) -> dict[str, Any]:
+    """Kind → targets → list over seeds of what :func:`one_network` gives; ``sweep`` is that of the engine."""
+    shared = {name: settings[name] for name in ("n_null", "n_simulations")}
+    jobs = [
+        {"kind": kind, "targets": targets, "seed": seed, **settings[kind], **shared}
+        for kind in ("transformer", "perceptron")
+        for targets in TARGETS
+        for seed in settings["seeds"]
+    ]
+    found: dict[str, Any] = {}
+    for job, row in zip(jobs, values_of(one_network, jobs, sweep, progress=progress, workers=workers), strict=True):
+        values = {name: row[name] for name in ("layers", "shapes", *COLUMNS, "train", "test")}
+        found.setdefault(job["kind"], {}).setdefault(job["targets"], []).append(values)
+    return found
