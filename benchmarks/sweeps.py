@@ -49,7 +49,12 @@ def rows(quick: bool = False) -> Iterator[Row]:
         bool(whole),
     )
     families = {"PowerLaw": {"exponent": [0.25, 0.5, 1.0, 2.0]}, "DampedCosine": {"period": [4.0, 8.0, 16.0, 32.0]}}
-    wide = {"families": families, "n_layers": [6], "channels": [1, 2], "seeds": {"Hierarchical": list(range(1 if quick else 10))}}
+    wide = {
+        "families": families,
+        "n_layers": [6],
+        "channels": [1, 2],
+        "seeds": {"Hierarchical": list(range(1 if quick else 10))},
+    }
     models = list(experiment.settings_of(wide))
     two, found = best_of(lambda: swept(MODEL, models, 2))
     one, expected = best_of(lambda: swept(MODEL, models, 1))
