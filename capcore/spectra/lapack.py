@@ -1,0 +1,99 @@
+"""BLAS and LAPACK routines that SciPy carries for compiled callers only: they work on parts of an array, in place.
+
+SciPy publishes their addresses for Cython, in ``scipy.linalg.cython_blas`` and ``cython_lapack``, each with its C
+signature. A routine with another signature than the one expected here (whole numbers of 64 bits, say) is not called.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+SIGNATURES = {
+    "dgemm": ("blas", "cciiiddididdi"),
+    "dsymm": ("blas", "cciiddididdi"),
+    "dsyrk": ("blas", "cciiddiddi"),
+    "dsyr2k": ("blas", "cciiddididdi"),
+    "dgbbrd": ("lapack", "ciiiiididddidididi"),
+    "dlasq1": ("lapack", "idddi"),
+}
+"""Module, and the type of each argument by its first letter: ``char``, ``int`` or ``double``, all by address."""
+TYPES: dict[str, tuple[str, Any]] = {
+    "c": ("char *", lambda letter: ctypes.c_char(letter.encode())),
+    "i": ("int *", ctypes.c_int),
+    "d": ("double *", ctypes.c_double),
+}
+
+
+def available() -> bool:
+    """Whether SciPy has all of these routines with the signatures expected here."""
+    return all(_routine(name) for name in SIGNATURES)
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Call a routine, the interpreter's lock released.
+
+    Parameters
+    ----------
+    *arguments : str, int, float or array of float
+        Letters and numbers, and float64 arrays that are read and written from their first entry on.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        Where a routine of LAPACK did not converge, or is not there.
+
+    Examples
+    --------
+    >>> call("dlasq1", 2, values := np.array([3.0, 4.0]), np.zeros(2), np.zeros(8), 0)
+    >>> values.tolist()
+    [4.0, 3.0]
+    """
+    module, letters = SIGNATURES[name]
+    function = _routine(name)
+    if function is None:
+        raise np.linalg.LinAlgError(f"{name}: found none that can be called in SciPy. Use scipy.linalg.svd.")
+    values = [_value(letter, argument) for letter, argument in zip(letters, arguments, strict=True)]
+    function(*[value.ctypes.data if isinstance(value, np.ndarray) else ctypes.addressof(value) for value in values])
+    if module == "lapack" and values[-1].value:
+        raise np.linalg.LinAlgError(f"{name}: found info = {values[-1].value}, expected 0. Use scipy.linalg.svd.")
+
+
+@cache
+def _routine(name: str) -> Callable[..., None] | None:
+    module, letters = SIGNATURES[name]
+    capsule = getattr(import_module(f"scipy.linalg.cython_{module}"), "__pyx_capi__", {}).get(name)
+    if capsule is None:
+        return None
+    python = ctypes.pythonapi
+    name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", python))
+    address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", python))
+    signature = name_of(capsule)
+    if not expected(signature.decode(), letters):
+        return None
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(letters))(address_of(capsule, signature))
+
+
+def expected(signature: str, letters: str) -> bool:
+    """Whether a C signature as Cython writes it is ``void`` with pointers to these types.
+
+    >>> expected("void (int *, __pyx_t_5scipy_6linalg_13cython_lapack_d *)", "id")
+    True
+    >>> expected("void (int64_t *, double *)", "id")
+    False
+    """
+    return re.sub(r"\b\w+_d \*", "double *", signature) == f"void ({', '.join(TYPES[each][0] for each in letters)})"
+
+
+def _value(letter: str, argument: Any) -> Any:
+    if not isinstance(argument, np.ndarray):
+        return TYPES[letter][1](argument)
+    if argument.dtype != np.float64:
+        raise TypeError(f"arguments: found an array of {argument.dtype}, expected float64.")
+    return argument
