@@ -13,12 +13,9 @@ orthogonal transformations: of order ε times the norm.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigvals_banded
 from scipy.linalg.lapack import dgeqrt
 
 from capcore.spectra.lapack import call
-
-WIDTH = 32
 
 
 def gram_matrix(a: np.ndarray) -> np.ndarray:
@@ -32,12 +29,12 @@ def gram_matrix(a: np.ndarray) -> np.ndarray:
     return found
 
 
-def banded_eigenvalues(a: np.ndarray, width: int = WIDTH) -> np.ndarray:
+def banded_eigenvalues(a: np.ndarray, width: int) -> np.ndarray:
     """(n,) eigenvalues, ascending, of the symmetric (n, n) matrix in the lower triangle of ``a``, which is overwritten.
 
     ``a`` is by columns, the width of the band at least one.
 
-    >>> banded_eigenvalues(np.array([[2.0, 9.0], [1.0, 2.0]], order="F")).round(12).tolist()
+    >>> banded_eigenvalues(np.array([[2.0, 9.0], [1.0, 2.0]], order="F"), 1).round(12).tolist()
     [1.0, 3.0]
     """
     n = len(a)
@@ -51,18 +48,21 @@ def banded_eigenvalues(a: np.ndarray, width: int = WIDTH) -> np.ndarray:
         z = av @ t
         w = np.asfortranarray(z - v @ (0.5 * t.T @ (v.T @ z)))
         call("dsyr2k", "L", "N", size, columns, -1.0, v, size, w, size, 1.0, rest, n)
-    band = np.zeros((min(width, n - 1) + 1, n), order="F")
-    for i in range(len(band)):
+    width = min(width, n - 1)
+    band, found, beside, none = np.zeros((width + 1, n), order="F"), np.empty(n), np.empty(n), np.empty(1)
+    for i in range(width + 1):
         band[i, : n - i] = a.diagonal(-i)
-    return eigvals_banded(band, lower=True, overwrite_a_band=True, check_finite=False)
+    call("dsbtrd", "N", "L", n, width, band, width + 1, found, beside, none, 1, np.empty(n), 0)
+    call("dsterf", n, found, beside, 0)
+    return found
 
 
-def banded_singular_values(a: np.ndarray, width: int = WIDTH) -> np.ndarray:
+def banded_singular_values(a: np.ndarray, width: int) -> np.ndarray:
     """(n,) singular values, descending, of the (m, n) matrix ``a``, m ≥ n, which is overwritten.
 
     ``a`` is by columns, the width of the band at least one.
 
-    >>> banded_singular_values(np.array([[0.0, 2.0], [1.0, 0.0]], order="F")).round(12).tolist()
+    >>> banded_singular_values(np.array([[0.0, 2.0], [1.0, 0.0]], order="F"), 1).round(12).tolist()
     [2.0, 1.0]
     """
     m, n = a.shape

@@ -20,6 +20,8 @@ SIGNATURES = {
     "dsymm": ("blas", "cciiddididdi"),
     "dsyrk": ("blas", "cciiddiddi"),
     "dsyr2k": ("blas", "cciiddididdi"),
+    "dsbtrd": ("lapack", "cciididddidi"),
+    "dsterf": ("lapack", "iddi"),
     "dgbbrd": ("lapack", "ciiiiididddidididi"),
     "dlasq1": ("lapack", "idddi"),
 }

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from capcore.large.leverage import in_threads
+from capcore.spectra.singular_values import LARGE, large_singular_values
 from capcore.spectra.tensors import Checkpoint
 from capcore.spectra.weightwatcher.fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
+from capcore.validation import positive_integer
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +43,7 @@ class LayerMatrices:
 
 
 def weightwatcher_details(
-    checkpoint: Checkpoint | Mapping[str, np.ndarray], *, pool: bool = True, mp_fit: bool = False
+    checkpoint: Checkpoint | Mapping[str, np.ndarray], *, pool: bool = True, mp_fit: bool = False, workers: int = 1
 ) -> pandas.DataFrame:
     """One row per layer, as ``WeightWatcher.analyze(pool=…, mp_fit=…)`` of a state dict reports it, under its column
     names. Needs pandas.
@@ -55,6 +58,9 @@ def weightwatcher_details(
         ``slice_id``.
     mp_fit : bool
         Also its Marchenko–Pastur fit, with ``mp_softrank``.
+    workers : int
+        Layers whose singular values are computed at a time, on threads with one BLAS thread each; the table is the
+        same. With 1 BLAS takes as many threads as it is set to.
 
     Examples
     --------
@@ -66,7 +72,13 @@ def weightwatcher_details(
 
     tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
     weights = {name: tensor for name, tensor in tensors.items() if name.endswith(".weight")}
-    parts = [part for name, tensor in weights.items() for part in _parts(name.removesuffix(".weight"), tensor, pool)]
+
+    def of_layer(item: tuple[str, Any]) -> list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]:
+        return list(_parts(item[0].removesuffix(".weight"), item[1], pool))
+
+    parallel = positive_integer(workers, "workers") > 1
+    found = in_threads(of_layer, weights.items(), workers) if parallel else map(of_layer, weights.items())
+    parts = [part for layer in found for part in layer]
     fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
     return pd.DataFrame([_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)])
 
@@ -126,7 +138,9 @@ def singular_values(layer: LayerMatrices, pool: bool) -> np.ndarray:
     stack = layer.stack.astype(float)
     if layer.kind == "conv2d":
         stack *= np.sqrt((1 if pool else layer.rf) / 2.0)
-    return np.linalg.svd(stack, compute_uv=False)
+    if min(stack.shape[1:]) < LARGE:
+        return np.linalg.svd(stack, compute_uv=False)
+    return np.stack([large_singular_values(matrix).values for matrix in stack])
 
 
 def _parts(name: str, tensor: Any, pool: bool) -> Iterator[tuple[dict[str, Any], LayerMatrices, np.ndarray]]:
