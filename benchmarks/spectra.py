@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
+from time import process_time
 from typing import Any
 
 import numpy as np
 
+from benchmarks import singular_values as large
 from benchmarks import spectra_sources as sources
 from benchmarks.measure import Row, Skipped, best_of_each, peer
 from benchmarks.spectra_sources import Fits, Source, quietly
@@ -42,6 +44,7 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
     drawn: dict[str, Source] = {f"ResNet-{n}": sources.resnet_weights(n) for n in ((8,) if quick else (20, 32, 44, 56))}
     yield from _fits(drawn, "drawn", 3 if quick else 10)
     yield from _network("ResNet-8 drawn" if quick else "ResNet-56 drawn", list(drawn.values())[-1])
+    yield from _large(quick)
     if quick:
         return
     trained = sources.supplied()
@@ -117,6 +120,20 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
         ours = partial(_table, source, mp_fit=noise)
         theirs = partial(quietly, sources.analyze, source, kind, mp_fit=noise)
         yield _table_row(f"{work}, {name}", peer_name, *best_of_each(ours, theirs, repeats))
+
+
+def _large(quick: bool) -> Iterator[Row | Skipped]:
+    """Single large matrices, and the table of one as a layer, in CPU seconds."""
+    yield from large.rows(quick)
+    shape = (40, 160) if quick else (2048, 8192)
+    work = f"the table of one layer, {shape[0]} × {shape[1]}, CPU time"
+    if quietly(peer, "weightwatcher") is None:
+        yield Skipped(work, "weightwatcher", install=INSTALL)
+        return
+    layer = {"fc.weight": np.random.default_rng(0).standard_normal(shape).astype(np.float32)}
+    theirs = partial(quietly, sources.analyze, layer, sources.Terse)
+    name = f"WeightWatcher {version('weightwatcher')}"
+    yield _table_row(work, name, *best_of_each(partial(_table, layer), theirs, 2, process_time))
 
 
 def _table(source: Source, mp_fit: bool = False) -> Any:
