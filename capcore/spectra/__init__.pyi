@@ -47,6 +47,8 @@ from .power_law import fit_power_laws as fit_power_laws
 from .report import Source as Source
 from .report import SpectraReport as SpectraReport
 from .report import compare_spectra as compare_spectra
+from .singular_values import SingularValues as SingularValues
+from .singular_values import large_singular_values as large_singular_values
 from .tensors import Checkpoint as Checkpoint
 from .tensors import CheckpointError as CheckpointError
 from .tensors import Tensor as Tensor
