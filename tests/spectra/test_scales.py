@@ -125,6 +125,10 @@ CASES = {
         lambda: np.ldexp(sp.gram_spectra(np.ldexp(WEIGHTS, k)).eigenvalues, -2 * k),
         sp.gram_spectra(WEIGHTS).eigenvalues,
     ),
+    "large_singular_values": lambda k: (
+        lambda: np.ldexp(sp.large_singular_values(np.ldexp(WEIGHTS, k)).values, -k),
+        np.linalg.svd(WEIGHTS, compute_uv=False),
+    ),
     "operator_spectra": lambda k: (
         lambda: np.ldexp(sp.operator_spectra(np.ldexp(KERNEL[None], k), 4).eigenvalues, -2 * k),
         sp.operator_spectra(KERNEL[None], 4).eigenvalues,
