@@ -1,0 +1,143 @@
+"""Exponents of large layers: those trained here, and those of a folder of checkpoints, asked the same three questions.
+
+``python -m chapters.spectra_resnets.large FOLDER`` prints, network by network, the share of layers with an exponent
+between 2 and 5, below all shuffles of the layer's weights, and with a power law that is not rejected.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from tqdm import tqdm
+
+from capcore.plotting import CYCLE
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra
+from capcore.spectra.checkpoints import read_folder
+from chapters.spectra_resnets.large_layers import COLUMNS, TARGETS
+from chapters.stored import stored
+
+LEVEL = 0.1  # of the test of the power law
+RANGE = (2.0, 5.0)
+NAMES = {"inside": "in [2, 5]", "below": "below all shuffles", "fits": "power law not rejected"}
+
+
+def table_of(content: Mapping[str, Any]) -> pd.DataFrame:
+    """One row a matrix of the stored networks: kind, targets, seed, layer, columns of the matrix, ``COLUMNS``."""
+    rows = []
+    for kind, targets in ((kind, targets) for kind in content["values"] for targets in TARGETS):
+        for seed, network in zip(content["settings"]["seeds"], content["values"][kind][targets], strict=True):
+            for i, layer in enumerate(network["layers"]):
+                where = {"kind": kind, "targets": targets, "seed": seed, "layer": layer}
+                shape = {"columns": max(network["shapes"][i])}
+                rows.append({**where, **shape, **{name: network[name][i] for name in COLUMNS}})
+    return pd.DataFrame(rows)
+
+
+def stored_table() -> pd.DataFrame:
+    """:func:`table_of` of the stored networks."""
+    return table_of(stored("large_layers"))
+
+
+def shares(table: pd.DataFrame) -> dict[str, float]:
+    """Shares of the matrices: α ``inside`` the range, α ``below`` all shuffles, and a power law that ``fits``: p > 0.1.
+
+    >>> table = pd.DataFrame({"alpha": [1.5, 3.0], "null_low": [2.0, 2.0], "p_value": [0.5, 0.01]})
+    >>> shares(table)
+    {'inside': 0.5, 'below': 0.5, 'fits': 0.5}
+    """
+    return {
+        "inside": float(table["alpha"].between(*RANGE).mean()),
+        "below": float((table["alpha"] < table["null_low"]).mean()),
+        "fits": float((table["p_value"] > LEVEL).mean()),
+    }
+
+
+def smaller(table: pd.DataFrame) -> float:
+    """Share of the matrices whose exponent is smaller than with shuffled targets, in its place and from its start."""
+    both = table.pivot(index=["kind", "seed", "layer"], columns="targets", values="alpha")
+    return float((both["true"] < both["shuffled"]).mean())
+
+
+def answers(table: pd.DataFrame, claim: str) -> dict[str, float]:
+    """Of the matrices with true targets, the values of the checks ``large…`` of P3.01 or P3.02, by their names."""
+    found = shares(table[table["targets"] == "true"])
+    if claim == "P3.01":
+        return {"large": found["fits"]}
+    return {"large": found["inside"], "large_shuffled": found["below"], "large_targets": smaller(table)}
+
+
+def share_table(table: pd.DataFrame) -> pd.DataFrame:
+    """:func:`shares` of each kind of networks and targets, in percent, and how many matrices there are."""
+    rows = {}
+    for (kind, targets), some in table.groupby(["kind", "targets"], sort=False):
+        percent = {NAMES[name]: f"{100 * share:.0f} %" for name, share in shares(some).items()}
+        rows[f"{kind}s", targets] = {"matrices": len(some), **percent}
+    return pd.DataFrame(rows).T.rename_axis(["", "targets"])
+
+
+def plot_large(table: pd.DataFrame, kind: str, ax: Axes) -> Axes:
+    """α of every matrix of one kind of network, layer by layer; logarithmic."""
+    table = table[table["kind"] == kind]
+    layers = list(dict.fromkeys(table["layer"]))
+    for targets, colour, marker, shift in zip(TARGETS, CYCLE, "os", (-0.15, 0.15), strict=False):
+        rows = table[table["targets"] == targets]
+        heights = [layers.index(layer) + shift for layer in rows["layer"]]
+        shuffles = "20 shuffles" if targets == TARGETS[0] else None
+        ax.hlines(heights, rows["null_low"], rows["null_high"], color="0.6", linewidth=2.5, alpha=0.5, label=shuffles)
+        ax.plot(rows["alpha"], heights, marker, color=colour, markersize=4, label=f"{targets} targets")
+    ax.axvspan(*RANGE, color="0.93", zorder=0, label="2 to 5")
+    ax.set(xscale="log", xlabel="exponent α", ylim=(len(layers) - 0.5, -0.5), title=f"{kind}s")
+    ax.set_yticks(range(len(layers)), [re.sub(r"[a-z]+(\d)\.(\w+)", r"\2 \1", layer) for layer in layers])
+    ticks = [2, 3, 5, 10, 20, 50]
+    ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
+    ax.xaxis.set_minor_formatter("")
+    return ax
+
+
+def of_folder(folder: str, n_null: int = 20, n_simulations: int = 200, minimum: int = 50) -> pd.DataFrame:
+    """One row a network of a folder: ``layers`` that were analysed, and the three shares of :func:`shares`.
+
+    minimum : eigenvalues of a layer that is analysed. Every layer is one spectrum, its slices pooled.
+    """
+    options = SpectraOptions(
+        DensityOptions(arrangement="pooled", minimum=minimum),
+        alternatives=(),
+        null="shuffled",
+        n_null=n_null,
+        n_simulations=n_simulations,
+    )
+    rows = []
+    for checkpoint in tqdm(read_folder(folder).checkpoints, unit="network", disable=None):
+        spectra = [row for row in analyse_spectra(checkpoint, options).spectra if row.ok]
+        table = pd.DataFrame([{name: getattr(row, name) for name in COLUMNS} for row in spectra], columns=list(COLUMNS))
+        found = shares(table) if len(table) else dict.fromkeys(("inside", "below", "fits"), np.nan)
+        rows.append({"network": checkpoint.name, "layers": len(table), **found})
+    return pd.DataFrame(rows)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Exit status: 0, or 2 for a folder that cannot be read."""
+    parser = argparse.ArgumentParser(prog="python -m chapters.spectra_resnets.large", description=__doc__)
+    parser.add_argument("folder", help="of checkpoints: files, shards with their index, or one folder each")
+    parser.add_argument("--nulls", type=int, default=20, help="shuffles of every layer (20)")
+    parser.add_argument("--simulations", type=int, default=200, help="spectra behind every p-value (200)")
+    parser.add_argument("--minimum", type=int, default=50, help="fewest eigenvalues of a layer (50)")
+    given = parser.parse_args(arguments)
+    try:
+        table = of_folder(given.folder, given.nulls, given.simulations, given.minimum)
+    except (OSError, ValueError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return 2
+    print(table.rename(columns=NAMES).to_string(index=False, float_format=lambda value: f"{100 * value:.0f} %"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
