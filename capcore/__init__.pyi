@@ -2,7 +2,6 @@
 
 from . import allocation as allocation
 from . import architectures as architectures
-from . import complexity as complexity
 from . import constraints as constraints
 from . import feature_process as feature_process
 from . import features as features

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from capcore.complexity.gradients import check_outputs, check_targets, output_errors
-from capcore.complexity.network import Network, as_network
 from capcore.validation import one_of
+from chapters.shared.complexity.gradients import check_outputs, check_targets, output_errors
+from chapters.shared.complexity.network import Network, as_network
 
 FISHERS = ("model", "empirical")
 """Where outcomes come from: drawn from the model's own prediction, or the labels of the data."""
@@ -47,7 +47,7 @@ def fisher_rao(
     Parameters
     ----------
     network : Network
-        Or what :func:`~capcore.complexity.network.as_network` takes.
+        Or what :func:`~chapters.shared.complexity.network.as_network` takes.
     inputs : (n, d) array_like
         One point a row.
     targets : (n,) or (n, n_outputs) array_like, optional

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity.effective import (
+from chapters.double_descent.effective import (
     complexity_of_errors,
     least_squares,
     model_complexity,

@@ -23,11 +23,11 @@ from functools import cached_property
 
 import numpy as np
 
-from capcore.complexity.gradients import point_gradients
-from capcore.complexity.network import Network, as_network
-from capcore.complexity.sets import SetNetwork, orbit_indices
 from capcore.constraints import ConstraintSpace
 from capcore.validation import finite_array
+from chapters.shared.complexity.gradients import point_gradients
+from chapters.shared.complexity.network import Network, as_network
+from chapters.shared.complexity.sets import SetNetwork, orbit_indices
 
 
 def parameter_jacobian(network: object, inputs: object) -> np.ndarray:
@@ -38,7 +38,7 @@ def parameter_jacobian(network: object, inputs: object) -> np.ndarray:
     Parameters
     ----------
     network : Network or SetNetwork
-        Or what :func:`~capcore.complexity.network.as_network` takes.
+        Or what :func:`~chapters.shared.complexity.network.as_network` takes.
     inputs : (n, d) array_like
         One point a row; (n, items, d) for sets.
 
@@ -131,7 +131,7 @@ def parameter_rank(network: object, inputs: object, tolerance: float | None = No
 
     Examples
     --------
-    >>> from capcore.complexity import random_network
+    >>> from chapters.shared.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> found = parameter_rank(random_network([2, 3, 1], rng, bias_scale=0.5), 2 * rng.normal(size=(400, 2)))
     >>> found.n_params, found.bound, found.rank
@@ -148,7 +148,7 @@ def rank_bound(network: object, inputs: object) -> int:
     """The largest rank that the parameter Jacobian can have on inputs (n, …), whatever the parameters.
 
     - Never more than parameters, or than outputs on *different* examples. For a
-      :class:`~capcore.complexity.sets.SetNetwork` examples are different if their orbits are.
+      :class:`~chapters.shared.complexity.sets.SetNetwork` examples are different if their orbits are.
     - Units of ReLU or leaky ReLU: one less per hidden unit. Its incoming weights and bias times c, its outgoing ones
       over c, leave the function as it is, and so does the direction of that change. In a set network the units of the
       item network count once.

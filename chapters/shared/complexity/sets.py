@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.complexity.gradients import point_gradients
-from capcore.complexity.network import Network
 from capcore.validation import finite_array
+from chapters.shared.complexity.gradients import point_gradients
+from chapters.shared.complexity.network import Network
 
 
 def canonical_order(inputs: object) -> np.ndarray:
@@ -66,7 +66,7 @@ class SetNetwork:
 
     Examples
     --------
-    >>> from capcore.complexity import random_network
+    >>> from chapters.shared.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> net = SetNetwork(random_network([1, 4], rng), random_network([4, 1], rng))
     >>> bool((net([[[1.0], [2.0]]]) == net([[[2.0], [1.0]]])).all())

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.complexity import (
+from chapters.shared.complexity import (
     Network,
     circle_through,
     curve_regions,

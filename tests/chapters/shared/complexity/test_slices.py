@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.complexity import Network, curve_regions, partition_slice, random_network, segments
+from chapters.shared.complexity import Network, curve_regions, partition_slice, random_network, segments
 from tests.strategies import seeds
 
 SQUARE = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]

@@ -13,9 +13,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from capcore.complexity.network import Network, as_network, out_of_range
-from capcore.complexity.regions import SAME_MAP
 from capcore.validation import finite_array
+from chapters.shared.complexity.network import Network, as_network, out_of_range
+from chapters.shared.complexity.regions import SAME_MAP
 
 TOLERANCE = 1e-12
 """Share of the slice's diameter within which two points are one."""
@@ -67,7 +67,7 @@ def partition_slice(network: object, origin: object, first: object, second: obje
     Parameters
     ----------
     network : Network
-        A piecewise linear one, or what :func:`~capcore.complexity.network.as_network` takes.
+        A piecewise linear one, or what :func:`~chapters.shared.complexity.network.as_network` takes.
     origin, first, second : (d,) array_like
         Points and directions in input space; lengths in (u, v) are lengths in input space if the directions are
         orthonormal.

@@ -150,7 +150,7 @@ def model_complexity(
     n_probes: int = 8,
     confidence: float = 0.95,
 ) -> ModelComplexity:
-    """The :class:`~capcore.complexity.effective.ModelComplexity` of a training procedure.
+    """The :class:`~chapters.double_descent.effective.ModelComplexity` of a training procedure.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def model_complexity(
 
     Examples
     --------
-    >>> from capcore.complexity.effective import least_squares, noise
+    >>> from chapters.double_descent.effective import least_squares, noise
     >>> found = model_complexity(least_squares, noise(3), np.random.default_rng(0), epsilon=1e-9, maximum=50)
     >>> found.value, found.monotone
     (3, True)

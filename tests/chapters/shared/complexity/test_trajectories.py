@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import (
+from chapters.shared.complexity import (
     ellipse,
     layer_lengths,
     layer_transitions,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from capcore.complexity.network import as_network
 from capcore.validation import one_of
+from chapters.shared.complexity.network import as_network
 
 OUTPUTS = ("probabilities", "logits")
 """What :func:`sensitivity` differentiates."""
@@ -24,7 +24,7 @@ def probability_jacobian(network: object, inputs: object) -> np.ndarray:
     Parameters
     ----------
     network : Network
-        Or what :func:`~capcore.complexity.network.as_network` takes, with two outputs or more.
+        Or what :func:`~chapters.shared.complexity.network.as_network` takes, with two outputs or more.
     inputs : (n, d) array_like
         One point a row.
 
@@ -50,7 +50,7 @@ def sensitivity(network: object, inputs: object, of: str = "probabilities") -> n
     Parameters
     ----------
     network : Network
-        Or what :func:`~capcore.complexity.network.as_network` takes.
+        Or what :func:`~chapters.shared.complexity.network.as_network` takes.
     inputs : (n, d) array_like
         One point a row. The norm is per unit of these.
     of : str

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity import Network, curve_regions, random_network, segments
-from tests.complexity.region_walk import walk_regions
+from chapters.shared.complexity import Network, curve_regions, random_network, segments
+from tests.chapters.shared.complexity.region_walk import walk_regions
 from tests.strategies import seeds
 
 

@@ -1,13 +1,10 @@
-"""Every public name of capcore.complexity, and where it is defined: read by type checkers, and by the lazy loader."""
+"""Every public name of this package, and where it is defined: read by type checkers, and by the lazy loader."""
 
 from .curves import Curves as Curves
 from .curves import circle_through as circle_through
 from .curves import ellipse as ellipse
 from .curves import polyline as polyline
 from .curves import segments as segments
-from .effective import ModelComplexity as ModelComplexity
-from .effective import complexity_of_errors as complexity_of_errors
-from .effective import model_complexity as model_complexity
 from .fisher_norm import closed_form_fisher_rao as closed_form_fisher_rao
 from .fisher_norm import fisher_rao as fisher_rao
 from .input_jacobian import sensitivity as sensitivity

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax
 
-from capcore.complexity.activations import Activation
-from capcore.complexity.network import Network, out_of_range
 from capcore.validation import finite_array, one_of
+from chapters.shared.complexity.activations import Activation
+from chapters.shared.complexity.network import Network, out_of_range
 
 LOSSES = ("cross_entropy", "squared")
 """Losses of a point: −log of the softmax probability of its label, in nats; or half its squared error, all outputs."""

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity import random_network
-from capcore.complexity.gradients import check_targets, loss_gradients, output_errors, point_gradients
+from chapters.shared.complexity import random_network
+from chapters.shared.complexity.gradients import check_targets, loss_gradients, output_errors, point_gradients
 from tests.strategies import seeds
 
 
@@ -65,7 +65,7 @@ def test_runs_side_by_side_are_the_runs_one_by_one(activation):
 
 def test_the_loss_is_the_one_of_scikit_learn():
     neural = pytest.importorskip("sklearn.neural_network")
-    from capcore.complexity import as_network
+    from chapters.shared.complexity import as_network
 
     _, inputs, _ = case(0, "cross_entropy", n=30)
     model = neural.MLPClassifier((6, 5), max_iter=1, solver="adam", alpha=0.0, random_state=0)

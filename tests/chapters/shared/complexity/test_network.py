@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity import Network, as_network, random_network
-from capcore.complexity.activations import ACTIVATIONS, activation
+from chapters.shared.complexity import Network, as_network, random_network
+from chapters.shared.complexity.activations import ACTIVATIONS, activation
 from tests.strategies import seeds
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.complexity import SetNetwork, parameter_jacobian, parameter_rank, random_network, rank_bound
+from chapters.shared.complexity import SetNetwork, parameter_jacobian, parameter_rank, random_network, rank_bound
 from tests.strategies import seeds
 
 WIDTHS = st.lists(st.integers(1, 5), min_size=2, max_size=4)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.complexity.activations import Activation, activation
 from capcore.validation import finite_array, finite_number, positive_integer
+from chapters.shared.complexity.activations import Activation, activation
 
 LIMIT = 100.0
 """Largest decimal exponent of a product that is accepted: its square, times 1e±100 for sums, is a number."""
@@ -251,7 +251,7 @@ def out_of_range(network: Any, inputs: object = 1.0) -> str:
 
     Examples
     --------
-    >>> from capcore.complexity import Network
+    >>> from chapters.shared.complexity import Network
     >>> net = Network([[[1e-60]], [[1e-60]]], [[0.0], [0.0]])
     >>> out_of_range(net)[:46], out_of_range(Network([[[1e30]], [[1e-30]]], [[0.0], [0.0]]))
     ('network: found products of weights near 1e-120', '')

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ellipeinc
 
-from capcore.complexity.curves import Curves
-from capcore.complexity.network import Network, as_network, out_of_range
+from chapters.shared.complexity.curves import Curves
+from chapters.shared.complexity.network import Network, as_network, out_of_range
 
 TOLERANCE = 1e-13
 """Two breakpoints closer than this share of the curve's parameter are one."""
@@ -73,10 +73,10 @@ def trace_curves(network: object, curves: Curves) -> Trace:
     Parameters
     ----------
     network : Network
-        With "relu", "leaky_relu", "hard_tanh" or "identity", or what :func:`~capcore.complexity.network.as_network`
+        With "relu", "leaky_relu", "hard_tanh" or "identity", or what ``as_network``
         takes.
     curves : Curves
-        In the network's input space, such as from :func:`~capcore.complexity.curves.segments`.
+        In the network's input space, such as from :func:`~chapters.shared.complexity.curves.segments`.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def trace_curves(network: object, curves: Curves) -> Trace:
     Examples
     --------
     >>> net = Network([[[1.0, 1.0]], [[1.0], [1.0]]], [[0.0, -0.5], [0.0]])
-    >>> from capcore.complexity import segments
+    >>> from chapters.shared.complexity import segments
     >>> trace_curves(net, segments([-1.0], [1.0])).stages[-1].start.tolist()
     [0.0, 0.5, 0.75]
     """
@@ -172,7 +172,7 @@ def layer_lengths(course: Trace) -> np.ndarray:
 
     Examples
     --------
-    >>> from capcore.complexity import segments
+    >>> from chapters.shared.complexity import segments
     >>> layer_lengths(trace_curves([([[3.0]], [0.0]), ([[1.0]], [0.0])], segments([-1.0], [1.0]))).tolist()
     [[2.0], [3.0], [3.0]]
     """
@@ -189,7 +189,7 @@ def layer_transitions(course: Trace) -> np.ndarray:
 
     Examples
     --------
-    >>> from capcore.complexity import segments
+    >>> from chapters.shared.complexity import segments
     >>> layer_transitions(trace_curves([([[3.0]], [0.0]), ([[1.0]], [0.0])], segments([-1.0], [1.0]))).tolist()
     [[1]]
     """

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from capcore.complexity import SetNetwork, parameter_jacobian, random_network
-from capcore.complexity.network import Network
+from chapters.shared.complexity import SetNetwork, parameter_jacobian, random_network
+from chapters.shared.complexity.network import Network
 from tests.strategies import seeds
 
 

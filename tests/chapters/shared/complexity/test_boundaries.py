@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import Network, boundary_density, crofton_factor, partition_slice, random_network
+from chapters.shared.complexity import Network, boundary_density, crofton_factor, partition_slice, random_network
 
 
 def test_factors():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity.sets import canonical_order, orbit_indices
+from chapters.shared.complexity.sets import canonical_order, orbit_indices
 from tests.strategies import seeds
 
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from capcore.complexity import Network, random_network
-from capcore.complexity import fisher_norm as fr
-from capcore.complexity.gradients import output_errors, point_gradients
+from chapters.shared.complexity import Network, random_network
+from chapters.shared.complexity import fisher_norm as fr
+from chapters.shared.complexity.gradients import output_errors, point_gradients
 from tests.strategies import seeds
 
 options = st.tuples(st.sampled_from(["model", "empirical"]), st.sampled_from(["cross_entropy", "squared"]))

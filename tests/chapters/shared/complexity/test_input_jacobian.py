@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from capcore.complexity import random_network
-from capcore.complexity.input_jacobian import probability_jacobian, sensitivity
+from chapters.shared.complexity import random_network
+from chapters.shared.complexity.input_jacobian import probability_jacobian, sensitivity
 from tests.strategies import seeds
 
 

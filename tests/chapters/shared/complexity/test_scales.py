@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-import capcore.complexity as cx
-from capcore.complexity.network import any_out_of_range, out_of_range
+import chapters.shared.complexity as cx
 from chapters.along_training.ranks import rank_bound_on_data, without_common_shift
 from chapters.double_descent.known import separable
 from chapters.effective_complexity.tangents import segment_pieces, tangent_network, uniform_tangents
 from chapters.linear_regions.study import expected_boundary_density, spherical_lengths
 from chapters.mimicry.students import mimic
 from chapters.shared.adam import train
+from chapters.shared.complexity.network import any_out_of_range, out_of_range
 from chapters.trajectories.study import expected_length_gain
 from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
 
@@ -135,7 +135,6 @@ GROWING = {  # function of a network, and the power of the logits' scale that it
 EXEMPT = {
     **dict.fromkeys(("orbit_indices",), "takes data"),
     **dict.fromkeys(("crofton_factor",), "takes counts"),
-    **dict.fromkeys(("complexity_of_errors", "model_complexity"), "takes errors, or what gives them"),
     **dict.fromkeys(("ellipse", "polyline", "segments"), "takes points, and does no arithmetic but one difference"),
 }
 ALONE = {  # tested below, one by one

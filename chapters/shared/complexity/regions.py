@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from capcore.complexity.curves import Curves, segments
-from capcore.complexity.network import as_network
-from capcore.complexity.trace import Trace, trace_curves
 from capcore.validation import finite_array, finite_number, positive_integer
+from chapters.shared.complexity.curves import Curves, segments
+from chapters.shared.complexity.network import as_network
+from chapters.shared.complexity.trace import Trace, trace_curves
 
 SAME_MAP = 1e-11
 """Relative difference of affine maps below which they are the same: some 10⁵ times the rounding of their entries."""
@@ -60,7 +60,7 @@ def curve_regions(network: object, curves: Curves) -> CurveRegions:
     Parameters
     ----------
     network : Network
-        Both as :func:`~capcore.complexity.trace.trace_curves` takes them.
+        Both as :func:`~chapters.shared.complexity.trace.trace_curves` takes them.
     curves : Curves
 
     Raises
@@ -70,7 +70,7 @@ def curve_regions(network: object, curves: Curves) -> CurveRegions:
 
     Examples
     --------
-    >>> from capcore.complexity import Network, segments
+    >>> from chapters.shared.complexity import Network, segments
     >>> net = Network([[[1.0, 1.0]], [[1.0], [-1.0]], [[1.0]]], [[0.0, -0.5], [-2.0], [0.0]])
     >>> found = curve_regions(net, segments([-1.0], [1.0]))
     >>> found.patterns.tolist(), found.linear.tolist()
@@ -163,7 +163,7 @@ def boundary_density(
     Parameters
     ----------
     network : Network
-        A piecewise linear one, or what :func:`~capcore.complexity.network.as_network` takes.
+        A piecewise linear one, or what :func:`~chapters.shared.complexity.network.as_network` takes.
     centre : (d,) array_like
         Of the ball, in input space.
     radius : float
@@ -174,7 +174,7 @@ def boundary_density(
 
     Examples
     --------
-    >>> from capcore.complexity import Network
+    >>> from chapters.shared.complexity import Network
     >>> line = Network([np.eye(2)[:, :1], [[1.0]]], [[0.0], [0.0]])
     >>> found = boundary_density(line, [0.0, 0.0], 1.0, 4000, np.random.default_rng(0))
     >>> abs(found.value - 2 / np.pi) < 4 * found.standard_error

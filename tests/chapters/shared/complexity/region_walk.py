@@ -1,12 +1,12 @@
 """Regions on a segment counted once more, by walking it: from each breakpoint to the next one, unit by unit.
 
-:func:`~capcore.complexity.trace.trace_curves` goes through the layers and cuts all segments at every layer. A walk goes
+``trace_curves`` goes through the layers and cuts all segments at every layer. A walk goes
 along the segment instead. It knows which units are on, hence an affine formula of every pre-activation, and looks for
 the first unit that reaches zero. That one is switched, and the formulas above it are made anew. The two have no code in
-common but that of :class:`~capcore.complexity.network.Network`.
+common but that of :class:`~chapters.shared.complexity.network.Network`.
 
 Both counts of patterns are exact. A linear region is begun here by every unit that is heard;
-:func:`~capcore.complexity.regions.curve_regions` compares maps. They differ where units cancel exactly, e.g.
+:func:`~chapters.shared.complexity.regions.curve_regions` compares maps. They differ where units cancel exactly, e.g.
 relu(x) − relu(−x), which random or trained weights do not.
 """
 
@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from capcore.complexity.network import Network, as_network
 from capcore.validation import finite_array
+from chapters.shared.complexity.network import Network, as_network
 
 SAME_PLACE = 1e-13
 """Breakpoints closer than this share of the segment are one; those as near to an end are none."""
@@ -26,12 +26,12 @@ def walk_regions(network: object, starts: object, stops: object) -> tuple[np.nda
 
     A breakpoint begins a linear region if the unit that switches is heard: if a path of weights other than zero leads
     from it, through units that are on, to an output. No maps are compared, so no tolerance decides which breakpoints
-    bend; ``SAME_PLACE``, the same as that of :mod:`~capcore.complexity.trace`, decides which are one. A segment of
+    bend; ``SAME_PLACE``, the same as that of ``trace``, decides which are one. A segment of
     length zero has one pattern and one region.
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it. starts, stops : (n, d) ends of the segments.
+    network : as ``as_network`` takes it. starts, stops : (n, d) ends of the segments.
 
     Raises ``ValueError`` for another activation, and for ends that do not fit each other or the network.
 
