@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore import Hierarchical, Recurrent, redundancy
+from capcore import Hierarchical, Recurrent
+from capcore.finite_field import rank_modulo_prime
 from capcore.generic import exact_rank
-from capcore.redundancy import (
+from chapters.layer_redundancy.redundancy import (
     exact_jacobian,
     is_redundant,
     layer_set_ranks,
@@ -19,6 +20,7 @@ from capcore.redundancy import (
     parameter_set,
     redundant_layer_sets,
 )
+from tests.scales import laws
 from tests.strategies import hierarchical_models, seeds
 
 SMALL = Hierarchical(2, 2)
@@ -29,7 +31,7 @@ SMALL = Hierarchical(2, 2)
 def test_the_exact_jacobian_has_the_generic_rank(arch, seed):
     assert np.linalg.matrix_rank(arch.jacobian(arch.init(np.random.default_rng(seed)))) <= arch.generic_capacity()
     jacobian = exact_jacobian(arch, seed=seed)
-    assert redundancy._rank(jacobian, redundancy.PRIME) == arch.generic_capacity()
+    assert rank_modulo_prime(jacobian) == arch.generic_capacity()
 
 
 @settings(deadline=None, max_examples=30)
@@ -66,7 +68,7 @@ def test_minimal_layer_sets_are_all_the_minimal_ones(channels):
         set(chosen)
         for size in range(1, 6)
         for chosen in combinations(names, size)
-        if redundancy._rank(jacobian[:, parameter_set(arch, chosen, arch.n_params)], redundancy.PRIME) == whole
+        if rank_modulo_prime(jacobian[:, parameter_set(arch, chosen, arch.n_params)]) == whole
     ]
     minimal = [chosen for chosen in carrying if not any(other < chosen for other in carrying)]
     found = minimal_layer_sets(arch)
@@ -126,3 +128,21 @@ def test_refused_models_and_arguments():
         maximal_redundant_set(SMALL, [0, 0, 1, 2, 3, 4, 5, 6])
     with pytest.raises(ValueError, match="found 13 layers, expected at most 12"):
         layer_set_ranks(Hierarchical(1, 13))
+
+
+COUNTS = {
+    "exact_jacobian": lambda arch, w: rank_modulo_prime(exact_jacobian(arch, w)),
+    "marginal_rank": lambda arch, w: marginal_rank(arch, "layer 2", w),
+    "is_redundant": lambda arch, w: is_redundant(arch, "layer 2", w),
+    "layer_set_ranks": lambda arch, w: list(layer_set_ranks(arch, w).values()),
+    "minimal_layer_sets": lambda arch, w: len(minimal_layer_sets(arch, w)),
+    "redundant_layer_sets": lambda arch, w: len(redundant_layer_sets(arch, w)),
+    "maximal_redundant_set": lambda arch, w: maximal_redundant_set(arch, params=w).tolist(),
+}
+
+
+@pytest.mark.parametrize("exponent", [-996, -332, -20, 20, 332, 996])
+@pytest.mark.parametrize("count", COUNTS.values(), ids=COUNTS)
+def test_counts_do_not_depend_on_the_scale_of_layers(count, exponent):
+    for found, expected, _ in laws.exact(count)(2.0**exponent):
+        assert found == expected
