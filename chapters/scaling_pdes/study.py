@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.propagation import (
+from capcore.validation import finite_number, positive_integer
+from chapters.shared.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -23,8 +24,7 @@ from capcore.propagation import (
     residual,
     scaling_relations,
 )
-from capcore.propagation.generator import jumps
-from capcore.validation import finite_number, positive_integer
+from chapters.shared.propagation.generator import jumps
 
 Curve = tuple[np.ndarray, np.ndarray]
 SYMMETRIC = {-3: 0.125, -2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25, 3: 0.125}

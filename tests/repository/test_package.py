@@ -10,7 +10,7 @@ import pytest
 
 import capcore
 
-LAZY = [capcore, capcore.architectures, capcore.processes, capcore.propagation, capcore.spectra]
+LAZY = [capcore, capcore.architectures, capcore.processes, capcore.spectra]
 
 
 def stub(package):

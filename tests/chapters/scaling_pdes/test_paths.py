@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from capcore.propagation import (
+from chapters.scaling_pdes import paths as study
+from chapters.scaling_pdes.study import neighbours, one_output, total_variation
+from chapters.shared.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -18,8 +20,6 @@ from capcore.propagation import (
     residual,
     source_kernel,
 )
-from chapters.scaling_pdes import paths as study
-from chapters.scaling_pdes.study import neighbours, one_output, total_variation
 
 
 @settings(max_examples=25, deadline=None)

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.propagation import (
+from chapters.scaling_pdes.study import total_variation
+from chapters.scaling_pdes_architectures import study
+from chapters.shared.propagation import (
     ConvolutionTransport,
     LimitCoefficients,
     heat_kernel,
@@ -13,8 +15,6 @@ from capcore.propagation import (
     propagate,
     residual,
 )
-from chapters.scaling_pdes.study import total_variation
-from chapters.scaling_pdes_architectures import study
 from tests.strategies import seeds
 
 

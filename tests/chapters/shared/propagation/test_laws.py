@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from capcore.propagation import (
+from chapters.shared.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -23,7 +23,7 @@ from capcore.propagation import (
     residual,
     source_kernel,
 )
-from capcore.propagation.evolution import Segment
+from chapters.shared.propagation.evolution import Segment
 from tests.strategies import all_of, seeds
 
 

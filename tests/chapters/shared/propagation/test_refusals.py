@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from capcore.propagation import (
+from chapters.shared.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.propagation import (
+from chapters.shared.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -20,7 +20,7 @@ from capcore.propagation import (
     residual,
     source_kernel,
 )
-from tests.propagation.routes import evolve_dense
+from tests.chapters.shared.propagation.routes import evolve_dense
 from tests.strategies import all_of, seeds
 
 DEPTHS = [64, 128, 256, 512, 1024]
