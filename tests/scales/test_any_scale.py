@@ -62,7 +62,6 @@ LAWS = {
     "constraints.equilibrate": laws.linear(constraints.equilibrate, 0),
     "constraints.compress_columns": laws.linear(lambda m: constraints.compress_columns(m.T)),
     "constraints.rank_tolerance": laws.linear(lambda m: constraints.rank_tolerance(m.shape, float(m[0, 0]))),
-    "constraints.gram_eigenvalues": laws.linear(lambda m: constraints.gram_eigenvalues(m)[:3], 2),
     "tangent_space.TangentSpace": laws.tangent,
     **dict.fromkeys(("tensor_train.tt_svd", "tensor_train.contract", "tensor_train.widen"), laws.trains),
     **dict.fromkeys(("time_series.estimate_process", "time_series.sieve_bootstrap"), process_laws.series),
