@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from capcore.spectra import fit_power_law
+from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law
 from chapters.spectra_resnets import large
-from chapters.spectra_resnets.large_layers import QUICK, SETTINGS, one_network
+from chapters.spectra_resnets.large_layers import COLUMNS, QUICK, SETTINGS, one_layer, one_network
 from chapters.spectra_resnets.transformer import LEVELS, START, Transformer, pixels, train_transformer
 from chapters.stored import stored
 
@@ -73,6 +73,15 @@ def test_both_targets_start_from_the_same_weights_and_end_elsewhere():
             assert np.abs(start[name] - np.asarray(weights)).max() < 1.1e-3
             assert np.abs(other[name] - np.asarray(weights)).max() < 1.1e-3
             assert (start[name] != other[name]).any()
+
+
+def test_a_layer_is_analysed_as_the_report_does_it():
+    """The report scales the eigenvalues first: rounding."""
+    weights = np.random.default_rng(0).standard_t(3, size=(64, 96)).astype(np.float32)
+    options = SpectraOptions(DensityOptions(minimum=32), alternatives=(), null="shuffled", n_null=3, n_simulations=9)
+    (row,) = analyse_spectra({"fc": weights}, options).spectra
+    found = one_layer("fc", weights, n_null=3, n_simulations=9)
+    assert found == pytest.approx({name: getattr(row, name) for name in COLUMNS}, rel=1e-12)
 
 
 def test_a_network_comes_out_again():
