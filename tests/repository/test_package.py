@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import capcore
+from chapters.shared import complexity, propagation
 
-LAZY = [capcore, capcore.architectures, capcore.processes, capcore.spectra]
+LAZY = [capcore, capcore.architectures, capcore.processes, capcore.spectra, complexity, propagation]
 
 
 def stub(package):
