@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.sparse.linalg import expm_multiply
 
 from benchmarks.measure import Row, Skipped, best_of, peer
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     LimitCoefficients,
     Segment,

@@ -15,6 +15,7 @@ from . import optimum as optimum
 from . import own_model as own_model
 from . import plotting as plotting
 from . import processes as processes
+from . import propagation as propagation
 from . import spectra as spectra
 from . import tangent_space as tangent_space
 from . import tensor_train as tensor_train
@@ -57,6 +58,13 @@ from .processes import Process as Process
 from .processes import RationalQuadratic as RationalQuadratic
 from .processes import WithNugget as WithNugget
 from .processes import make_process as make_process
+from .propagation import ConvolutionTransport as ConvolutionTransport
+from .propagation import Layer as Layer
+from .propagation import MatrixTransport as MatrixTransport
+from .propagation import evolve as evolve
+from .propagation import propagate as propagate
+from .propagation import propagate_equal as propagate_equal
+from .propagation import scaling_relations as scaling_relations
 from .results import Allocation as Allocation
 from .results import Fit as Fit
 from .spectra import analyse_spectra as analyse_spectra

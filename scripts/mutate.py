@@ -39,6 +39,7 @@ TESTS = {  # modules → the tests that mirror them, where these are not tests/<
     "spectra/scan": "spectra/test_power_law.py",
     "spectra/power_law": "spectra/test_power_law.py",
     "spectra/densities": "spectra/test_densities.py spectra/test_scales.py",
+    "propagation/*": "propagation",
     "large/octave_capacity": "large/test_octave_capacity.py",
     "large/octave_blocks": "large/test_octave_capacity.py large/test_octave_forms.py",
     "large/octave_forms": "large/test_octave_forms.py",

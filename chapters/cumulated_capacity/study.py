@@ -18,10 +18,10 @@ import numpy as np
 
 from capcore.allocation import CapacityAllocation
 from capcore.constraints import chain, join
+from capcore.propagation import MatrixTransport, propagate
 from capcore.validation import positive_integer
 from chapters.cumulated_capacity.trees import TreeNetwork, isometric, whitened
 from chapters.shared.profiles import total_variation
-from chapters.shared.propagation import MatrixTransport, propagate
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.propagation import MatrixTransport, propagate, signed_operator, squared_gradients
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 from chapters.shared.profiles import total_variation
-from chapters.shared.propagation import MatrixTransport, propagate, signed_operator, squared_gradients
 
 
 def law(weights: Sequence[np.ndarray], output: int = 0) -> np.ndarray:

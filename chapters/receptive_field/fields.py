@@ -18,12 +18,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.discrete import propagate
+from capcore.propagation.fourier import propagate_equal
+from capcore.propagation.generator import displacement, residual
 from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.receptive_field.dilated import checked_jump
-from chapters.shared.propagation.convolution import ConvolutionTransport
-from chapters.shared.propagation.discrete import propagate
-from chapters.shared.propagation.fourier import propagate_equal
-from chapters.shared.propagation.generator import displacement, residual
 from chapters.shared.scaling import fit_power
 
 BLOCK = (1, 2, 4, 8)

@@ -23,8 +23,8 @@ from scipy.stats import ortho_group
 from scipy.stats import t as student
 
 from capcore.constraints import ConstraintSpace
+from capcore.propagation.random_signs import signed_operator
 from capcore.validation import finite_number, one_of, positive_integer
-from chapters.shared.propagation.random_signs import signed_operator
 
 LAWS = ("divided", "undivided", "same")
 KINDS = ("different", "same", "constant")
@@ -161,7 +161,7 @@ def constant_gradients(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Squared gradients (n_samples,) of one output on all of X, and on a constant that is the bias of every layer.
 
-    The network is linear with random signs between layers (``chapters.shared.propagation``), for which Eq. 19
+    The network is linear with random signs between layers (:mod:`capcore.propagation.random_signs`), for which Eq. 19
     should hold on average: local weights of three taps, a residual capacity of 1/L, and a share ``square`` = β² of
     every layer's squared weights on B = 1.
 

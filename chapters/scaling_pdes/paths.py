@@ -18,8 +18,7 @@ import numpy as np
 from scipy import sparse
 from scipy.integrate import quad_vec
 
-from capcore.validation import one_of, positive_integer
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -29,7 +28,8 @@ from chapters.shared.propagation import (
     heat_kernel,
     propagate,
 )
-from chapters.shared.propagation.layers import Transport
+from capcore.propagation.layers import Transport
+from capcore.validation import one_of, positive_integer
 
 Node = tuple[int, int]
 Edge = tuple[Node, Node]  # from the upper node to the lower one
@@ -43,7 +43,7 @@ class Network:
 
     Attributes
     ----------
-    layers : as for :func:`~chapters.shared.propagation.discrete.propagate`. boundary : of its convolutions.
+    layers : as for :func:`~capcore.propagation.discrete.propagate`. boundary : of its convolutions.
     """
 
     layers: tuple[Layer, ...]

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.validation import finite_number, positive_integer
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -24,7 +23,8 @@ from chapters.shared.propagation import (
     residual,
     scaling_relations,
 )
-from chapters.shared.propagation.generator import jumps
+from capcore.propagation.generator import jumps
+from capcore.validation import finite_number, positive_integer
 
 Curve = tuple[np.ndarray, np.ndarray]
 SYMMETRIC = {-3: 0.125, -2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25, 3: 0.125}

@@ -15,13 +15,13 @@ from scipy.special import ive
 from capcore.allocation import allocate
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import PowerLaw
+from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
+from capcore.propagation import residual as residual_layer
+from capcore.propagation.fourier import Grid, scalar_power
+from capcore.propagation.matrix import nonnegative
 from capcore.validation import positive_integer
 from chapters.scaling_pdes.study import axis, neighbours, one_output, total_variation
 from chapters.shared.layers import LayerProfiles
-from chapters.shared.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
-from chapters.shared.propagation import residual as residual_layer
-from chapters.shared.propagation.fourier import Grid, scalar_power
-from chapters.shared.propagation.matrix import nonnegative
 
 PUBLISHED = {4.0: 0.2775742752}
 """Values at the source that were derived before the chapter was written, by D."""

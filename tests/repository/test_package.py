@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import capcore
-from chapters.shared import complexity, propagation
+from chapters.shared import complexity
 
-LAZY = [capcore, capcore.architectures, capcore.processes, capcore.spectra, complexity, propagation]
+LAZY = [capcore, capcore.architectures, capcore.processes, capcore.propagation, capcore.spectra, complexity]
 
 
 def stub(package):

@@ -1,6 +1,7 @@
 """Effective complexity of trained networks: measures of what a network does, not of what it could do (slides, note).
 
-A network is a list of weights and biases, or any object with ``coefs_`` and ``intercepts_`` (``network``).
+A network is a list of weights and biases, or any object with ``coefs_`` and ``intercepts_``
+(:mod:`chapters.shared.complexity.network`).
 """
 
 import lazy_loader

@@ -4,9 +4,9 @@ import numpy as np
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import expm_multiply
 
+from capcore.propagation import ConvolutionTransport, Layer, LimitCoefficients, heat_kernel, propagate
 from chapters.scaling_pdes.paths import edge_law
 from chapters.scaling_pdes.study import one_output, total_variation
-from chapters.shared.propagation import ConvolutionTransport, Layer, LimitCoefficients, heat_kernel, propagate
 
 PAGES = ["notebooks/scaling_pdes"]
 POINT = (0.3, 0.3)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore import Hierarchical, PowerLaw, allocate, fit
+from capcore.propagation import mean_chi_square
 from chapters.cumulated_capacity import study
 from chapters.cumulated_capacity.trees import TreeNetwork, isometric, residual_tree, rotated
-from chapters.shared.propagation import mean_chi_square
 from tests.strategies import hierarchical_models, seeds
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capcore.propagation import squared_gradients
 from chapters.random_signs import study
 from chapters.random_signs.study import dense_layers
-from chapters.shared.propagation import squared_gradients
 from tests.strategies import seeds
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capcore.propagation import ConvolutionTransport, dilated_diffusion, displacement
 from chapters.receptive_field import dilated as study
-from chapters.shared.propagation import ConvolutionTransport, dilated_diffusion, displacement
 from tests.strategies import all_of
 
 DEPTHS = [2**k for k in range(3, 13)]

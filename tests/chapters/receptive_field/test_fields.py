@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capcore.propagation import propagate
 from chapters.receptive_field import fields as study
 from chapters.receptive_field.dilated import field, stepped_dilations
 from chapters.receptive_field.fields import doubling
-from chapters.shared.propagation import propagate
 
 
 @given(st.integers(1, 6), st.floats(0.01, 0.5))

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capcore.propagation import ConvolutionTransport, Layer, propagate
 from chapters.scaling_conjecture_side_inputs import study
 from chapters.scaling_conjecture_side_inputs.study import same_space_limit
-from chapters.shared.propagation import ConvolutionTransport, Layer, propagate
 
 DEPTHS = st.integers(1, 300)
 SCALES = st.floats(0, 3)

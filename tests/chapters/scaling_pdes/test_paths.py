@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from chapters.scaling_pdes import paths as study
-from chapters.scaling_pdes.study import neighbours, one_output, total_variation
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -20,6 +18,8 @@ from chapters.shared.propagation import (
     residual,
     source_kernel,
 )
+from chapters.scaling_pdes import paths as study
+from chapters.scaling_pdes.study import neighbours, one_output, total_variation
 
 
 @settings(max_examples=25, deadline=None)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import ive
 from scipy.stats import binom, poisson
 
+from capcore.propagation import LimitCoefficients
 from chapters.scaling_pdes import study
-from chapters.shared.propagation import LimitCoefficients
 
 
 @pytest.mark.parametrize(("d", "value"), [(1.0, 0.3085083226), (4.0, 0.1434317819)])

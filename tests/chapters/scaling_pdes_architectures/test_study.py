@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.scaling_pdes.study import total_variation
-from chapters.scaling_pdes_architectures import study
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     LimitCoefficients,
     heat_kernel,
@@ -15,6 +13,8 @@ from chapters.shared.propagation import (
     propagate,
     residual,
 )
+from chapters.scaling_pdes.study import total_variation
+from chapters.scaling_pdes_architectures import study
 from tests.strategies import seeds
 
 

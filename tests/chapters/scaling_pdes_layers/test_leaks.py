@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capcore.propagation import NotStochasticError, Segment, evolve
 from chapters.scaling_pdes.study import axis, lattice_law, neighbours, one_output, order
 from chapters.scaling_pdes_layers import leaks
-from chapters.shared.propagation import NotStochasticError, Segment, evolve
 
 
 @settings(max_examples=15, deadline=None)
@@ -53,7 +53,7 @@ def test_a_leak_that_is_the_same_everywhere_leaves_the_shape():
 
 
 def test_such_layers_are_refused_unless_asked_for():
-    from chapters.shared.propagation import ConvolutionTransport, Layer, propagate
+    from capcore.propagation import ConvolutionTransport, Layer, propagate
 
     layer = Layer(ConvolutionTransport.of_offsets({-1: 0.1, 0: 1.0, 1: 0.1}))
     with pytest.raises(NotStochasticError):

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad_vec
 
+from capcore.propagation import nearest_neighbour_law, residual, source_kernel
 from chapters.scaling_pdes.study import axis, neighbours, one_output, order
 from chapters.scaling_pdes_layers import study
-from chapters.shared.propagation import nearest_neighbour_law, residual, source_kernel
 
 
 def dense_powers(rates, depth, n):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chapters.shared.propagation import ConvolutionTransport, Layer, displacement, propagate, scaling_relations
-from chapters.shared.propagation.scaling import degree, jump_count, leak_count, spread_count, unit_layer
+from capcore.propagation import ConvolutionTransport, Layer, displacement, propagate, scaling_relations
+from capcore.propagation.scaling import degree, jump_count, leak_count, spread_count, unit_layer
 from tests.strategies import all_of
 
 

@@ -15,11 +15,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.discrete import propagate
+from capcore.propagation.generator import LimitCoefficients, jumps
+from capcore.propagation.layers import Layer
 from capcore.validation import one_of, positive_integer
-from chapters.shared.propagation.convolution import ConvolutionTransport
-from chapters.shared.propagation.discrete import propagate
-from chapters.shared.propagation.generator import LimitCoefficients, jumps
-from chapters.shared.propagation.layers import Layer
 
 Count = Callable[..., int]
 _POINTS = {"L": range(1, 9), "N": range(1, 9), "C": range(1, 9), "r": range(1, 17, 2)}

@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.matrix import MatrixTransport
 from capcore.validation import finite_number, positive_integer
-from chapters.shared.propagation.convolution import ConvolutionTransport
-from chapters.shared.propagation.matrix import MatrixTransport
 
 Transport: TypeAlias = ConvolutionTransport | MatrixTransport
 

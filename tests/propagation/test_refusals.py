@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,

@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import f as f_distribution
 
+from capcore.propagation.convolution import ConvolutionTransport, check_boundary, convolution_operator
+from capcore.propagation.matrix import representable
 from capcore.validation import finite_array, positive_integer
-from chapters.shared.propagation.convolution import ConvolutionTransport, check_boundary, convolution_operator
-from chapters.shared.propagation.matrix import representable
 
 
 def signed_operator(
@@ -39,7 +39,7 @@ def signed_operator(
     above : tuple of int
         (*positions, out): shape of the outputs.
     dilation : int or tuple of int
-        As in :class:`~chapters.shared.propagation.convolution.ConvolutionTransport`.
+        As in :class:`~capcore.propagation.convolution.ConvolutionTransport`.
     origin : int, tuple of int or "centre"
         As there.
     boundary : str

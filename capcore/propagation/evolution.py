@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import expm
 
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.fourier import Grid
+from capcore.propagation.generator import LimitCoefficients
+from capcore.propagation.layers import check_leak
+from capcore.propagation.matrix import representable, with_channels
 from capcore.validation import finite_number
-from chapters.shared.propagation.convolution import ConvolutionTransport
-from chapters.shared.propagation.fourier import Grid
-from chapters.shared.propagation.generator import LimitCoefficients
-from chapters.shared.propagation.layers import check_leak
-from chapters.shared.propagation.matrix import representable, with_channels
 
 LARGEST = 1e7
 """Of exponents: their exponentials are right to 1e-9."""
@@ -101,8 +101,8 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
         From the output down, each with at most 1e7 jumps where there are several channels, and a drift of at most 1e7
         waves: then nine digits are right.
     boundary : str
-        As far as the generators are symmetric enough for images, see ``fourier``; otherwise
-        follow the layers one by one with :func:`~chapters.shared.propagation.discrete.propagate`.
+        As far as the generators are symmetric enough for images, see :mod:`capcore.propagation.fourier`; otherwise
+        follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`.
 
     Raises
     ------

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.shared.propagation import ConvolutionTransport, NoSymbolError, propagate, propagate_equal, residual
-from chapters.shared.propagation.fourier import Grid
+from capcore.propagation import ConvolutionTransport, NoSymbolError, propagate, propagate_equal, residual
+from capcore.propagation.fourier import Grid
 from tests.strategies import all_of, seeds
 
 EXACT = 1e-12

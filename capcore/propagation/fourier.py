@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 from scipy.fft import irfftn, rfftn
 
+from capcore.propagation.convolution import ConvolutionTransport, check_boundary
+from capcore.propagation.generator import LimitCoefficients
+from capcore.propagation.matrix import representable, with_channels
 from capcore.validation import positive_integer
-from chapters.shared.propagation.convolution import ConvolutionTransport, check_boundary
-from chapters.shared.propagation.generator import LimitCoefficients
-from chapters.shared.propagation.matrix import representable, with_channels
 
 
 class NoSymbolError(ValueError):
@@ -152,7 +152,7 @@ def propagate_equal(
         At least 1.
     boundary : str
         ``periodic``; ``reflecting`` for kernels symmetric along every axis; ``absorbing`` for those that also reach no
-        further than neighbours. Anything else is for :func:`~chapters.shared.propagation.discrete.propagate`.
+        further than neighbours. Anything else is for :func:`~capcore.propagation.discrete.propagate`.
 
     Raises
     ------

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import erfc
 from scipy.stats import multivariate_normal, skellam
 
+from capcore.propagation.generator import LimitCoefficients
+from capcore.propagation.layers import check_leak
+from capcore.propagation.matrix import representable
 from capcore.validation import finite_array, finite_number, positive_integer
-from chapters.shared.propagation.generator import LimitCoefficients
-from chapters.shared.propagation.layers import check_leak
-from chapters.shared.propagation.matrix import representable
 
 FEWEST_JUMPS, MOST_JUMPS = 1e-100, 1e9
 """Between which the law of nearest neighbours is right to 1e-11; far beyond, SciPy has zeros for it, or no number."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -20,7 +20,7 @@ from chapters.shared.propagation import (
     residual,
     source_kernel,
 )
-from tests.chapters.shared.propagation.routes import evolve_dense
+from tests.propagation.routes import evolve_dense
 from tests.strategies import all_of, seeds
 
 DEPTHS = [64, 128, 256, 512, 1024]

@@ -10,9 +10,9 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from chapters.shared.propagation.convolution import check_boundary
-from chapters.shared.propagation.layers import Layer, Transport
-from chapters.shared.propagation.matrix import representable, require_stochastic, with_channels
+from capcore.propagation.convolution import check_boundary
+from capcore.propagation.layers import Layer, Transport
+from capcore.propagation.matrix import representable, require_stochastic, with_channels
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def propagate(
     layers : list of Layer
         Lowest first. A bare transport is a layer without side inputs, bias and skips.
     boundary : str
-        Of convolutions; see :mod:`chapters.shared.propagation.convolution`.
+        Of convolutions; see :mod:`capcore.propagation.convolution`.
     sources : dict, optional
         ``{layer: capacity}`` added on the outputs of that layer, 0 being the input: κ(L → L_ℓ) of paper 2, Eq. 7, for
         connections to the output, or κ(ℓ → ℓ) of Eq. 11. The latter add up only if they are *conditional*, each given
@@ -99,7 +99,7 @@ def propagate(
 
     Examples
     --------
-    >>> from chapters.shared.propagation.convolution import ConvolutionTransport
+    >>> from capcore.propagation.convolution import ConvolutionTransport
     >>> step = Layer.leaky(ConvolutionTransport.of_offsets({0: 0.5, 1: 0.5}), side=0.5)
     >>> propagate([1.0, 0.0, 0.0], [step] * 2).per_position.tolist()
     [0.0625, 0.125, 0.0625]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import acb, ctx
 
-import chapters.shared.propagation as pr
+import capcore.propagation as pr
 from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
 
 RNG = np.random.default_rng(22)

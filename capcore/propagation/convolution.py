@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from capcore.propagation.matrix import columns_to_one, nonnegative, require_stochastic, squares
 from capcore.validation import finite_array, one_of, positive_integer
-from chapters.shared.propagation.matrix import columns_to_one, nonnegative, require_stochastic, squares
 
 BOUNDARIES = ("periodic", "absorbing", "reflecting", "renormalised")
 """What may happen to capacity that leaves the range of positions."""
@@ -111,7 +111,7 @@ class ConvolutionTransport:
     """Capacity weights of a convolution: capacity at position y moves to y + (tap − origin) · dilation.
 
     It is W∘W of paper 2, Eq. 2, and with several channels D_ℓ of Eq. 24. The same object holds jump rates, as the
-    generator of the limits: see :mod:`chapters.shared.propagation.generator`.
+    generator of the limits: see :mod:`capcore.propagation.generator`.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ class ConvolutionTransport:
         return replace(self, weights=columns_to_one(self.weights, "weights"))
 
     def require_stochastic(self) -> ConvolutionTransport:
-        """Itself, if capacity is conserved; otherwise ``NotStochasticError``."""
+        """Itself, if capacity is conserved; otherwise :class:`~capcore.propagation.matrix.NotStochasticError`."""
         advice = "Use .normalised() to divide every column by its sum."
         require_stochastic(self.sums, "weights: the squared weights of output channel", advice)
         return self

@@ -14,10 +14,10 @@ from functools import cache
 
 import numpy as np
 
+from capcore.propagation.convolution import ConvolutionTransport
+from capcore.propagation.layers import check_leak
+from capcore.propagation.matrix import columns_to_one
 from capcore.validation import finite_array, positive_integer
-from chapters.shared.propagation.convolution import ConvolutionTransport
-from chapters.shared.propagation.layers import check_leak
-from chapters.shared.propagation.matrix import columns_to_one
 
 
 def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import expm
 
-from chapters.shared.propagation import ConvolutionTransport, Evolution, Segment
-from chapters.shared.propagation.generator import jumps
+from capcore.propagation import ConvolutionTransport, Evolution, Segment
+from capcore.propagation.generator import jumps
 
 
 def generator_matrix(rates: ConvolutionTransport, shape: tuple[int, ...], boundary: str) -> np.ndarray:
@@ -21,7 +21,7 @@ def generator_matrix(rates: ConvolutionTransport, shape: tuple[int, ...], bounda
 
 
 def evolve_dense(initial: np.ndarray, segments: Sequence[Segment], boundary: str) -> Evolution:
-    """The same as :func:`~chapters.shared.propagation.evolution.evolve` for jump rates on one axis, C channels last."""
+    """The same as :func:`~capcore.propagation.evolution.evolve` for jump rates on one axis, C channels last."""
     capacity = np.asarray(initial, dtype=float)
     capacity = capacity.reshape(len(capacity), -1)
     state, leaked, supplied = capacity.reshape(-1), np.zeros(capacity.size), capacity.sum()

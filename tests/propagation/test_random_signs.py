@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     MatrixTransport,
     mean_chi_square,

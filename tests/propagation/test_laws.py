@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from chapters.shared.propagation import (
+from capcore.propagation import (
     ConvolutionTransport,
     Layer,
     LimitCoefficients,
@@ -23,7 +23,7 @@ from chapters.shared.propagation import (
     residual,
     source_kernel,
 )
-from chapters.shared.propagation.evolution import Segment
+from capcore.propagation.evolution import Segment
 from tests.strategies import all_of, seeds
 
 

@@ -1,4 +1,4 @@
-"""Every public name of this package, and where it is defined: read by type checkers, and by the lazy loader."""
+"""Every public name of capcore.propagation, and where it is defined: read by type checkers, and by the lazy loader."""
 
 from .convolution import BOUNDARIES as BOUNDARIES
 from .convolution import ConvolutionTransport as ConvolutionTransport

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chapters.shared.propagation import BOUNDARIES, ConvolutionTransport, Layer, MatrixTransport, propagate
+from capcore.propagation import BOUNDARIES, ConvolutionTransport, Layer, MatrixTransport, propagate
 from tests.strategies import all_of, seeds
 
 EXACT = 1e-12  # sums of at most a few thousand numbers of order one

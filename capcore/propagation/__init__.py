@@ -1,0 +1,12 @@
+"""Capacity propagation through deep networks: layers, their lattice limit, and the equations of paper 2.
+
+Capacity is a probability-like mass that flows from the output to the input. A layer is a Markov kernel on positions
+(:mod:`capcore.propagation.layers`), a network their product (:mod:`capcore.propagation.discrete`,
+:mod:`capcore.propagation.fourier`), and many residual layers tend to exp(tΔ) and, after enough spreading, to the heat
+equation (:mod:`capcore.propagation.evolution`). What must scale how for such a limit to exist is derived in
+:mod:`capcore.propagation.scaling`.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
