@@ -71,6 +71,7 @@ from .spectra import analyse_spectra as analyse_spectra
 from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law
 from .spectra import read_checkpoint as read_checkpoint
+from .sweeps import load_sweep as load_sweep
 from .tangent_space import TangentSpace as TangentSpace
 from .time_series import estimate_process as estimate_process
 from .time_series import load_series as load_series

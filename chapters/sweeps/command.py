@@ -10,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from capcore.sweeps import canonical, load_sweep
 from chapters.sweeps import engine
 from chapters.sweeps.declared import NotebookError
 from chapters.sweeps.grid import read_grid
 from chapters.sweeps.store import Store
-from chapters.sweeps.table import canonical, load_sweep
 from chapters.sweeps.workers import Dask, Here
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capcore.sweeps import load_sweep
 from chapters.sweeps.declared import NotebookError
 from chapters.sweeps.grid import check_grid, settings_of
 from chapters.sweeps.job import Job, read_answer
 from chapters.sweeps.store import Store
-from chapters.sweeps.table import load_sweep
 from chapters.sweeps.target import target_of
 from chapters.sweeps.workers import Dask, Here, LostError, Workers
 

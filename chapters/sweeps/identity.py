@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from capcore.sweeps import canonical, digest
 from chapters import stored
 from chapters.fingerprint.names import Sources
 from chapters.fingerprint.reached import ROOT, Reach
 from chapters.sweeps.declared import code_cells
 from chapters.sweeps.store import KEY
-from chapters.sweeps.table import canonical, digest
 
 CELLS = "_cells"
 

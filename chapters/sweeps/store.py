@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from chapters.sweeps.table import canonical, digest, read_row
+from capcore.sweeps import canonical, digest, read_row
 
 KEY = 32  # hexadecimal digits of a run's name
 

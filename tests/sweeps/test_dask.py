@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+import capcore
 from chapters.sweeps import engine
-from chapters.sweeps.table import load_sweep
 from tests.sweeps.cluster import Cluster, kill, until
 
 pytestmark = [
@@ -27,7 +27,7 @@ def check(cluster, driver, n):
     """All runs have a result, each one, and the sweep says so."""
     said, _ = driver.communicate(timeout=300)
     assert driver.returncode == 0, said
-    table = load_sweep(cluster.folder / "results")
+    table = capcore.load_sweep(cluster.folder / "results")
     assert sorted(table["n"]) == list(range(n)) and (table["error"] == "").all()
     assert table["square"].tolist() == [i * i for i in table["n"]]
     assert not list((cluster.folder / "results").glob("*/*/.draft-*"))

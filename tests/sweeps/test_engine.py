@@ -5,11 +5,11 @@ import json
 
 import pytest
 
+import capcore
 from chapters.sweeps import engine
 from chapters.sweeps.declared import NotebookError
 from chapters.sweeps.job import Job, answer, read_answer
 from chapters.sweeps.store import Store
-from chapters.sweeps.table import load_sweep
 from chapters.sweeps.workers import LostError
 
 TARGET = "tests.sweeps.toys:square"
@@ -43,7 +43,7 @@ def swept(tmp_path, does, n=20):
     jobs = engine.plan(TARGET, {"product": {"n": list(range(n))}})
     workers, notes = Told(does), []
     engine.run(jobs, Store(tmp_path), lambda: workers, lambda *note: notes.append(note))
-    return workers, notes, load_sweep(tmp_path)
+    return workers, notes, capcore.load_sweep(tmp_path)
 
 
 def test_each_run_is_done_once_and_none_again(tmp_path):
@@ -148,4 +148,4 @@ def test_what_cannot_be_swept_is_refused(tmp_path):
     with pytest.raises(NotebookError, match="no settings"):
         engine.sweep(TARGET, [], tmp_path)
     with pytest.raises(FileNotFoundError, match=r"sweep\.json"):
-        load_sweep(tmp_path / "none")
+        capcore.load_sweep(tmp_path / "none")

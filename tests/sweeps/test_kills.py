@@ -10,7 +10,7 @@ from collections import Counter
 import psutil
 import pytest
 
-from chapters.sweeps.table import load_sweep
+import capcore
 from tests.sweeps.cluster import Cluster, kill, tree, until
 
 pytestmark = [
@@ -77,7 +77,7 @@ def test_random_kills_lose_nothing_and_count_nothing_twice(cluster, local, capsy
     while driver.wait(300) != 0 or len(cluster.kept()) < RUNS:
         driver = cluster.sweep(SQUARE, grid, local=local)
     _, alive = psutil.wait_procs(below, timeout=60)
-    table, ends = load_sweep(cluster.folder / "results"), cluster.logged("end")
+    table, ends = capcore.load_sweep(cluster.folder / "results"), cluster.logged("end")
     with capsys.disabled():
         place = "here" if local else "dask"
         print(
@@ -127,7 +127,7 @@ def test_a_full_disk(cluster):
         subprocess.run(["mount", "-o", "remount,size=16m", results], check=True)
         assert cluster.sweep(SQUARE, grid, local=True).wait(200) == 0
         assert kept < set(cluster.kept()) and len(cluster.kept()) == 40
-        assert len(load_sweep(results)) == 40 and max(cluster.logged("end").values()) <= 2
+        assert len(capcore.load_sweep(results)) == 40 and max(cluster.logged("end").values()) <= 2
     finally:
         subprocess.run(["umount", os.fspath(results)], check=True)
 
@@ -138,6 +138,6 @@ def test_files_cut_short_are_made_again(cluster):
     first, second, *_ = (cluster.folder / "results" / "runs").glob("*/*.json")
     first.write_bytes(first.read_bytes()[:50])
     second.write_bytes(b"")
-    assert len(load_sweep(cluster.folder / "results")) == 4
+    assert len(capcore.load_sweep(cluster.folder / "results")) == 4
     assert cluster.sweep(SQUARE, grid, local=True).wait(200) == 0
-    assert len(load_sweep(cluster.folder / "results")) == 6 and cluster.logged("begin").total() == 8
+    assert len(capcore.load_sweep(cluster.folder / "results")) == 6 and cluster.logged("begin").total() == 8

@@ -16,11 +16,11 @@ import pytest
 
 import capcore as cc
 from capcore.cli import main
+from capcore.sweeps import canonical
 from chapters.hierarchical import random_starts
 from chapters.sweeps import engine
 from chapters.sweeps.command import for_parquet
 from chapters.sweeps.runner import Runner
-from chapters.sweeps.table import canonical
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and forks are Linux's")
 TOYS = "tests.sweeps.toys"

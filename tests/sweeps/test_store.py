@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from capcore.sweeps import read_row
 from chapters.sweeps.job import Job
 from chapters.sweeps.store import Store
-from chapters.sweeps.table import read_row
 
 KEY = "ab" * 16
 ROOT = Path(__file__).resolve().parents[2]
