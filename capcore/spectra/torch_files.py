@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
-import numpy as np
-
-from capcore.spectra.archives import Guarded, map_file, open_archive, sha256
-from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor, brief, checked_name, checked_shape
+from capcore.spectra.archives import File, Guarded, open_archive
+from capcore.spectra.memory import of_torch as of_torch
+from capcore.spectra.memory import tied, torch_place, torch_tensor
+from capcore.spectra.tensors import Checkpoint, CheckpointError, brief, checked_name, shown
 
 KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
 """Where a training script puts the weights, in this order. Optimisers stand beside them: no weights."""
@@ -35,7 +35,7 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
     Raises ``CheckpointError`` without PyTorch 2.6 or newer, for pickled classes, and for anything that it cannot load.
     """
     path = Path(path)
-    data = map_file(path)
+    file = File(path)
     torch = _torch(path)
     with Guarded(str(path)):
         if zipfile.is_zipfile(path):
@@ -45,9 +45,12 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
         except UnpicklingError as error:
             raise _refusal(path, str(error)) from None
         found, weights = _weights(path, torch, loaded, key)
-        tensors = {name: _tensor(torch, f"{path}: {name!r}", name, value) for name, value in weights.items()}
+        tensors, first = {}, dict[Hashable, str]()
+        for name, value in weights.items():
+            tensor, same = torch_tensor(f"{path}: {name!r}", name, value), first.setdefault(torch_place(value), name)
+            tensors[name] = tensor if same == name or not tensor.size else tied(tensor, same)
     metadata = {"weights found in": found} if found else {}
-    return Checkpoint(path.name, "torch", sha256(data), len(data), tensors, metadata)
+    return Checkpoint(shown(path.name), "torch", file.digest, file.size, tensors, metadata)
 
 
 def _torch(path: Path) -> Any:
@@ -102,19 +105,3 @@ def _flat(path: Path, torch: Any, found: Mapping[Any, Any], prefix: str = "", ne
             raise CheckpointError(f"{path}: found two tensors {min(inner.keys() & result.keys())!r}, expected one.")
         result |= inner
     return result
-
-
-def _tensor(torch: Any, where: str, name: str, value: Any) -> Tensor:
-    shape, dtype = checked_shape(tuple(value.shape), where), str(value.dtype).removeprefix("torch.")
-    if value.layout != torch.strided or value.is_quantized or dtype.startswith(("float8", "float4", "complex", "q")):
-        return Tensor(name, dtype, shape, lambda: np.zeros(0), "Sparse, complex or quantised: save plain weights.")
-    held = value.untyped_storage().nbytes()
-    if value.numel() * value.element_size() > held:  # a stride of zero lets one number pose as a million
-        raise CheckpointError(f"{where}: found shape {brief(shape)} on {held} bytes, expected a number for each entry.")
-    return Tensor(name, dtype, shape, lambda: of_torch(value))
-
-
-def of_torch(value: Any) -> np.ndarray:
-    """A PyTorch tensor as an array; float32 for bfloat16."""
-    value = value.detach().cpu()
-    return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()

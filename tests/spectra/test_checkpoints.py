@@ -186,7 +186,7 @@ def test_paths_that_lead_nowhere(tmp_path):
 
 @pytest.mark.parametrize("source", [3, None, [np.ones(3)]])
 def test_sources_of_no_known_kind(source):
-    with pytest.raises(CheckpointError, match="expected a path, a mapping or an array"):
+    with pytest.raises(CheckpointError, match="expected a path, a mapping, an array or a module"):
         read_checkpoint(source)
 
 
