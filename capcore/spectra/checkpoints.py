@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,8 +20,17 @@ from capcore.spectra.archives import read_npy, read_npz
 from capcore.spectra.folders import INDEX, TORCH, joined, weight_map
 from capcore.spectra.folders import stem as stem
 from capcore.spectra.memory import Arrays, Module, of_arrays
+from capcore.spectra.quantised import dequantised
 from capcore.spectra.safetensors import read_safetensors
-from capcore.spectra.tensors import Checkpoint, CheckpointError, NonFiniteError, Tensor, non_finite_count, shown
+from capcore.spectra.tensors import (
+    Checkpoint,
+    CheckpointError,
+    NonFiniteError,
+    NoWeightsError,
+    Tensor,
+    non_finite_count,
+    shown,
+)
 from capcore.spectra.torch_files import read_torch
 from capcore.validation import one_of
 
@@ -33,6 +42,14 @@ PLAIN: Mapping[str, Callable[[Path], Checkpoint]] = {
     ".npy": read_npy,
 }
 """Suffix → reader that needs NumPy alone."""
+PICKLES = "Other pickles are not opened: they can execute code. Save the weights as safetensors or with numpy.savez."
+KERAS = "Load it with Keras and save its weights by name with numpy.savez; then --layout channels-last reads them."
+OTHERS = {
+    **dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill", ".mar"), PICKLES),
+    **dict.fromkeys((".h5", ".hdf5", ".keras", ".pb", ".tflite"), KERAS),
+    ".msgpack": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
+}
+"""Suffix → what to do with a file that is not read."""
 SMALL = 2**16  # entries: vectors and the like are looked at when a checkpoint is opened
 
 
@@ -74,15 +91,21 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     """
     one_of(non_finite, "non_finite", ("refuse", "keep"))
     if isinstance(source, Mapping | np.ndarray | Module):
-        checkpoint = of_arrays(source)
+        checkpoint = dequantised(of_arrays(source))
     elif isinstance(source, str | os.PathLike):
-        checkpoint = _opened(Path(source), key)
+        checkpoint = dequantised(_opened(Path(source), key), lambda: _quantisation(Path(source)))
     else:
         found = type(source).__name__
         raise CheckpointError(f"source: found a {found}, expected a path, a mapping, an array or a module.")
     if not checkpoint.tensors:
         raise CheckpointError(f"{checkpoint.name}: found no tensors, expected the weights of a network.")
     return _refusing(checkpoint) if non_finite == "refuse" else checkpoint
+
+
+def _quantisation(path: Path) -> Mapping[str, Any]:
+    """How the configuration beside a checkpoint says that it is quantised."""
+    said = folders.settings(path, "config.json").get("quantization_config")
+    return said if isinstance(said, dict) else folders.settings(path, "quantize_config.json")
 
 
 def _opened(path: Path, key: str | None) -> Checkpoint:
@@ -127,10 +150,16 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
     for file in found:
         try:
             checkpoint = read_checkpoint(file, key=key, non_finite=non_finite)
+        except NoWeightsError:
+            continue
         except CheckpointError as error:
             refused[shown(file.name)] = str(error)
         else:
             checkpoints.append(folders.named(checkpoint, file) if len(found) == 1 else checkpoint)
+    if not checkpoints and not refused:
+        raise CheckpointError(
+            f"{path}: found no file of weights among {len(found)}, expected the weights of a network."
+        )
     return Folder(tuple(checkpoints), refused)
 
 
@@ -145,9 +174,14 @@ def read_file(path: Path, key: str | None = None) -> Checkpoint:
         return PLAIN[suffix](path)
     if suffix in TORCH:
         return read_torch(path, key)
+    if not path.exists():
+        raise CheckpointError(
+            f"{path}: found no such file or folder. Check the path; those on a model hub are not fetched."
+        )
+    known = ", ".join([*PLAIN, *TORCH])
     raise CheckpointError(
-        f"{path}: found the suffix {suffix!r}, expected one of {', '.join([*PLAIN, *TORCH])}. "
-        "Save the weights as safetensors or with numpy.savez. Other pickles are not opened: they can execute code."
+        f"{path}: found the suffix {suffix!r}, expected one of {known}. "
+        f"{OTHERS.get(suffix, 'Save the weights as safetensors or with numpy.savez.')}"
     )
 
 

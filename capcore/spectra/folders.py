@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from capcore.spectra.archives import File, strict_json
 from capcore.spectra.tensors import DAMAGED, Checkpoint, CheckpointError, Step, Tensor, brief, damaged, shown
@@ -120,6 +121,20 @@ def weight_map(index: Path) -> dict[str, str]:
                 f"{index}: found the file {brief(part)}, expected {expected} files beside the index. {DAMAGED}"
             )
     return weights
+
+
+def settings(path: Path, *names: str) -> dict[str, Any]:
+    """What the first of the JSON files of these names beside a checkpoint says; nothing where there is none.
+
+    path : of the file or the folder. Raises ``CheckpointError`` for a file that is damaged.
+    """
+    folder = path if path.is_dir() else path.parent
+    for name in names:
+        if (folder / name).is_file():
+            file = File(folder / name)
+            found = strict_json(file.read(0, min(file.size, LARGEST_INDEX)).tobytes(), str(file.path))
+            return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _parts(index: Path) -> set[str]:

@@ -23,6 +23,10 @@ class CheckpointError(ValueError):
         return shown(super().__str__())
 
 
+class NoWeightsError(CheckpointError):
+    """A file of something else, such as an optimiser's state: in a folder it is left alone."""
+
+
 class NonFiniteError(CheckpointError):
     """Weights that are NaN or infinite, where the caller wants none of such a file."""
 
