@@ -1,5 +1,6 @@
 """Every public name of capcore.spectra, and where it is defined: read by type checkers, and by the lazy loader."""
 
+from .adapters import lora_products as lora_products
 from .alternatives import ALTERNATIVES as ALTERNATIVES
 from .alternatives import LikelihoodRatio as LikelihoodRatio
 from .alternatives import compare_tails as compare_tails

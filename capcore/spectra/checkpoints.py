@@ -7,6 +7,7 @@ No file can execute code: pickles are read by PyTorch's weights-only loader or n
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from capcore.spectra import folders
 from capcore.spectra.archives import read_npy, read_npz
 from capcore.spectra.folders import INDEX, TORCH, joined, weight_map
 from capcore.spectra.folders import stem as stem
+from capcore.spectra.foreign import read_gguf, read_onnx
 from capcore.spectra.memory import Arrays, Module, of_arrays
 from capcore.spectra.quantised import dequantised
 from capcore.spectra.safetensors import read_safetensors
@@ -40,8 +42,10 @@ PLAIN: Mapping[str, Callable[[Path], Checkpoint]] = {
     ".safetensors": read_safetensors,
     ".npz": read_npz,
     ".npy": read_npy,
+    ".onnx": read_onnx,
+    ".gguf": read_gguf,
 }
-"""Suffix → reader that needs NumPy alone."""
+"""Suffix → reader that needs no PyTorch."""
 PICKLES = "Other pickles are not opened: they can execute code. Save the weights as safetensors or with numpy.savez."
 KERAS = "Load it with Keras and save its weights by name with numpy.savez; then --layout channels-last reads them."
 OTHERS = {
@@ -68,9 +72,9 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     ----------
     source : path, mapping, array or module
         A ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``, ``.tar``, ``.bin``
-        or ``.ckpt``; the ``.index.json`` of a checkpoint in several files; a folder with one checkpoint; a mapping
-        from names to arrays or PyTorch tensors (a state dict), nested ones joined by dots; one array; or what has a
-        ``state_dict``, such as a PyTorch module.
+        or ``.ckpt``, and with the packages of these names ``.onnx`` and ``.gguf``; the ``.index.json`` of a checkpoint
+        in several files; a folder with one checkpoint; a mapping from names to arrays or PyTorch tensors (a state
+        dict), nested ones joined by dots; one array; or what has a ``state_dict``, such as a PyTorch module.
     key : str, optional
         Of the mapping that holds the weights within a file of PyTorch's.
     non_finite : str
@@ -93,12 +97,24 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     if isinstance(source, Mapping | np.ndarray | Module):
         checkpoint = dequantised(of_arrays(source))
     elif isinstance(source, str | os.PathLike):
-        checkpoint = dequantised(_opened(Path(source), key), lambda: _quantisation(Path(source)))
+        return _finished(Path(source), _opened(Path(source), key), non_finite)
     else:
         found = type(source).__name__
         raise CheckpointError(f"source: found a {found}, expected a path, a mapping, an array or a module.")
+    return _checked(checkpoint, non_finite)
+
+
+def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
+    """What was opened, with what the files beside it say: how it is quantised, and how an adapter is scaled."""
+    checkpoint = folders.tied_by_value(dequantised(checkpoint, lambda: _quantisation(path)))
+    if any("lora_" in name for name in checkpoint) and (said := folders.settings(path, "adapter_config.json")):
+        checkpoint = replace(checkpoint, metadata={**checkpoint.metadata, "adapter_config": json.dumps(said)})
+    return _checked(checkpoint, non_finite)
+
+
+def _checked(checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
     if not checkpoint.tensors:
-        raise CheckpointError(f"{checkpoint.name}: found no tensors, expected the weights of a network.")
+        raise NoWeightsError(f"{checkpoint.name}: found no tensors, expected the weights of a network.")
     return _refusing(checkpoint) if non_finite == "refuse" else checkpoint
 
 
@@ -116,12 +132,21 @@ def _opened(path: Path, key: str | None) -> Checkpoint:
             raise CheckpointError(
                 f"{path}: found {len(found)} checkpoints, expected one. Name a file, or read all with read_folder."
             )
-        return folders.named(_opened(found[0], key), found[0])
+        return folders.named(_whole(found[0], key), found[0])
     if INDEX.search(path.name):
         weights = weight_map(path)
         parts = {name: read_file(path.parent / name, key) for name in sorted(set(weights.values()))}
         return joined(path, parts, weights)
     return read_file(path, key)
+
+
+def _whole(path: Path, key: str | None) -> Checkpoint:
+    """The checkpoint of a file of a folder, with its other parts where it is the first of several without an index."""
+    names = folders.parts_of(path)
+    if not names:
+        return _opened(path, key)
+    parts = {name: read_file(path.parent / name, key) for name in names}
+    return joined(path, parts, {name: part for part, each in parts.items() for name in each})
 
 
 def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_finite: str = "refuse") -> Folder:
@@ -149,7 +174,7 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
     found = folders.sources(Path(path))
     for file in found:
         try:
-            checkpoint = read_checkpoint(file, key=key, non_finite=non_finite)
+            checkpoint = _finished(file, _whole(file, key), non_finite)
         except NoWeightsError:
             continue
         except CheckpointError as error:

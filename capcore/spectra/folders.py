@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from capcore.spectra.archives import File, strict_json
 from capcore.spectra.tensors import DAMAGED, Checkpoint, CheckpointError, Step, Tensor, brief, damaged, shown
 
@@ -23,6 +25,8 @@ INDEX = re.compile(r"\.index(\.[\w-]+)?\.json$")
 LARGEST_INDEX = 100_000_000  # bytes
 USUAL = ("model", "pytorch_model", "diffusion_pytorch_model", "consolidated", "adapter_model", "weights")
 """Names that say nothing of the network: the folder's is taken. Files of these names hold the same weights."""
+_HEAD = re.compile(r"(^|\.)(lm_head|embed_out|output)\.weight$")
+_TABLE = re.compile(r"(^|\.)(embed_tokens|wte|embed_in|word_embeddings|tok_embeddings|token_embd)\.weight$")
 _PART = re.compile(r"[-_.]\d+([-_]of[-_]\d+)?$")
 _NO_NETWORK = re.compile(
     r"^(training_args|optimizer|scheduler|scaler|rng_state|random_states|tokenizer|sampler|zero_pp_rank|bf16_zero|mp_rank)"
@@ -46,10 +50,30 @@ def sources(folder: Path) -> list[Path]:
     stems = {_network(file.name) for file in (*plain, *plain_indices)}
     torch = [file for file in files if file.suffix.lower() in TORCH] + [i for i in indices if i not in plain_indices]
     found = sorted([*plain, *plain_indices, *(file for file in torch if _network(file.name) not in stems)])
+    later = {name for file in found for name in _later(file)}
+    found = [file for file in found if file.name not in later]
     if not found:
         known = ", ".join([*NUMPY_ALONE, *TORCH])
         raise CheckpointError(f"{folder}: found no file of weights, expected one of {known}.")
     return found
+
+
+def parts_of(path: Path) -> list[str]:
+    """Names of all parts of a checkpoint without an index, of which this is the first, ``w-00001-of-00002.gguf``.
+
+    Raises ``CheckpointError`` if one is missing.
+    """
+    found = re.match(r"(.*[-_.])(0*1)([-_]of[-_])(\d{1,5})(\..*)$", path.name)
+    if found is None or int(found[4]) < 2:
+        return []
+    width = len(found[2])
+    names = [f"{found[1]}{i:0{width}}{found[3]}{found[4]}{found[5]}" for i in range(1, int(found[4]) + 1)]
+    missing = [name for name in names[:1000] if not (path.parent / name).is_file()]
+    if missing:
+        raise CheckpointError(
+            f"{path}: found no {missing[0]} beside it, expected all {found[4]} parts. Fetch the others."
+        )
+    return names
 
 
 def stem(name: str) -> str:
@@ -74,6 +98,25 @@ def named(checkpoint: Checkpoint, path: Path) -> Checkpoint:
     """The checkpoint of a folder, under the folder's name where the file's says nothing."""
     folder = path.absolute().parent.resolve().name
     return replace(checkpoint, name=shown(folder)) if folder and _network(path.name) == USUAL[0] else checkpoint
+
+
+def tied_by_value(checkpoint: Checkpoint) -> Checkpoint:
+    """The checkpoint, with the last layer of a language model set aside if it is the embedding, stored twice."""
+    tensors = checkpoint.tensors
+    heads, tables = ([name for name in tensors if pattern.search(name)] for pattern in (_HEAD, _TABLE))
+    if len(heads) != 1 or len(tables) != 1:
+        return checkpoint
+    head, table = tensors[heads[0]], tensors[tables[0]]
+    if (head.shape, head.dtype) != (table.shape, table.dtype) or not head.is_real or head.aside or len(head.shape) != 2:
+        return checkpoint
+    places = np.linspace(0, head.shape[0] - 1, 64 if head.one else 0).astype(int)
+    for i in places:
+        if not np.array_equal(head.read_one(i), table.read_one(i)):
+            return checkpoint
+    if not np.array_equal(head.read(), table.read()):
+        return checkpoint
+    aside = f"The same weights as {table.name!r}, stored twice."
+    return replace(checkpoint, tensors={**tensors, head.name: replace(head, aside=aside)})
 
 
 def joined(index: Path, parts: Mapping[str, Checkpoint], weights: Mapping[str, str]) -> Checkpoint:
@@ -135,6 +178,13 @@ def settings(path: Path, *names: str) -> dict[str, Any]:
             found = strict_json(file.read(0, min(file.size, LARGEST_INDEX)).tobytes(), str(file.path))
             return found if isinstance(found, dict) else {}
     return {}
+
+
+def _later(path: Path) -> list[str]:
+    try:
+        return parts_of(path)[1:]
+    except CheckpointError:  # said again when it is read
+        return []
 
 
 def _parts(index: Path) -> set[str]:

@@ -3,7 +3,7 @@
 Eight-bit floating-point numbers and whole numbers stand beside scales, one per tensor, channel, group or block of
 weights: a weight is its number times its scale. Four-bit ones are packed, several in one number of the file. Read are:
 
-- eight-bit floats (four kinds, of OCP and of Graphcore) and int8 with ``weight_scale``, ``weight_scale_inv`` (which is
+- eight-bit floats (four kinds) and int8 with ``weight_scale``, ``weight_scale_inv`` (which is
   multiplied by, too) or ``scale_weight``, and a ``weight_zero_point``: compressed-tensors, DeepSeek, FBGEMM, ComfyUI;
 - int8 with ``SCB`` and NF4 or FP4 with ``absmax``: bitsandbytes;
 - ``qweight``, ``qzeros``, ``scales`` of 2, 4 or 8 bits: GPTQ, packed along inputs, and AWQ, packed along outputs;
@@ -161,8 +161,7 @@ def _block(n: int, m: int) -> int:
 def _numbers(tensor: Tensor) -> np.ndarray:
     """float32 values of a scale, eight-bit ones too."""
     values = tensor.values()
-    kind = tensor.dtype
-    return float8_table(kind)[values] if kind in {*CODES, "float8_e8m0fnu"} else values.astype(np.float32)
+    return float8_table(tensor.dtype)[values] if tensor.dtype.startswith("float8") else values.astype(np.float32)
 
 
 def _unpacked(words: np.ndarray, bits: int, axis: int) -> np.ndarray:
@@ -239,7 +238,7 @@ def _packed(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any])
 
 
 def _mxfp4(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
-    """(…, blocks, 16) bytes, the first weight of a pair in the lower half, times 2^(scale - 127) per block of 32."""
+    """(…, blocks, 16) bytes, the first weight of a pair in the lower half, times 2^(scale - 127)."""
     stem = name.removesuffix("_blocks")
     codes, scales = tensors[name], tensors.get(f"{stem}_scales")
     if name == stem or scales is None or codes.dtype != "uint8" or codes.shape != (*scales.shape, 16):
@@ -261,10 +260,8 @@ def _mxfp4(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) 
 
 
 def _bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
-    """NF4 or FP4: a place in a table of 16 per weight, the first of a pair in the upper half, times a scale per block.
-
-    Scales may be bytes themselves: places in a table, times a scale of their own, plus an offset.
-    """
+    """NF4 or FP4: a place in a table of 16 per weight, the first of a pair in the upper half, times a scale per block;
+    scales may be bytes themselves: places in a table, times a scale of their own, plus an offset."""
     state = next(
         (each for kind in ("nf4", "fp4") if (each := f"{name}.quant_state.bitsandbytes__{kind}") in tensors), ""
     )
@@ -291,14 +288,8 @@ def _bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str,
             found[i * block : (i + 1) * block] *= scale
         return found.reshape(shape)
 
-    used = (state, *(each for each in names if each in tensors))
-    return Tensor(name, "float32", shape, values, stored=f"{state.rsplit('__')[-1].upper()}, blocks of {block}"), used
+    stored = f"{state.rsplit('__')[-1].upper()}, blocks of {block}"
+    return Tensor(name, "float32", shape, values, stored=stored), (state, *(each for each in names if each in tensors))
 
 
-SCHEMES: tuple[Callable[[str, Mapping[str, Tensor], Mapping[str, Any]], Found | None], ...] = (
-    _eight_bits,
-    _gptq_or_awq,
-    _packed,
-    _mxfp4,
-    _bitsandbytes,
-)
+SCHEMES = (_eight_bits, _gptq_or_awq, _packed, _mxfp4, _bitsandbytes)
