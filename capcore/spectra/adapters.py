@@ -84,11 +84,15 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
 
 
 def _scaling(adapter: Checkpoint, module: str, bare: str, config: Mapping[str, Any], rank: int) -> float:
-    alpha = float(adapter[f"{module}.alpha"]) if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
-    for pattern, value in (config.get("alpha_pattern") or {}).items():
+    alpha: Any = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
+    patterns = config.get("alpha_pattern")
+    for pattern, value in (patterns if isinstance(patterns, dict) else {}).items():
         if bare == pattern or bare.endswith(f".{pattern}"):
             alpha = value
-    return float(alpha) / (np.sqrt(rank) if config.get("use_rslora") else rank)
+    try:
+        return float(alpha) / (np.sqrt(rank) if config.get("use_rslora") else rank)
+    except (TypeError, ValueError, ArithmeticError):
+        raise CheckpointError(f"{adapter.name}: found α = {alpha!r} of rank {rank}, expected two numbers.") from None
 
 
 def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) -> Tensor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from collections import Counter
 from collections.abc import Callable
@@ -88,8 +89,8 @@ class File:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.is_file():  # also keeps pipes and devices out, which never end
-            found = "something that is not a file" if self.path.exists() else "no such file"
+        if not os.path.isfile(path):  # also keeps pipes and devices out, which never end
+            found = "something that is not a file" if os.path.exists(path) else "no such file"
             raise CheckpointError(f"{path}: found {found}, expected a file of weights. Check the path.")
         self.state = self._state()
         self.size = self.state[0]

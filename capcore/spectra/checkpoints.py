@@ -126,7 +126,7 @@ def _quantisation(path: Path) -> Mapping[str, Any]:
 
 def _opened(path: Path, key: str | None) -> Checkpoint:
     """The checkpoint of a file, an index or a folder; its values have not been looked at."""
-    if path.is_dir():
+    if os.path.isdir(path):
         found = folders.sources(path)
         if len(found) > 1:
             raise CheckpointError(
@@ -199,7 +199,7 @@ def read_file(path: Path, key: str | None = None) -> Checkpoint:
         return PLAIN[suffix](path)
     if suffix in TORCH:
         return read_torch(path, key)
-    if not path.exists():
+    if not os.path.exists(path):
         raise CheckpointError(
             f"{path}: found no such file or folder. Check the path; those on a model hub are not fetched."
         )

@@ -6,6 +6,7 @@ format. What is no network by its name is left alone here, and what turns out to
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -39,7 +40,7 @@ def sources(folder: Path) -> list[Path]:
 
     Raises ``CheckpointError`` for a folder without any.
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise CheckpointError(f"{folder}: found no folder, expected one with files of weights. Check the path.")
     files = sorted(file for file in folder.iterdir() if file.is_file() and not _NO_NETWORK.match(file.name))
     indices = [file for file in files if INDEX.search(file.name)]
@@ -171,7 +172,7 @@ def settings(path: Path, *names: str) -> dict[str, Any]:
 
     path : of the file or the folder. Raises ``CheckpointError`` for a file that is damaged.
     """
-    folder = path if path.is_dir() else path.parent
+    folder = path if os.path.isdir(path) else path.parent
     for name in names:
         if (folder / name).is_file():
             file = File(folder / name)

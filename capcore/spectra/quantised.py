@@ -23,8 +23,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from capcore.spectra.archives import Guarded
 from capcore.spectra.memory import CODES
-from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
+from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor, checked_shape
 
 Found: TypeAlias = tuple[Tensor, tuple[str, ...]]
 """Weights, and the names of the tensors that they are made of."""
@@ -79,12 +80,13 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
         found[name] = tensor
         try:
             made = next((each for scheme in SCHEMES if (each := scheme(name, tensors, said))), None)
-        except CheckpointError as error:
-            found[name] = replace(tensor, unread=str(error))
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:  # what stands beside it may be anything
+            reason = f"Quantised, in a form that is not read ({type(error).__name__}: {error})."
+            found[name] = replace(tensor, unread=str(error) if isinstance(error, CheckpointError) else reason)
             continue
         if made:
             weights, names = made
-            found[weights.name] = weights
+            found[weights.name] = replace(weights, values=_guarded(weights))
             parts |= {part: weights.name for part in names if part != weights.name}
     for name, tensor in found.items():
         if name in parts:
@@ -92,6 +94,14 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
         elif _SCALE.search(name) and not tensor.unread:
             found[name] = replace(tensor, aside="A scale of quantised weights.")
     return replace(checkpoint, tensors=found)
+
+
+def _guarded(tensor: Tensor) -> Callable[[], np.ndarray]:
+    def values() -> np.ndarray:
+        with Guarded(repr(tensor.name)):
+            return tensor.values()
+
+    return values
 
 
 def _eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
@@ -268,7 +278,7 @@ def _bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str,
     if not state or tensors[name].dtype != "uint8":
         return None
     said = json.loads(tensors[state].values().tobytes())
-    shape, block = tuple(said["shape"]), said["blocksize"]
+    shape, block = checked_shape(said["shape"], state), int(said["blocksize"])
     names = [f"{name}.{each}" for each in ("absmax", "quant_map", "nested_absmax", "nested_quant_map")]
     absmax, table, nested, nested_table = (tensors.get(each) for each in names)
     size = int(np.prod(shape, dtype=object))
