@@ -186,6 +186,29 @@ def report_figure(
     return figure
 
 
+def spectrum_figure(
+    report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint | None = None
+) -> matplotlib.figure.Figure | None:
+    """A figure of one row of a report: its density and its Hill plot; None where all eigenvalues are the same.
+
+    Needs matplotlib. checkpoint : of the report, for the density of its null.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.style import context
+
+    from capcore.plotting import use_style
+
+    (density,) = (density for density in report.densities if density.name == row.name)
+    values = usable(density.eigenvalues).values
+    if not len(values) or values[0] == values[-1]:
+        return None
+    with context({}):
+        use_style()
+        figure: Any = Figure(figsize=(7.5, 3.4))
+        _detail(report, row, checkpoint, figure.subfigures(1, 1), NULL_LABELS[report.options.null])
+    return figure
+
+
 def _chosen(report: SpectraReport, spectrum: str | None) -> SpectrumMetrics:
     found = [row for row in report.spectra if spectrum in (None, row.name, row.layer)]
     if not found:
@@ -199,9 +222,9 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint 
 
     (density,) = (density for density in report.densities if density.name == row.name)
     options, null = report.options, None
-    if options.null and checkpoint is not None:
+    if options.null and checkpoint is not None and row.n_null:
         (layer,) = (layer for layer in options.layers(checkpoint).layers if layer.name == row.layer)
-        null = null_eigenvalues(levelled(layer)[0], options.null_density(0), row.tap, options.n_null)
+        null = null_eigenvalues(levelled(layer)[0], options.null_density(0), row.tap, row.n_null)
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = part.subplots(1, 2, width_ratios=(3, 2))
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")
