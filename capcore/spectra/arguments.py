@@ -62,7 +62,7 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
@@ -226,9 +226,9 @@ def _same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and os.path.samefile(one, other)
 
 
-def _pairs(flag: str, given: Iterable[str], kind: type) -> dict[str, object]:
+def _pairs(flag: str, given: Iterable[str], kind: type) -> dict[str, Any]:
     """Patterns and values of ``PATTERN=VALUE``."""
-    found = {}
+    found: dict[str, Any] = {}
     for text in given:
         pattern, sign, value = text.rpartition("=")
         try:

@@ -176,8 +176,8 @@ def _selected(checkpoint: Checkpoint, arguments: argparse.Namespace) -> Checkpoi
     for flag, patterns in (("--layers", arguments.layers), ("--skip", arguments.skip)):
         for pattern in patterns:
             if not any(_fits(name, pattern) for name in names):
-                near = get_close_matches(pattern, names, 3, 0.3) or names[:3]
-                told = ", ".join(map(repr, near))
+                matrices = [name for name, tensor in checkpoint.tensors.items() if len(tensor.shape) > 1] or names
+                told = ", ".join(map(repr, get_close_matches(pattern, matrices, 3, 0.3) or matrices[:3]))
                 raise ValueError(f"{flag}: found no tensor that {pattern!r} fits, expected one such as {told}.")
     tensors = {}
     for name, tensor in checkpoint.tensors.items():
@@ -206,15 +206,14 @@ def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport], netwo
     single = networks[0].checkpoint if len(networks) == 1 else None
     if arguments.plot:
         figure = report_figure(reports, spectrum=arguments.layer, checkpoint=single)
-        _replace(Path(arguments.plot), lambda path: figure.savefig(path))
+        _replace(Path(arguments.plot), figure.savefig)
     for i, (report, network) in enumerate(zip(reports, networks, strict=True) if arguments.figures else ()):
         Path(arguments.figures).mkdir(exist_ok=True)
         for j, row in enumerate(report.spectra):
             safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
             name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(reports) > 1 else f"{j + 1:04d}-{safe}.png"
-            drawn = spectrum_figure(report, row, network.checkpoint)
-            if drawn is not None:
-                _replace(Path(arguments.figures) / name, lambda path, drawn=drawn: drawn.savefig(path))
+            if (drawn := spectrum_figure(report, row, network.checkpoint)) is not None:
+                _replace(Path(arguments.figures) / name, drawn.savefig)
 
 
 def _refuse(lines: Sequence[str]) -> None:

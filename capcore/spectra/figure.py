@@ -20,7 +20,7 @@ from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.tensors import Checkpoint
+from capcore.spectra.tensors import Checkpoint, shown
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -174,13 +174,13 @@ def report_figure(
     with plt.style.context({}):
         use_style()
         single = len(reports) == 1
-        figure: Any = plt.figure(figsize=(7.5, 6.2 if single else 3.6))
+        figure: Any = plt.figure(figsize=(7.5, 7.4 if single else 4.4))
         parts = figure.subfigures(2, 1) if single else [figure]
         label = NULL_LABELS[reports[0].options.null]
         files = [report.source.name for report in reports]
         names = [name if files.count(name) == 1 else f"{name} ({i + 1})" for i, name in enumerate(files)]
         models = {name: report.spectra for name, report in zip(names, reports, strict=True)}
-        plot_exponents(models, parts[0].subplots(), null_label=label)
+        plot_exponents(models, parts[0].subplots(), null_label=label, names=True)
         if single:
             _detail(reports[0], _chosen(reports[0], spectrum), checkpoint, parts[1], label)
     return figure
@@ -232,5 +232,6 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint 
         xlabel += ", weights scaled"
     plot_spectral_density(density_curves(density, fit, null=null), left, null_label=label, xlabel=xlabel)
     plot_hill(hill_table(density.eigenvalues, threshold=options.threshold), right, alpha=row.alpha, n_tail=row.n_tail)
-    left.set_title(row.name)
+    left.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False, ncols=2, fontsize=7)
+    part.suptitle(shown(row.name) if len(row.name) <= 80 else f"{shown(row.name)[:79]}…")
     right.set_title("Hill plot")

@@ -94,7 +94,9 @@ def not_analysed(report: SpectraReport) -> dict[str, str]:
 
 def described(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None = None) -> tuple[str, int]:
     """What would be analysed, and how many weights would not be, with the reasons; nothing is computed."""
-    found, rows, left_out = options.layers(checkpoint), [], []
+    found = options.layers(checkpoint)
+    rows: list[dict[str, Any]] = []
+    left_out: list[Skipped] = []
     for layer in found.layers:
         kind = options.density.arrangement if layer.kernel else "unfolded"
         if layer.kind == "stack" and kind != "slices":
@@ -111,18 +113,23 @@ def described(checkpoint: Checkpoint, options: SpectraOptions, form: str, width:
     others = [*left_out, *found.skipped]
     failed = sum(part.weights for part in others)
     if form == "json":
-        told = {"model": checkpoint.name, "layers": rows, "not_analysed": [asdict(part) for part in others]}
-        return as_json(told), failed
+        value = {"model": checkpoint.name, "layers": rows, "not_analysed": [asdict(part) for part in others]}
+        return as_json(value), failed
     if form == "csv":
-        reasons = [{"name": part.name, "reason": part.reason} for part in others]
-        head = dict.fromkeys(("name", "kind", "shape", "stored", "spectra", "matrices", "n", "reason"))
-        return separated([{"model": checkpoint.name, **head, **row} for row in [*rows, *reasons]]), failed
+        told = [{"name": part.name, "reason": part.reason} for part in others]
+        empty: dict[str, Any] = dict.fromkeys(("name", "kind", "shape", "stored", "spectra", "matrices", "n", "reason"))
+        return separated([{"model": checkpoint.name, **empty, **row} for row in [*rows, *told]]), failed
     headings = {"name": "layer", "kind": "kind", "shape": "shape", "stored": "stored", "spectra": "spectra"}
     headings |= {"matrices": "matrices", "n": "eigenvalues"}
     text = f"{shown(checkpoint.name)}: {len(rows)} layers would be analysed\n"
     text += lined_up(rows, headings, width, ("stored", "spectra", "shape")) + "\n" if rows else ""
-    reasons = {part.name: part.reason for part in others}
-    return text + _reasons("\nNot analysed", reasons), failed
+    alike: dict[str, list[str]] = {}
+    for part in others:
+        alike.setdefault(part.reason, []).append(part.name)
+    for reason, names in alike.items():
+        many = f"{len(names)} tensors, such as {names[0]}" if len(names) > 3 else ", ".join(names)
+        text += f"Not analysed: {shown(many)}. {shown(reason)}\n"
+    return text, failed
 
 
 def preset_text(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -85,6 +85,9 @@ def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
     return {name: float(details[name].mean()) for name in AVERAGED if name in details}
 
 
+_Parts: TypeAlias = "list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]"
+
+
 @dataclass(frozen=True)
 class PresetTable:
     """Rows of ``details`` as mappings, and weights that are in none of them: name → reason."""
@@ -112,7 +115,7 @@ def preset_table(
     mp_fit: bool = False,
     workers: int = 1,
     refuse: bool = False,
-    bar: Callable[[Iterable[Any]], Iterable[Any]] = iter,
+    bar: Callable[[Iterable[_Parts]], Iterable[_Parts]] = iter,
 ) -> PresetTable:
     """The :class:`PresetTable` of a checkpoint; a layer that cannot be read is left out, or with ``refuse`` raises.
 
@@ -122,7 +125,7 @@ def preset_table(
     weights = {name: tensor for name, tensor in tensors.items() if name.endswith(".weight")}
     left_out: dict[str, str] = {}
 
-    def of_layer(item: tuple[str, Any]) -> list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]:
+    def of_layer(item: tuple[str, Any]) -> _Parts:
         try:
             found = list(_parts(item[0].removesuffix(".weight"), item[1], pool))
             if not found and sum(length > 1 for length in item[1].shape) > 1:
