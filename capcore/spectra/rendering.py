@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from capcore.spectra.densities import matrices_of, unfit_reason
 from capcore.spectra.layers import Skipped
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.tables import lined_up, number, separated
+from capcore.spectra.tables import as_json, finite, lined_up, number, separated
 from capcore.spectra.tensors import Checkpoint, shown
 from capcore.spectra.weightwatcher.details import PresetTable, averages
 
@@ -62,7 +61,7 @@ def render(
     """
     beside = beside or [{}] * len(reports)
     if form == "json":
-        values = [{**report.to_dict(), "beside": _finite(more)} for report, more in zip(reports, beside, strict=True)]
+        values = [{**report.to_dict(), "beside": finite(more)} for report, more in zip(reports, beside, strict=True)]
         for value in values if summary else ():
             del value["spectra"], value["beside"]
         return as_json({"reports": values})
@@ -146,7 +145,7 @@ def preset_text(
     means = [averages(table.rows) for table in tables]
     if form == "json":
         networks = [
-            {**head, "pool": pool, "summary": _finite(mean), **({} if summary else {"details": _finite(table.rows)})}
+            {**head, "pool": pool, "summary": finite(mean), **({} if summary else {"details": finite(table.rows)})}
             | {"left_out": dict(table.left_out)}
             for head, mean, table in zip(heads, means, tables, strict=True)
         ]
@@ -237,17 +236,3 @@ def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:
     metrics = vars(reports[0].model)
     size = max(map(len, metrics))
     return "Network\n" + "".join(f"  {name:{size}}  {number(value)}\n" for name, value in metrics.items())
-
-
-def as_json(value: Mapping[str, Any]) -> str:
-    """JSON (RFC 8259: without NaN)."""
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    """The same with None for numbers that are not finite."""
-    if isinstance(value, Mapping):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
