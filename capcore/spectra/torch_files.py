@@ -77,7 +77,7 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
 def _torch(path: Path) -> Any:
     if find_spec("torch") is None:
         raise CheckpointError(
-            f"{path}: found a file of PyTorch's and no PyTorch, expected both: pip install 'capcore[torch]'. "
+            f"{path}: found a file of PyTorch's and no PyTorch, expected both: pip install torch. "
             "A safetensors file of the same weights needs no PyTorch."
         )
     torch = import_module("torch")

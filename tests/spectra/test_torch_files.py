@@ -45,7 +45,7 @@ def file(tmp_path):
 def test_without_pytorch(file, monkeypatch):
     monkeypatch.setattr("capcore.spectra.torch_files.find_spec", lambda name: None)
     with pytest.raises(
-        CheckpointError, match=all_of(["no PyTorch", "capcore[torch]", "safetensors file", "needs no PyTorch"])
+        CheckpointError, match=all_of(["no PyTorch", "pip install torch", "safetensors file", "needs no PyTorch"])
     ):
         read_checkpoint(file)
 
