@@ -22,7 +22,7 @@ except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] != "matplotlib":
         raise
     said = (
-        "capcore.plotting: found no matplotlib, expected it for the figures. Install it: pip install 'capcore[book]'."
+        "capcore.plotting: found no matplotlib, expected it for the figures. Install it: pip install matplotlib."
     )
     raise ModuleNotFoundError(said, name="matplotlib") from None
 
