@@ -9,6 +9,7 @@ from typing import Any
 
 from capcore.spectra.densities import matrices_of, unfit_reason
 from capcore.spectra.layers import Skipped
+from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import SpectraReport
 from capcore.spectra.tables import as_json, finite, lined_up, number, separated
@@ -74,16 +75,18 @@ def render(
     return "\n".join([*parts, _comparison(reports, width)])
 
 
-def warning(row: Any) -> str:
-    """What a row's α warns of, with the reason; empty for nothing."""
-    found = []
-    if row.alpha < LOW:
-        found.append(f"over-trained: alpha < {LOW:g}")
-    if row.alpha > HIGH:
-        found.append(f"under-trained: alpha > {HIGH:g}")
-    if (row.n_null or 0) >= ENOUGH and row.null_low <= row.alpha <= row.null_high:
-        found.append("as shuffled")
-    return ", ".join(found)
+def warning(alpha: float) -> str:
+    """What an exponent warns of, with the reason; empty for nothing.
+
+    >>> warning(1.5), warning(3.0)
+    ('over-trained (< 2)', '')
+    """
+    return f"over-trained (< {LOW:g})" if alpha < LOW else f"under-trained (> {HIGH:g})" if alpha > HIGH else ""
+
+
+def as_shuffled(row: SpectrumMetrics) -> bool:
+    """Whether enough draws of the null have exponents on both sides of a row's."""
+    return (row.n_null or 0) >= ENOUGH and row.null_low <= row.alpha <= row.null_high
 
 
 def not_analysed(report: SpectraReport) -> dict[str, str]:
@@ -170,11 +173,8 @@ def preset_text(
 
 def _told(row: Mapping[str, Any]) -> str:
     """The tool's warning, with the reason for it."""
-    if not row["warning"]:
-        return ""
-    why = "the fit failed" if row["status"] == "failed" else f"alpha {'<' if row['alpha'] < LOW else '>'} "
-    end = "" if row["status"] == "failed" else f"{LOW if row['alpha'] < LOW else HIGH:g}"
-    return f"{row['warning']}: {why}{end}"
+    failed = row["warning"] and row["status"] == "failed"
+    return f"{row['warning']} (failed)" if failed else warning(row["alpha"])
 
 
 def _head(report: SpectraReport) -> dict[str, Any]:
@@ -190,13 +190,16 @@ def _terminal(report: SpectraReport, beside: Beside, summary: bool, width: int |
     for row in report.spectra:
         if row.ok:
             more = beside.get(row.name, {})
-            values = {**vars(row), **more, "warning": warning(row), "traps": _traps(more)}
+            values = {**vars(row), **more, "warning": warning(row.alpha), "traps": _traps(more)}
             values["shape"] = f"{row.rows}×{row.columns}" + (f" ·{row.n_matrices}" if row.n_matrices > 1 else "")
             values["interval"] = _range(row.alpha_low, row.alpha_high)
-            rows.append(values | {"shuffled": _range(row.null_low, row.null_high)})
+            inside = "*" if as_shuffled(row) else ""
+            rows.append(values | {"shuffled": _range(row.null_low, row.null_high) + inside})
     parts = [f"{shown(report.source.name)}  (SHA-256 {report.source.sha256[:12]}…)"]
     if rows and not summary:
         parts += [lined_up(rows, COLUMNS, width, LATER)]
+        count = sum(map(as_shuffled, report.spectra))
+        parts += [f"* within the range of shuffled weights: {count} of {len(rows)}"] if count else []
         parts += [line for line in (_economies(report),) if line]
     return "\n".join(parts) + "\n" + _reasons("Not analysed, and in no average", not_analysed(report))
 
