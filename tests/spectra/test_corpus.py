@@ -24,7 +24,7 @@ def answer(path):
             return checkpoint
         report = analyse_checkpoint(checkpoint, SpectraOptions(alternatives=()))
         named = {row.layer for row in report.spectra} | {part.name for part in (*report.skipped, *report.not_layers)}
-        assert all(any(name.startswith(tensor) for name in named) for tensor in checkpoint)
+        assert {*checkpoint} <= named | {name.rsplit("[", 1)[0] for name in named}
         if any("lora_" in name for name in checkpoint):
             lora_products(checkpoint)["v.weight"]
         return report
