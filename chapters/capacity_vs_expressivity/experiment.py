@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.complexity.network import Network
-from capcore.complexity.parameter_rank import parameter_rank
 from capcore.spectra import analyse_checkpoint, of_arrays
 from chapters.capacity_vs_expressivity.sets import (
     ITEM_DIM,
@@ -24,6 +22,8 @@ from chapters.capacity_vs_expressivity.sets import (
     target,
     train_models,
 )
+from chapters.shared.complexity.network import Network
+from chapters.shared.complexity.parameter_rank import parameter_rank
 
 SETTINGS: dict[str, Any] = {
     "models": ["invariant", "invariant + places", "order-aware", "narrow", "linear"],

@@ -231,6 +231,20 @@ def test_the_key_of_the_weights_is_named(torch, tmp_path):
         read_checkpoint(tmp_path / "a.pt")
 
 
+def test_nested_tensors_beside_others_are_not_forgotten(torch, tmp_path):
+    w = torch.ones(2, 2)
+    saved = {
+        "w": w,
+        "encoder": {"v": w + 1},
+        "layers": [w + 2, {"u": w + 3}],
+        "optimizer": {"m": w},
+        "ema_w": w,
+        "step": 1,
+    }
+    torch.save(saved, tmp_path / "a.pt")
+    assert [*read_checkpoint(tmp_path / "a.pt")] == ["w", "encoder.v", "layers.0", "layers.1.u"]
+
+
 def test_torchscript_is_refused_before_it_is_opened(torch, tmp_path, recwarn):
     with zipfile.ZipFile(tmp_path / "a.pt", "w") as archive:
         archive.writestr("a/code/__torch__.py", "import os")
