@@ -5,7 +5,7 @@ PY := .venv/bin/python
 MARKERS ?= not site and not slow
 # The cells of a notebook are compared in order, by one process.
 DIST ?= loadfile
-# The optional extras that requirements.lock holds; torch, pyarrow, and the peers of the benchmarks, are left to those who want them.
+# The optional extras that requirements.lock holds; torch, onnx, gguf, pyarrow, and the peers of the benchmarks, are left to those who want them.
 LOCKED := --extra book --extra test --extra autodiff --extra deep --extra spectra --extra sweep --extra checkpoints
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
 

@@ -21,9 +21,7 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] != "matplotlib":
         raise
-    said = (
-        "capcore.plotting: found no matplotlib, expected it for the figures. Install it: pip install 'capcore[book]'."
-    )
+    said = "capcore.plotting: found no matplotlib, expected it for the figures. Install it: pip install matplotlib."
     raise ModuleNotFoundError(said, name="matplotlib") from None
 
 # Okabe and Ito's colours, readable with the common colour-vision deficiencies.

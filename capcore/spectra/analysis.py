@@ -75,7 +75,9 @@ def analyse_checkpoint(
     ----------
     checkpoint : Checkpoint
         Of :func:`~capcore.spectra.checkpoints.read_checkpoint` or :func:`~capcore.spectra.memory.of_arrays`.
-    options, progress
+    options : SpectraOptions, optional
+        As there.
+    progress : bool or None
         As there; the bar goes over layers, then over the bytes that are hashed.
 
     Raises

@@ -27,10 +27,10 @@ reading the table::
 
   alpha      exponent of the tail from x_min on, of n_tail eigenvalues out of n
   interval   of 95 %, by bootstrap, the choice of x_min included
-  shuffled   least and largest alpha of the same weights, shuffled: an exponent
-             within needs no training to explain it
-  warning    over-trained: alpha < 2; under-trained: alpha > 6 (WeightWatcher's
-             words); as shuffled: alpha within the range
+  shuffled   least and largest alpha of the same weights, shuffled; * if alpha
+             lies within: it needs no training to explain it
+  warning    over-trained (alpha < 2) or under-trained (alpha > 6), in
+             WeightWatcher's words
   traps      eigenvalues of SHUFFLED weights above the bulk of noise: median,
              least and most. Single large weights make them, not correlations
   KS         distance of the tail from the law

@@ -70,7 +70,7 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
 
     Parameters
     ----------
-    source : path, mapping, array or module
+    source : path, mapping, array or Module
         A ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``, ``.tar``, ``.bin``
         or ``.ckpt``, and with the packages of these names ``.onnx`` and ``.gguf``; the ``.index.json`` of a checkpoint
         in several files; a folder with one checkpoint; a mapping from names to arrays or PyTorch tensors (a state

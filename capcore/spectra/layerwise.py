@@ -28,11 +28,12 @@ from capcore.spectra.models import model_metrics
 from capcore.spectra.noise import fit_bulk
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
-from capcore.spectra.tensors import Checkpoint, CheckpointError, NonFiniteError, Tensor, shown
+from capcore.spectra.tensors import Checkpoint, CheckpointError, NonFiniteError, Step, Tensor, shown
 
 NAN = float("nan")
 FEW, NO = 2**28, 2**33
 """Multiplications of one spectrum from which a default takes two draws of the null, and none."""
+TRAPS = ("traps_low", "traps", "traps_high")
 LONGEST = 8192  # eigenvalues whose interval a default computes
 
 
@@ -92,9 +93,12 @@ def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
     [[2.0, 2.0], [2.0, 2.0]]
     """
     name, tensors = f"{checkpoint.name} - {base.name}", {}
+
+    def digest(step: Step) -> dict[str, str]:
+        return {f"{each.name} ({i})": each.sha256 for i, each in enumerate((checkpoint, base))}
+
     if any("lora_" in each for each in checkpoint):
-        products = lora_products(checkpoint)
-        return replace(products, name=name, tensors={**products.tensors}, digest=_both(checkpoint, base))
+        return replace(lora_products(checkpoint), name=name, digest=digest)
     for tensor in checkpoint.tensors.values():
         other = base.tensors.get(tensor.name)
         fits = other is not None and other.shape == tensor.shape
@@ -109,11 +113,7 @@ def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
             tensors[tensor.name] = tensor
     if not any(tensor.is_real for tensor in tensors.values()):
         raise CheckpointError(f"{base.name}: found no tensor of {checkpoint.name}, expected its base. Compare names.")
-    return replace(checkpoint, name=name, tensors=tensors, digest=_both(checkpoint, base))
-
-
-def _both(checkpoint: Checkpoint, base: Checkpoint) -> Callable[[Any], dict[str, str]]:
-    return lambda step: {f"{each.name} ({i})": each.sha256 for i, each in enumerate((checkpoint, base))}
+    return replace(checkpoint, name=name, tensors=tensors, digest=digest)
 
 
 def _subtract(tensor: Tensor, other: Tensor, kind: str) -> np.ndarray:
@@ -183,9 +183,6 @@ def null_ranges(layer: Layer, options: SpectraOptions) -> dict[str, tuple[dict[s
     return found
 
 
-TRAPS = ("traps_low", "traps", "traps_high")
-
-
 def _ends(values: np.ndarray) -> tuple[float, float, float]:
     if not len(values):
         return NAN, NAN, NAN
@@ -234,18 +231,9 @@ def analyse_layers(
 ) -> tuple[SpectraReport, dict[str, Mapping[str, float]]]:
     """The report of a checkpoint, with what stands beside each row; a layer that fails is named with the reason.
 
-    Parameters
-    ----------
-    checkpoint, options, asked
-        What to compute.
-    base : Checkpoint, optional
-        Where the checkpoint is a difference from it.
-    over : callable, optional
-        Gives the results of layers in order, such as :func:`on_dask`; by default they are computed here.
-    workers : int
-        Layers at a time here, on threads of one BLAS thread each.
-    progress : bool or None
-        As for :func:`~capcore.spectra.analysis.analyse_spectra`.
+    base : where the checkpoint is a difference from it. over : gives the results of layers in order, such as
+    :func:`on_dask`; by default they are computed here, ``workers`` at a time on threads of one BLAS thread each.
+    progress : as for :func:`~capcore.spectra.analysis.analyse_spectra`.
     """
     disable = None if progress is None else not progress
     layers = options.layers(checkpoint)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -10,9 +9,10 @@ from typing import Any
 
 from capcore.spectra.densities import matrices_of, unfit_reason
 from capcore.spectra.layers import Skipped
+from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.tables import lined_up, number, separated
+from capcore.spectra.tables import as_json, finite, lined_up, number, separated
 from capcore.spectra.tensors import Checkpoint, shown
 from capcore.spectra.weightwatcher.details import PresetTable, averages
 
@@ -62,7 +62,7 @@ def render(
     """
     beside = beside or [{}] * len(reports)
     if form == "json":
-        values = [{**report.to_dict(), "beside": _finite(more)} for report, more in zip(reports, beside, strict=True)]
+        values = [{**report.to_dict(), "beside": finite(more)} for report, more in zip(reports, beside, strict=True)]
         for value in values if summary else ():
             del value["spectra"], value["beside"]
         return as_json({"reports": values})
@@ -75,16 +75,18 @@ def render(
     return "\n".join([*parts, _comparison(reports, width)])
 
 
-def warning(row: Any) -> str:
-    """What a row's α warns of, with the reason; empty for nothing."""
-    found = []
-    if row.alpha < LOW:
-        found.append(f"over-trained: alpha < {LOW:g}")
-    if row.alpha > HIGH:
-        found.append(f"under-trained: alpha > {HIGH:g}")
-    if (row.n_null or 0) >= ENOUGH and row.null_low <= row.alpha <= row.null_high:
-        found.append("as shuffled")
-    return ", ".join(found)
+def warning(alpha: float) -> str:
+    """What an exponent warns of, with the reason; empty for nothing.
+
+    >>> warning(1.5), warning(3.0)
+    ('over-trained (< 2)', '')
+    """
+    return f"over-trained (< {LOW:g})" if alpha < LOW else f"under-trained (> {HIGH:g})" if alpha > HIGH else ""
+
+
+def as_shuffled(row: SpectrumMetrics) -> bool:
+    """Whether enough draws of the null have exponents on both sides of a row's."""
+    return (row.n_null or 0) >= ENOUGH and row.null_low <= row.alpha <= row.null_high
 
 
 def not_analysed(report: SpectraReport) -> dict[str, str]:
@@ -146,7 +148,7 @@ def preset_text(
     means = [averages(table.rows) for table in tables]
     if form == "json":
         networks = [
-            {**head, "pool": pool, "summary": _finite(mean), **({} if summary else {"details": _finite(table.rows)})}
+            {**head, "pool": pool, "summary": finite(mean), **({} if summary else {"details": finite(table.rows)})}
             | {"left_out": dict(table.left_out)}
             for head, mean, table in zip(heads, means, tables, strict=True)
         ]
@@ -171,11 +173,8 @@ def preset_text(
 
 def _told(row: Mapping[str, Any]) -> str:
     """The tool's warning, with the reason for it."""
-    if not row["warning"]:
-        return ""
-    why = "the fit failed" if row["status"] == "failed" else f"alpha {'<' if row['alpha'] < LOW else '>'} "
-    end = "" if row["status"] == "failed" else f"{LOW if row['alpha'] < LOW else HIGH:g}"
-    return f"{row['warning']}: {why}{end}"
+    failed = row["warning"] and row["status"] == "failed"
+    return f"{row['warning']} (failed)" if failed else warning(row["alpha"])
 
 
 def _head(report: SpectraReport) -> dict[str, Any]:
@@ -191,13 +190,16 @@ def _terminal(report: SpectraReport, beside: Beside, summary: bool, width: int |
     for row in report.spectra:
         if row.ok:
             more = beside.get(row.name, {})
-            values = {**vars(row), **more, "warning": warning(row), "traps": _traps(more)}
+            values = {**vars(row), **more, "warning": warning(row.alpha), "traps": _traps(more)}
             values["shape"] = f"{row.rows}×{row.columns}" + (f" ·{row.n_matrices}" if row.n_matrices > 1 else "")
             values["interval"] = _range(row.alpha_low, row.alpha_high)
-            rows.append(values | {"shuffled": _range(row.null_low, row.null_high)})
+            inside = "*" if as_shuffled(row) else ""
+            rows.append(values | {"shuffled": _range(row.null_low, row.null_high) + inside})
     parts = [f"{shown(report.source.name)}  (SHA-256 {report.source.sha256[:12]}…)"]
     if rows and not summary:
         parts += [lined_up(rows, COLUMNS, width, LATER)]
+        count = sum(map(as_shuffled, report.spectra))
+        parts += [f"* within the range of shuffled weights: {count} of {len(rows)}"] if count else []
         parts += [line for line in (_economies(report),) if line]
     return "\n".join(parts) + "\n" + _reasons("Not analysed, and in no average", not_analysed(report))
 
@@ -237,17 +239,3 @@ def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:
     metrics = vars(reports[0].model)
     size = max(map(len, metrics))
     return "Network\n" + "".join(f"  {name:{size}}  {number(value)}\n" for name, value in metrics.items())
-
-
-def as_json(value: Mapping[str, Any]) -> str:
-    """JSON (RFC 8259: without NaN)."""
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    """The same with None for numbers that are not finite."""
-    if isinstance(value, Mapping):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

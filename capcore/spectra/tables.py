@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -95,3 +96,17 @@ def separated(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _value(value: Any) -> Any:
     return "" if isinstance(value, float) and math.isnan(value) else value
+
+
+def as_json(value: Mapping[str, Any]) -> str:
+    """JSON (RFC 8259: without NaN)."""
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def finite(value: Any) -> Any:
+    """The same with None for numbers that are not finite."""
+    if isinstance(value, Mapping):
+        return {key: finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

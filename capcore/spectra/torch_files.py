@@ -29,6 +29,8 @@ from capcore.spectra.tensors import Checkpoint, CheckpointError, NoWeightsError,
 
 KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
 """Where a training script puts the weights, in this order. Optimisers stand beside them: no weights."""
+_BESIDE = re.compile(r"optim|sched|scaler|^ema|rng|^state$|^param_groups$")
+"""Names of what a training script puts beside tensors."""
 LARGE = 2**30  # bytes: above, tensors are read from the file one at a time, as safetensors are
 MOST = 2**20  # entries of nested containers: shared ones could count for more than any memory holds
 CONVERT = (
@@ -77,7 +79,7 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
 def _torch(path: Path) -> Any:
     if find_spec("torch") is None:
         raise CheckpointError(
-            f"{path}: found a file of PyTorch's and no PyTorch, expected both: pip install 'capcore[torch]'. "
+            f"{path}: found a file of PyTorch's and no PyTorch, expected both: pip install torch. "
             "A safetensors file of the same weights needs no PyTorch."
         )
     torch = import_module("torch")
@@ -140,8 +142,8 @@ def _weights(path: Path, torch: Any, loaded: Any, key: str | None) -> tuple[str,
         inner = loaded.get(candidate)
         if isinstance(inner, Mapping) and (weights := _flat(path, torch, inner)):
             return candidate, weights
-    if weights := _flat(path, torch, loaded, nested=False):
-        return "", weights
+    if any(isinstance(value, torch.Tensor) for value in loaded.values()):
+        return "", _flat(path, torch, {name: value for name, value in loaded.items() if not _BESIDE.search(str(name))})
     found = [k for k, inner in loaded.items() if isinstance(inner, Mapping) and _flat(path, torch, inner)]
     if not found or {"state", "param_groups"} <= {*loaded}:
         what = "an optimiser's state" if found else f"no tensors among {brief([*map(str, loaded)][:9])}"
@@ -153,27 +155,20 @@ def _weights(path: Path, torch: Any, loaded: Any, key: str | None) -> tuple[str,
 
 
 def _flat(
-    path: Path,
-    torch: Any,
-    found: Mapping[Any, Any],
-    prefix: str = "",
-    nested: bool = True,
-    seen: Iterator[int] | None = None,
+    path: Path, torch: Any, found: Mapping[Any, Any], prefix: str = "", seen: Iterator[int] | None = None
 ) -> dict[str, Any]:
-    """Tensors by name. ``seen`` counts the entries of all containers."""
+    """Tensors by name, those of lists by their place. ``seen`` counts the entries of all containers."""
     result: dict[str, Any] = {}
     seen = seen or count()
     for name, value in found.items():
         if next(seen) > MOST:
             raise CheckpointError(f"{path}: found containers of more than {MOST} entries, expected tensors by name.")
+        inner: dict[str, Any] = {}
         if isinstance(value, torch.Tensor):
             inner = {checked_name(f"{prefix}{name}", str(path)): value}
-        else:
-            inner = (
-                _flat(path, torch, value, f"{prefix}{name}.", True, seen)
-                if nested and isinstance(value, Mapping)
-                else {}
-            )
+        elif isinstance(value, Mapping | list | tuple):
+            held = value if isinstance(value, Mapping) else dict(enumerate(value))
+            inner = _flat(path, torch, held, f"{prefix}{name}.", seen)
         if inner.keys() & result.keys():
             raise CheckpointError(f"{path}: found two tensors {min(inner.keys() & result.keys())!r}, expected one.")
         result |= inner

@@ -33,7 +33,7 @@ def test_lock_is_pinned_and_names_no_host(root, locked):
 def test_lock_satisfies_the_project(root, project, locked):
     resolved = re.findall(r"--extra (\w+)", (root / "Makefile").read_text())
     extras = project["optional-dependencies"]
-    assert set(extras) - set(resolved) == {"torch", "parquet", "benchmarks"}, (
+    assert set(extras) - set(resolved) == {"torch", "onnx", "gguf", "parquet", "benchmarks"}, (
         "the lock rule of the Makefile names the extras it resolves"
     )
     wanted = [*project["dependencies"], *(d for name in resolved for d in extras[name])]

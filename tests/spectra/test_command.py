@@ -73,19 +73,18 @@ class Absent:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Absent())
 from capcore.cli import main
-status = main(["spectra", *sys.argv[1:]])
+for form in ("table", "csv", "json"):
+    for more in ([], ["--preset", "weightwatcher"], ["--describe"]):
+        assert main(["spectra", sys.argv[1], "--format", form, *more]) == 0
 assert "scipy.stats" not in sys.modules
-sys.exit(status)
 """
 
 
-@pytest.mark.parametrize("form", ["table", "csv", "json"])
-def test_the_base_dependencies_are_enough(form, network):
+def test_the_base_dependencies_are_enough(network):
     """Tables need no pandas, and nothing loads scipy.stats, which takes as long as all the rest."""
-    for more in ([], ["--preset", "weightwatcher"], ["--describe"]):
-        command = [sys.executable, "-c", BARE, str(network), "--format", form, *more]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        assert (done.returncode, done.stderr) == (0, "") and "fc" in done.stdout
+    command = [sys.executable, "-c", BARE, str(network)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("fc") >= 9
 
 
 def test_help_loads_neither_numpy_nor_scipy():

@@ -24,7 +24,7 @@ def answer(path):
             return checkpoint
         report = analyse_checkpoint(checkpoint, SpectraOptions(alternatives=()))
         named = {row.layer for row in report.spectra} | {part.name for part in (*report.skipped, *report.not_layers)}
-        assert all(any(name.startswith(tensor) for name in named) for tensor in checkpoint)
+        assert {*checkpoint} <= named | {name.rsplit("[", 1)[0] for name in named}
         if any("lora_" in name for name in checkpoint):
             lora_products(checkpoint)["v.weight"]
         return report
@@ -51,7 +51,7 @@ def test_an_answer_or_a_message(name, tmp_path, monkeypatch):
         tracemalloc.stop()
     if isinstance(found, CheckpointError):
         assert str(found).isprintable() and len(str(found)) > 20
-    assert time.process_time() - begin < SECONDS
+    assert time.process_time() - begin < (10 if name in SLOW else 1) * SECONDS
     assert peak < (MEMORY_OF_SLOW if name in SLOW else MEMORY)
     assert sorted(os.listdir(tmp_path)) == there and not (tmp_path / CANARY).exists()
 

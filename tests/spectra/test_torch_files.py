@@ -45,7 +45,7 @@ def file(tmp_path):
 def test_without_pytorch(file, monkeypatch):
     monkeypatch.setattr("capcore.spectra.torch_files.find_spec", lambda name: None)
     with pytest.raises(
-        CheckpointError, match=all_of(["no PyTorch", "capcore[torch]", "safetensors file", "needs no PyTorch"])
+        CheckpointError, match=all_of(["no PyTorch", "pip install torch", "safetensors file", "needs no PyTorch"])
     ):
         read_checkpoint(file)
 
@@ -229,6 +229,20 @@ def test_the_key_of_the_weights_is_named(torch, tmp_path):
     torch.save({"ema": {"w": torch.ones(2, 2)}, "step": 3}, tmp_path / "a.pt")
     with pytest.raises(CheckpointError, match=all_of(["'ema'", "key='ema'", "--key ema"])):
         read_checkpoint(tmp_path / "a.pt")
+
+
+def test_nested_tensors_beside_others_are_not_forgotten(torch, tmp_path):
+    w = torch.ones(2, 2)
+    saved = {
+        "w": w,
+        "encoder": {"v": w + 1},
+        "layers": [w + 2, {"u": w + 3}],
+        "optimizer": {"m": w},
+        "ema_w": w,
+        "step": 1,
+    }
+    torch.save(saved, tmp_path / "a.pt")
+    assert [*read_checkpoint(tmp_path / "a.pt")] == ["w", "encoder.v", "layers.0", "layers.1.u"]
 
 
 def test_torchscript_is_refused_before_it_is_opened(torch, tmp_path, recwarn):
