@@ -24,7 +24,7 @@ from capcore.networks.problem import to_metric
 from capcore.validation import finite_array, one_of, positive_integer
 
 if TYPE_CHECKING:
-    from capcore.networks.allocation import NetworkAllocation
+    from capcore.networks.results import NetworkAllocation
 
 HOW = ("whitened", "chain", "span")
 
