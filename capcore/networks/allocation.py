@@ -268,7 +268,7 @@ def _optimality(problem: NetworkProblem, gradient: np.ndarray, move: float, nega
         "loss": problem.loss,
         "loss_value": value,
         "gradient_norm": float(np.linalg.norm(gradient)),
-        "decrement": move / max(value, floor),
+        "decrement": move / max(value, floor, float(np.finfo(float).tiny)),
         "is_optimum": move <= OPTIMUM * value + floor and not negative,
     }
 

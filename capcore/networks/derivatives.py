@@ -158,6 +158,10 @@ class Derivatives:
         slope = self.transforms.grad(surrogate)
         return self.transforms.vmap(lambda t: self.transforms.jvp(slope, (w,), (t,))[1])(v)
 
+    def _ggn(self, w: Any, x: Any, v: Any, roots: Any, means: Any) -> Any:
+        moved = self._jvp(w, x, v)
+        return self._vjp(w, x, roots * roots * moved - means * (means * moved).sum(-1)[..., None])
+
     def chunks(self, directions: int = 1) -> Iterator[slice]:
         """Slices of the examples."""
         step = max(1, CHUNK // max(directions, 1))
@@ -190,9 +194,10 @@ class Derivatives:
 
     def hvp(self, w: np.ndarray, v: np.ndarray, errors: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
         """(m, p) products with JᵀWJ + Σ e ∇²f, W = diag(roots²) − means meansᵀ; all of them (N, K)."""
+        name, arrays = ("hvp", (errors, roots, means)) if errors.any() else ("ggn", (roots, means))  # half the passes
         with self.precision():
-            each = ((self.inputs[part], v, errors[part], roots[part], means[part]) for part in self.chunks(len(v)))
-            return reduce(np.add, (self._call("hvp", w, *arguments) for arguments in each))
+            parts = self.chunks(len(v))
+            return reduce(np.add, (self._call(name, w, self.inputs[i], v, *(a[i] for a in arrays)) for i in parts))
 
     def scalar(self, function: Callable[[Any], Any], w: np.ndarray, v: np.ndarray | None = None) -> Any:
         """Value and gradient (p,) of a function of the parameters; with v (m, p), its Hessian's products (m, p)."""
