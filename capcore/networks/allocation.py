@@ -22,10 +22,9 @@ from capcore.allocation import CapacityWarning
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel, NegativeCurvatureError, Response, SketchedModel, dense_bytes
-from capcore.networks.results import Capacities, NetworkAllocation, by_group, in_metric, measure, shaped
-from capcore.networks.subspaces import Functions
-from capcore.networks.subspaces import inputs as linear_functions
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.networks.results import Capacities, NetworkAllocation, by_group, measure, shaped
+from capcore.networks.subspaces import prepare
+from capcore.validation import finite_number, one_of, positive_integer
 
 EPS = float(np.finfo(float).eps)
 DENSE = 4096
@@ -109,7 +108,7 @@ def allocate_network(
     Warns
     -----
     CapacityWarning
-        For parameters that are no minimum, and for a singular Hessian along whose null space outputs move.
+        For parameters that are no minimum, unless the Gauss–Newton form is asked for, and for a singular Hessian along whose null space outputs move.
 
     Raises
     ------
@@ -147,7 +146,7 @@ def allocate_network(
             _sketched(problem, subspaces, full, tolerance or LACKING, probes, max_steps, rng, progress),
             0.0,
         )
-    _warn(found, dropped, stopping_time is not None)
+    _warn(found, dropped, full)
     return found
 
 
@@ -155,10 +154,10 @@ def _dense(
     problem: NetworkProblem, subspaces: Any, full: bool, tolerance: float | None, time: float | None, progress: bool
 ) -> tuple[NetworkAllocation, float]:
     """By eigenvectors; also the share of the Jacobian in singular directions."""
-    model, (n, k) = DenseModel.of(problem, progress), problem.targets.shape
+    model, (n, k) = DenseModel.of(problem, full, progress), problem.targets.shape
     approximate = Response.of(model.scaled, model.gauss_newton, tolerance, time)
-    if not problem.regularised and time is None and approximate.kept.sum() >= _freedom(problem):
-        raise _fits_anything(problem)
+    if time is None:
+        problem.refuse_rank(int(approximate.kept.sum()))
     response = Response.of(model.scaled, model.full, tolerance) if full else approximate
     prepared = prepare(subspaces, problem)
     negative = response.kept & (response.eigenvalues < 0)
@@ -195,8 +194,7 @@ def _sketched(
     n_bytes = arrays(p, 11 * probes) + arrays(n * k, 6 * probes)
     if not fits(n_bytes):
         raise too_large(f"allocate_network: found {p:,} parameters, {probes} probes", n_bytes, "Use fewer probes.")
-    if not problem.regularised and p >= _freedom(problem):
-        raise _fits_anything(problem)
+    problem.refuse_rank(p)
     prepared = prepare(subspaces, problem)
     gradient = problem.value_and_gradient(problem.derivatives.params)[1]
     with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
@@ -273,49 +271,8 @@ def _optimality(problem: NetworkProblem, gradient: np.ndarray, move: float, nega
     }
 
 
-def _freedom(problem: NetworkProblem) -> int:
-    """Directions in which targets can move: K an example, one less for probabilities."""
-    n, k = problem.targets.shape
-    return n * (k if problem.loss == "squared" else k - 1)
-
-
-def _fits_anything(problem: NetworkProblem) -> ValueError:
-    n, p = len(problem.targets), problem.derivatives.n_params
-    return ValueError(
-        f"inputs: found {n:,} examples that a network of {p:,} parameters can fit with any targets, expected more: "
-        "S = I says nothing. Give the weight_decay or stopping_time that was used, or more examples than parameters."
-    )
-
-
-def prepare(subspaces: Mapping[str, Any] | None, problem: NetworkProblem) -> dict[str, Any]:
-    """Name → orthonormal columns (N·K, M) in the metric of the loss, their groups (M,), and the shape of the groups."""
-    _, roots, means = problem.errors(problem.derivatives.outputs(problem.derivatives.params))
-    found = {}
-    for name, given in (_default_subspaces(problem) if subspaces is None else subspaces).items():
-        if isinstance(given, Functions):
-            found[name] = (*given.basis(roots, means), given.shape)
-            continue
-        array = finite_array(given, f"subspaces[{name!r}]", (1, 2)).reshape(len(np.asarray(given)), -1)
-        if len(array) == len(roots) and roots.shape[1] > 1:
-            basis, labels = Functions(array, np.zeros(array.shape[1], dtype=int), (1,), "span").basis(roots, means)
-        else:
-            basis = in_metric(array, problem)
-            labels = np.zeros(basis.shape[1], dtype=int)
-        found[name] = (basis, labels, ())
-    return found
-
-
-def _default_subspaces(problem: NetworkProblem) -> dict[str, Functions]:
-    """Linear functions of every input, where there are fewer than examples."""
-    points, k = problem.derivatives.inputs, problem.targets.shape[1]
-    columns = points[0].size
-    if points.dtype.kind != "f" or columns >= len(points) or not fits(arrays(len(points) * k, columns * k, copies=4)):
-        return {}
-    return {"inputs": linear_functions(points)}
-
-
-def _warn(found: NetworkAllocation, dropped: float, stopped: bool) -> None:
-    if not (stopped or found.is_optimum):
+def _warn(found: NetworkAllocation, dropped: float, full: bool) -> None:
+    if full and not found.is_optimum:
         why = f"{found.n_negative} negative curvatures, " if found.n_negative > 0 else ""
         warnings.warn(
             f"params: found no minimum: {why}gradient norm {found.gradient_norm:.2g}, and a Newton step would take "

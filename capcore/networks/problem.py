@@ -68,6 +68,16 @@ class NetworkProblem:
         """Whether anything is added to the loss."""
         return self.decay is None or bool(self.decay.any())
 
+    def refuse_rank(self, rank: int) -> None:
+        """Refuse what could fit any targets, which move in K directions an example, or K − 1 for probabilities."""
+        n, k = self.targets.shape
+        if not self.regularised and rank >= n * (k if self.loss == "squared" else k - 1):
+            raise ValueError(
+                f"inputs: found {n:,} examples that a network of {self.derivatives.n_params:,} parameters can fit with "
+                "any targets, expected more: S = I says nothing. Give the weight_decay or stopping_time that was used, "
+                "or more examples than parameters."
+            )
+
     def errors(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """e = ∂ℓ/∂f, and the metric; each (N, K)."""
         roots, means = self.metric(outputs)
@@ -114,11 +124,6 @@ class NetworkProblem:
         errors, roots, means = self.errors(self.derivatives.outputs(w))
         scaled = to_metric(self.derivatives.jacobian(w), roots, means)
         return scaled.T @ scaled + self.added(w) + self.residual(w, errors)
-
-    def curvature(self, w: np.ndarray, v: np.ndarray, full: bool = True) -> np.ndarray:
-        """(m, p) products of directions (m, p) with ∇²L, or with its Gauss–Newton form JᵀWJ + ∇²R."""
-        errors, roots, means = self.errors(self.derivatives.outputs(w))
-        return self.derivatives.hvp(w, v, errors if full else 0 * errors, roots, means) + self.penalty(w, v)
 
 
 def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:

@@ -100,7 +100,7 @@ class DenseModel:
     means: np.ndarray
 
     @classmethod
-    def of(cls, problem: NetworkProblem, progress: bool = False) -> DenseModel:
+    def of(cls, problem: NetworkProblem, with_residual: bool, progress: bool = False) -> DenseModel:
         """Compute them; refused beforehand where they would not fit into memory."""
         derivatives, p = problem.derivatives, problem.derivatives.n_params
         n_bytes = dense_bytes(problem)
@@ -118,7 +118,7 @@ class DenseModel:
         del jacobian
         added = problem.added(w)
         gauss_newton = scaled.T @ scaled + added
-        full = gauss_newton + problem.residual(w, errors, progress)
+        full = gauss_newton + problem.residual(w, errors, progress) if with_residual else gauss_newton
         return cls(scaled, full, gauss_newton, gradient, errors, roots, means)
 
     def restricted(self, columns: np.ndarray, full: bool, tolerance: float | None, time: float | None) -> Response:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from capcore.networks.problem import NetworkProblem, to_metric
+from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel
-from capcore.networks.subspaces import _orthonormal
+from capcore.networks.subspaces import in_metric
 from capcore.validation import finite_array
 
 
@@ -186,11 +186,3 @@ def by_group(values: np.ndarray, labels: np.ndarray, form: tuple[int, ...]) -> n
 def shaped(values: np.ndarray, form: tuple[int, ...]) -> Any:
     """An array of shape ``form``, or a number for ()."""
     return values.reshape(form) if form else float(values[0])
-
-
-def in_metric(columns: np.ndarray, problem: NetworkProblem) -> np.ndarray:
-    """An orthonormal basis, in the metric of the loss, of columns (N·K, m) in units of the outputs."""
-    _, roots, means = problem.errors(problem.derivatives.outputs(problem.derivatives.params))
-    if len(columns) != roots.size:
-        raise ValueError(f"columns: found {len(columns)} rows, expected {roots.size}: {roots.shape[1]} an example.")
-    return _orthonormal(to_metric(columns, roots, means))

@@ -95,8 +95,7 @@ def test_a_saddle_is_refused_with_what_needs_no_minimum():
     product = lambda w, x: w[0] * w[1] * x[:, 0]  # noqa: E731
     with pytest.raises(ValueError, match="curvature='gauss-newton'"):
         cc.allocate_network(product, np.full(2, 1e-3), x, y, weight_decay=1e-3, method="sketch", probes=2)
-    with pytest.warns(cc.CapacityWarning, match="no minimum"):
-        found = cc.allocate_network(
-            product, np.ones(2), x, y, weight_decay=1e-3, method="sketch", probes=2, curvature="gauss-newton"
-        )
-    assert found.is_optimum is False
+    found = cc.allocate_network(
+        product, np.ones(2), x, y, weight_decay=1e-3, method="sketch", probes=2, curvature="gauss-newton"
+    )
+    assert found.total > 0 and not found.is_optimum
