@@ -108,7 +108,8 @@ def allocate_network(
     Warns
     -----
     CapacityWarning
-        For parameters that are no minimum, unless the Gauss–Newton form is asked for, and for a singular Hessian along whose null space outputs move.
+        For parameters that are no minimum, unless the Gauss–Newton form is asked for, and for a singular Hessian along
+        whose null space outputs move.
 
     Raises
     ------
