@@ -1,0 +1,293 @@
+"""Where a trained network spends its capacity: the response of its optimum to its targets.
+
+Paper 1 without linearity. At an optimum of L(θ) = Σᵢ ℓ(f(xᵢ; θ), yᵢ) + R(θ) a small shift h of the targets moves the
+outputs by J H⁻¹ Jᵀ h, with their Jacobian J (N·K, p) and the loss's Hessian H = JᵀWJ + Σ e ∇²f + ∇²R. In the metric of
+the loss this is S = Rᵀ J H⁻¹ Jᵀ R, W = R Rᵀ: for squared loss (W = I) the response itself, and for cross-entropy
+(W = diag(p) − ppᵀ) the hat matrix of logistic regression (Pregibon, 1981), whose trace is ∂probabilities/∂targets'.
+A subspace of targets with orthonormal columns Z has the capacity tr ZᵀSZ. The total tr S is the effective number of
+parameters: a projector's rank for linear models, MacKay's γ under the Gauss–Newton form.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.allocation import CapacityWarning
+from capcore.memory import arrays, fits, too_large
+from capcore.networks.problem import NetworkProblem
+from capcore.networks.response import DenseModel, NegativeCurvatureError, Response, SketchedModel, dense_bytes
+from capcore.networks.results import Capacities, NetworkAllocation, by_group, measure, shaped
+from capcore.networks.subspaces import prepare
+from capcore.validation import finite_number, one_of, positive_integer
+
+EPS = float(np.finfo(float).eps)
+DENSE = 4096
+"""Parameters up to which the dense route is taken, if it fits: its time grows with their cube."""
+LACKING = 1e-4
+OPTIMUM = 1e-8
+"""A Newton step may take this share off the loss at most: outputs are then within about 1e-4 of the residuals."""
+
+
+def allocate_network(
+    apply: Callable[[Any, Any], Any],
+    params: Any,
+    inputs: object,
+    targets: object,
+    *,
+    loss: str = "squared",
+    weight_decay: Any = 0.0,
+    subspaces: Mapping[str, Any] | None = None,
+    layers: Mapping[str, slice] | None = None,
+    curvature: str = "full",
+    stopping_time: float | None = None,
+    method: str = "auto",
+    tolerance: float | None = None,
+    probes: int = 16,
+    max_steps: int = 2000,
+    single: bool = False,
+    rng: np.random.Generator | int | None = None,
+    progress: bool = False,
+) -> NetworkAllocation:
+    """Where a trained network spends its capacity.
+
+    Parameters
+    ----------
+    apply : callable
+        (params, inputs) → outputs (N, K) or (N,), as JAX can trace it; or that of
+        :func:`~capcore.networks.derivatives.from_torch`. Deterministic, each example by itself.
+    params : object
+        Any pytree of real arrays; those of an optimum, see :func:`~capcore.networks.polish.polish`.
+    inputs : (N, …) array_like
+        The training inputs.
+    targets : (N, K), or (N,) array_like
+        The training targets; for cross-entropy labels (N,) or probabilities (N, K).
+    loss : str
+        "squared": ½‖f − y‖² an example; "cross-entropy": −Σ y log softmax(f).
+    weight_decay : float, array, pytree or callable
+        λ of ½λ‖θ‖² beside the **sum** of the losses; beside a mean loss, λ is N times its factor (for the squared loss
+        as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter, or any function
+        params → R(θ), can be given.
+    subspaces : dict, optional
+        Name → :class:`~capcore.networks.subspaces.Functions`, or columns (N, m) of functions or (N·K, m) of targets,
+        which count as one subspace. By default the linear functions of every input.
+    layers : dict, optional
+        Name → slice of the flat parameters; by default the entries at the top of the tree.
+    curvature : str
+        "full", or "gauss-newton" for S without the residual curvature.
+    stopping_time : float, optional
+        Steps × rate t of gradient descent on the sum of losses. In place of 1/μ the inverse is (1 − e^{−tμ})/μ on the
+        Gauss–Newton spectrum, so that a direction of J counts 1 − e^{−tσ²}: exact for the model linearised at
+        ``params`` and trained from there with squared loss, and nothing more.
+    method : str
+        "dense" forms J and H; "sketch" estimates from products with them; "auto" the first where it fits.
+    tolerance : float, optional
+        Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
+        decides, as everywhere (:func:`~capcore.constraints.rank_tolerance`). For "sketch" the share of a capacity that
+        a solve may still lack when it stops, by default 1e-4.
+    probes : int, default 16
+        Random vectors of "sketch"; standard errors fall as their root. Subspaces of no more columns are exact.
+    max_steps : int, default 2000
+        Steps of a solve of "sketch", at most.
+    single : bool, default False
+        Derivatives in single precision, which suffices for "sketch" where the condition number is below about 1e5.
+    rng : numpy.random.Generator or int, default 0
+        Of "sketch".
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    NetworkAllocation
+
+    Warns
+    -----
+    CapacityWarning
+        For parameters that are no minimum, unless the Gauss–Newton form is asked for, and for a singular Hessian along
+        whose null space outputs move.
+
+    Raises
+    ------
+    ValueError
+        For arguments that cannot be used, and for a network without regularisation that can fit all targets: there
+        S = I says nothing.
+    TooLargeError
+        Before anything is allocated that would not fit.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(20, 3))
+    >>> y = x @ np.ones(3)
+    >>> found = allocate_network(lambda w, x: x @ w, np.linalg.lstsq(x, y)[0], x, y)
+    >>> round(found.total, 9), found.per_example.shape, found.is_optimum
+    (3.0, (20,), True)
+    """
+    one_of(method, "method", ("auto", "dense", "sketch"))
+    one_of(curvature, "curvature", ("full", "gauss-newton"))
+    if stopping_time is not None and not finite_number(stopping_time, "stopping_time") > 0:
+        raise ValueError(f"stopping_time: found {stopping_time!r}, expected a positive number.")
+    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, single)
+    if method == "auto":
+        small = problem.derivatives.n_params <= DENSE and fits(dense_bytes(problem))
+        method = "dense" if small or stopping_time is not None else "sketch"
+    full = curvature == "full" and stopping_time is None
+    if method == "dense":
+        found, dropped = _dense(problem, subspaces, full, tolerance, stopping_time, progress)
+    else:
+        if stopping_time is not None:
+            raise ValueError("stopping_time: found one with method 'sketch', expected none. Use method='dense'.")
+        rng = np.random.default_rng(0 if rng is None else rng)
+        probes = positive_integer(probes, "probes", 2)
+        found, dropped = (
+            _sketched(problem, subspaces, full, tolerance or LACKING, probes, max_steps, rng, progress),
+            0.0,
+        )
+    _warn(found, dropped, full)
+    return found
+
+
+def _dense(
+    problem: NetworkProblem, subspaces: Any, full: bool, tolerance: float | None, time: float | None, progress: bool
+) -> tuple[NetworkAllocation, float]:
+    """By eigenvectors; also the share of the Jacobian in singular directions."""
+    model, (n, k) = DenseModel.of(problem, full, progress), problem.targets.shape
+    approximate = Response.of(model.scaled, model.gauss_newton, tolerance, time)
+    if time is None:
+        problem.refuse_rank(int(approximate.kept.sum()))
+    response = Response.of(model.scaled, model.full, tolerance) if full else approximate
+    prepared = prepare(subspaces, problem)
+    negative = response.kept & (response.eigenvalues < 0)
+    sizes = np.abs(response.eigenvalues[response.kept])
+    move = np.abs(response.gains) @ np.square(response.vectors.T @ model.gradient) / 2
+    found = NetworkAllocation(
+        **vars(measure(response, (n, k), prepared)),
+        **_optimality(problem, model.gradient, float(move), bool(negative.any())),
+        gauss_newton_total=float(approximate.diagonal.sum()),
+        eigenvalues=response.eigenvalues,
+        n_negative=int(negative.sum()),
+        n_singular=int((~response.kept).sum()),
+        method="dense",
+        error=float(EPS * sizes.max() / sizes.min()) if sizes.size else 0.0,
+        errors=None,
+        problem=problem,
+        _response=response,
+        _model=model,
+        _options={"full": full, "tolerance": tolerance, "time": time},
+        _subspaces=prepared,
+    )
+    return found, response.dropped if time is None else 0.0
+
+
+def _sketched(
+    problem: NetworkProblem, subspaces: Any, full: bool, tolerance: float, probes: int, max_steps: int, rng: Any,
+    progress: bool,
+) -> NetworkAllocation:  # fmt: skip
+    """By Hutchinson's estimator: zᵀSz of random signs z, for the whole and for the columns of every subspace.
+
+    Removing the largest eigenvalues first (Hutch++) gains little, since most of what counts in S are values near 1.
+    """
+    p, (n, k) = problem.derivatives.n_params, problem.targets.shape
+    n_bytes = arrays(p, 11 * probes) + arrays(n * k, 6 * probes)
+    if not fits(n_bytes):
+        raise too_large(f"allocate_network: found {p:,} parameters, {probes} probes", n_bytes, "Use fewer probes.")
+    problem.refuse_rank(p)
+    prepared = prepare(subspaces, problem)
+    gradient = problem.value_and_gradient(problem.derivatives.params)[1]
+    with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
+        try:
+            model = SketchedModel.of(problem, full, min(4 * probes, p // 2), tolerance, max_steps, rng, bar)
+            found = _estimate(model, prepared, probes, rng)
+            newton = model.solve(gradient[:, None])[:, 0]
+            signs = found.pop("signs")
+            rough = _totals(model.gauss_newton(), signs)[0] if full else found["samples"]
+        except NegativeCurvatureError:
+            raise ValueError(
+                "params: found negative curvature, expected a minimum. Train on, or use capcore.networks.polish; the "
+                "Gauss–Newton form needs no minimum: curvature='gauss-newton'."
+            ) from None
+    return NetworkAllocation(
+        **vars(found["means"]),
+        **_optimality(problem, gradient, float(gradient @ newton) / 2, False),
+        gauss_newton_total=float(np.mean(rough)),
+        eigenvalues=np.empty(0),
+        n_negative=-1,
+        n_singular=-1,
+        method="sketch",
+        error=found["errors"].total,
+        errors=found["errors"],
+        problem=problem,
+        _response=replace(model, tolerance=min(tolerance, 1e-12)),
+        _model=None,
+        _options={},
+        _subspaces=prepared,
+    )
+
+
+def _estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any) -> dict[str, Any]:
+    signs = rng.choice([-1.0, 1.0], size=(model.roots.size, probes))
+    samples, diagonals = _totals(model, signs)
+    per_output, per_example = diagonals.sum(axis=0), diagonals.sum(axis=1)
+    means, errors = {}, {}
+    for name, (basis, labels, form) in prepared.items():
+        exact = basis.shape[1] <= probes
+        own = np.eye(basis.shape[1]) if exact else rng.choice([-1.0, 1.0], size=(basis.shape[1], probes))
+        along = own * (basis.T @ model.apply(basis @ own))
+        sums = by_group(along, labels, form)
+        means[name] = shaped(sums.sum(axis=1) if exact else sums.mean(axis=1), form)
+        errors[name] = shaped(0 * sums[:, 0] if exact else _standard_error(sums), form)
+    total = float(samples.mean())
+    spread = float(_standard_error(samples)) + model.tolerance * total
+    return {
+        "signs": signs,
+        "samples": samples,
+        "means": Capacities(total, per_output.mean(axis=-1), per_example.mean(axis=-1), means),
+        "errors": Capacities(spread, _standard_error(per_output), _standard_error(per_example), errors),
+    }
+
+
+def _totals(model: SketchedModel, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(probes,) zᵀSz, and (N, K, probes) z ∘ Sz."""
+    each = signs * model.apply(signs)
+    return each.sum(axis=0), each.reshape(*model.roots.shape, -1)
+
+
+def _standard_error(samples: np.ndarray) -> np.ndarray:
+    return samples.std(axis=-1, ddof=1) / np.sqrt(samples.shape[-1])
+
+
+def _optimality(problem: NetworkProblem, gradient: np.ndarray, move: float, negative: bool) -> dict[str, Any]:
+    value, _ = problem.value_and_gradient(problem.derivatives.params)
+    floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
+    return {
+        "loss": problem.loss,
+        "loss_value": value,
+        "gradient_norm": float(np.linalg.norm(gradient)),
+        "decrement": move / max(value, floor, float(np.finfo(float).tiny)),
+        "is_optimum": move <= OPTIMUM * value + floor and not negative,
+    }
+
+
+def _warn(found: NetworkAllocation, dropped: float, full: bool) -> None:
+    if full and not found.is_optimum:
+        why = f"{found.n_negative} negative curvatures, " if found.n_negative > 0 else ""
+        warnings.warn(
+            f"params: found no minimum: {why}gradient norm {found.gradient_norm:.2g}, and a Newton step would take "
+            f"a share {found.decrement:.1g} off the loss. S is then not what retraining does. What needs no optimum: "
+            "the Gauss–Newton form (curvature='gauss-newton'), which is the linearised model's, and paper_metric. "
+            "Train on, or use capcore.networks.polish.",
+            CapacityWarning,
+            stacklevel=3,
+        )
+    if dropped > 1e-12:
+        warnings.warn(
+            f"params: found {found.n_singular} singular directions of the Hessian, with a share {dropped:.1g} of the "
+            "squared Jacobian: outputs move along them and the loss does not hold them, so S is not defined there and "
+            "they were left out. Add weight_decay, or set tolerance.",
+            CapacityWarning,
+            stacklevel=3,
+        )
