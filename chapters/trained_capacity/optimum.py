@@ -141,6 +141,25 @@ def stopped(task: Task, params: Params, n_steps: int) -> Optimum:
     return Optimum(_arrays(restore(found.x)), found.x, float(found.fun), float(np.linalg.norm(found.jac)), np.nan)
 
 
+@in_double
+def stopped_at(task: Task, params: Params, share: float) -> Optimum:
+    """Where L-BFGS-B first has a gradient of this share of its first one."""
+    start, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
+    first = np.linalg.norm(loss_and_slope(task, params, np.asarray(start))[1])
+    reached: list[np.ndarray] = []
+
+    def stop(vector: np.ndarray) -> None:
+        if np.linalg.norm(loss_and_slope(task, params, vector)[1]) <= share * first:
+            reached.append(vector.copy())
+            raise StopIteration
+
+    options = {"jac": True, "method": "L-BFGS-B", "options": {"maxiter": 4000, "maxcor": 30}}
+    found = minimize(lambda v: loss_and_slope(task, params, v), np.asarray(start), callback=stop, **options)
+    vector = reached[0] if reached else found.x
+    value, slope = loss_and_slope(task, params, vector)
+    return Optimum(_arrays(restore(vector)), vector, value, float(np.linalg.norm(slope)), np.nan)
+
+
 def _arrays(params: Any) -> Params:
     found: Params = jax.tree.map(np.asarray, params)
     return found
