@@ -98,7 +98,7 @@ QUESTIONS = {
         "Single inputs before products of inputs?",
         "Seeds, of five, in which linear functions reach half of their final capacity before products of two "
         "inputs, and those "
-        "before the rest. Tanh stack, eight independent normal inputs, target u₁ + u₃u₆.",
+        "before the rest. Tanh stack, eight independent normal inputs, target u₁ + u₄u₆.",
         5,
     ),
     "shuffled": Question(

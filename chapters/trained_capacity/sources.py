@@ -52,6 +52,6 @@ def volume(n_inputs: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def interacting(n_examples: int, n_inputs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Independent inputs (N, n) and the target u₁ + u₃ u₆ (N, 1), counted from zero."""
+    """Independent inputs (N, n) and the target u₁ + u₄ u₆ (N, 1), counted from zero."""
     u = white(n_examples, n_inputs, rng)
-    return u, (u[:, 1] + u[:, 3] * u[:, 6])[:, None]
+    return u, (u[:, 1] + u[:, 4] * u[:, 6])[:, None]
