@@ -25,7 +25,7 @@ from chapters.trained_capacity.optimum import Task, in_double
 from chapters.trained_capacity.sources import interacting
 
 SETTINGS: dict[str, Any] = {
-    "digits": {"n_images": 600, "decay": 1.0, "seeds": [0, 1, 2], "rate": 0.1, "n_steps": 1000, "n_probes": 2},
+    "digits": {"n_images": 600, "decay": 1.0, "seeds": [0, 1, 2], "rate": 0.1, "n_steps": 800, "n_probes": 1},
     "orders": {
         "n_examples": 256,
         "channels": 3,
