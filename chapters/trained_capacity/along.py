@@ -43,6 +43,7 @@ QUICK: dict[str, Any] = {
 }
 PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
 MOMENTUM = 0.9
+MAPS = ("pixels", "whitened modes", "modes")
 
 
 def snapshots(n_steps: int, count: int) -> list[int]:
@@ -145,7 +146,7 @@ def responses(
     return np.array(found), losses
 
 
-def of_digits(settings: Mapping[str, Any], seed: int, noise: float, steps: list[int]) -> dict[str, Any]:
+def of_digits(settings: Mapping[str, Any], seed: int, noise: float, steps: list[int]) -> dict[str, np.ndarray]:
     """Capacity of pixels and cosine modes, as they are and whitened, at each snapshot; all ten outputs together.
 
     Directions of all outputs are replaced by random signs over them, whose mean they are.
@@ -167,12 +168,15 @@ def of_digits(settings: Mapping[str, Any], seed: int, noise: float, steps: list[
         shifts = kept[:, :, None] * signs
         products, errors = responses(task, start, shifts, settings["rate"], steps)
         total = total + products / settings["n_probes"]
-    found = {name: np.einsum("im,tij,jm->tm", each, total, each).round(3).tolist() for name, each in mixtures.items()}
-    return found | {"error": errors}
+    found = {name: np.einsum("im,tij,jm->tm", each, total, each) for name, each in mixtures.items()}
+    return found | {"error": np.array(errors)}
 
 
 def of_orders(settings: Mapping[str, Any], seed: int, steps: list[int]) -> dict[str, Any]:
-    """Capacity of each order of interaction of eight independent inputs, at each snapshot; "rest" is what remains."""
+    """Capacity of each order of interaction of eight independent inputs, at each snapshot, and of its parts at the end.
+
+    "rest" is what remains, which holds much of the space of all functions on so few examples.
+    """
     rng = np.random.default_rng([seed, 12])
     u, targets = interacting(settings["n_examples"], 8, rng)
     task = Task(stack("tanh"), u, targets, settings["decay"])
@@ -185,7 +189,11 @@ def of_orders(settings: Mapping[str, Any], seed: int, steps: list[int]) -> dict[
     ends = np.cumsum([0, *(each.shape[1] for each in parts.values())])
     found = {name: own[:, i:j] for name, i, j in zip(parts, ends, ends[1:], strict=False)}
     found["rest"] = own[:, ends[-1] :].sum(axis=1, keepdims=True)
-    return {name: each.round(4).tolist() for name, each in found.items()} | {"error": errors}
+    return {
+        "orders": {name: each.sum(axis=1).round(4).tolist() for name, each in found.items()},
+        "ends": {name: found[name][-1].round(4).tolist() for name in ("linear", "products")},
+        "error": [float(f"{each:.4g}") for each in errors],
+    }
 
 
 def half_times(course: np.ndarray, steps: list[int]) -> np.ndarray:
@@ -216,7 +224,12 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         found["steps"][name] = snapshots(each["n_steps"], settings["n_snapshots"])
     for kind, noise in (("true", 0.0), ("shuffled", 1.0)):
         seeds = tqdm(images["seeds"], desc=kind, disable=not progress)
-        found["digits"][kind] = [of_digits(images, seed, noise, found["steps"]["digits"]) for seed in seeds]
+        runs = [of_digits(images, seed, noise, found["steps"]["digits"]) for seed in seeds]
+        found["digits"][kind] = {
+            "maps": {name: np.mean([each[name] for each in runs], axis=0).round(2).tolist() for name in MAPS},
+            "bands": [{name: by_band(each[name]).round(4).tolist() for name in MAPS[1:]} for each in runs],
+            "error": np.mean([each["error"] for each in runs], axis=0).round(4).tolist(),
+        }
     for seed in tqdm(orders["seeds"], desc="orders", disable=not progress):
         found["orders"].append(of_orders(orders, seed, found["steps"]["orders"]))
     return found
