@@ -42,7 +42,7 @@ def correlation(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def foretold(case: Mapping[str, Any], units: str) -> tuple[float, float]:
-    """Correlation of the lowest optimum's linear profile with the linear stack's, and 95 % of those at random weights."""
+    """Correlation of the lowest optimum's linear profile with the linear stack's; 95 % of those at random weights."""
     chance = [correlation(each, case["profile"]) for each in case["random"]]
     return correlation(case[units][0]["linear"], case["profile"]), float(np.quantile(chance, 0.95))
 
@@ -122,8 +122,8 @@ def predictions(
 ) -> dict[str, np.ndarray]:
     """Predictor → Spearman's correlation with what happened, in size, and its 95 % bootstrap interval over the groups.
 
-    "chance" is the 95 % quantile of the size when the outcomes are shuffled; "margin" is capacity's less the best of those
-    that need no Hessian.
+    "chance" is the 95 % quantile of the size when the outcomes are shuffled; "margin" is capacity's less the best of
+    those that need no Hessian.
     """
     rng = np.random.default_rng(15)
     truth, names = np.array(found[outcome]), ("capacity", "Gauss-Newton", *SIMPLER)
@@ -171,3 +171,15 @@ def answers() -> list[list[str]]:
         ]
         for name, each in QUESTIONS.items()
     ]
+
+
+def explored() -> dict[str, Any]:
+    """What the explorer shows of digits along training, for each output: maps are the mean over seeds and outputs."""
+    found = results()["along"]
+
+    def told(kind: Mapping[str, Any]) -> dict[str, Any]:
+        maps = {name: np.divide(values, 10).round(3).tolist() for name, values in kind["maps"].items()}
+        return {"error": kind["error"], "maps": maps}
+
+    names = {"true": "true labels", "shuffled": "shuffled labels"}
+    return {"steps": found["steps"]["digits"], "labels": {names[kind]: told(each) for kind, each in found["digits"].items()}}
