@@ -182,4 +182,7 @@ def explored() -> dict[str, Any]:
         return {"error": kind["error"], "maps": maps}
 
     names = {"true": "true labels", "shuffled": "shuffled labels"}
-    return {"steps": found["steps"]["digits"], "labels": {names[kind]: told(each) for kind, each in found["digits"].items()}}
+    return {
+        "steps": found["steps"]["digits"],
+        "labels": {names[kind]: told(each) for kind, each in found["digits"].items()},
+    }
