@@ -12,6 +12,7 @@ from . import generic as generic
 from . import hermite as hermite
 from . import large as large
 from . import multivariate as multivariate
+from . import networks as networks
 from . import optimum as optimum
 from . import own_model as own_model
 from . import plotting as plotting
@@ -47,6 +48,8 @@ from .large.octave_predictor import ExponentialSequence as ExponentialSequence
 from .memory import TooLargeError as TooLargeError
 from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
+from .networks.allocation import NetworkAllocation as NetworkAllocation
+from .networks.allocation import allocate_network as allocate_network
 from .own_model import linearised_jax as linearised_jax
 from .own_model import linearised_torch as linearised_torch
 from .problem import Problem as Problem

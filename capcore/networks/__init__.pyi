@@ -1,0 +1,15 @@
+"""Every public name of capcore.networks, and where it is defined: read by type checkers, and by the lazy loader."""
+
+from .allocation import Capacities as Capacities
+from .allocation import NetworkAllocation as NetworkAllocation
+from .allocation import NetworkLayer as NetworkLayer
+from .allocation import allocate_network as allocate_network
+from .derivatives import from_torch as from_torch
+from .polish import Polished as Polished
+from .polish import polish as polish
+from .subspaces import Functions as Functions
+from .subspaces import frequencies as frequencies
+from .subspaces import inputs as inputs
+from .subspaces import paper_metric as paper_metric
+from .subspaces import patches as patches
+from .subspaces import positions as positions

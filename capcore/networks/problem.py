@@ -1,0 +1,220 @@
+"""A trained network as an optimisation problem: its data, its loss, and what is added to it; checked once, here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+from tqdm import tqdm
+
+from capcore.architectures.derivatives import library
+from capcore.networks.derivatives import Derivatives, TorchApply
+from capcore.validation import finite_array, finite_number, one_of
+
+ROWS = 64
+"""Rows of a Hessian at a time."""
+LOSSES = ("squared", "cross-entropy")
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkProblem:
+    """L(θ) = Σᵢ ℓ(f(xᵢ; θ), yᵢ) + R(θ), a sum over examples, not a mean.
+
+    ``targets`` is (N, K), one-hot or probabilities for cross-entropy. ``decay`` is (p,), or None beside a callable R.
+    """
+
+    derivatives: Derivatives
+    targets: np.ndarray
+    loss: str
+    decay: np.ndarray | None
+    regulariser: Callable[[Any], Any] | None
+    layers: Mapping[str, slice]
+
+    @classmethod
+    def of(
+        cls,
+        apply: Callable[[Any, Any], Any],
+        params: Any,
+        inputs: object,
+        targets: object,
+        loss: str,
+        weight_decay: Any,
+        layers: Mapping[str, slice] | None = None,
+        single: bool = False,
+    ) -> NetworkProblem:
+        """The problem, with every argument checked."""
+        one_of(loss, "loss", LOSSES)
+        if not callable(apply):
+            raise TypeError(f"apply: found {type(apply).__name__}, expected a function (params, inputs) → outputs.")
+        _float_leaves(params, isinstance(apply, TorchApply))
+        points = np.asarray(inputs)
+        whole = points.dtype.kind in "iub"
+        if points.ndim == 0 or not points.size:
+            raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
+        points = points if whole else finite_array(points, "inputs", tuple(range(1, 9)))
+        derivatives = Derivatives(apply, params, points, single)
+        _finite(derivatives.params, "params")
+        outputs = _checked_outputs(derivatives)
+        values = _targets(targets, outputs.shape, loss)
+        regulariser = weight_decay if callable(weight_decay) else None
+        decay = None if regulariser else _decay(weight_decay, derivatives)
+        return cls(derivatives, values, loss, decay, regulariser, dict(layers or derivatives.layers))
+
+    @property
+    def regularised(self) -> bool:
+        """Whether anything is added to the loss."""
+        return self.decay is None or bool(self.decay.any())
+
+    def errors(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """e = ∂ℓ/∂f, and the roots r and means m of W = ∂²ℓ/∂f² = diag(r²) − m mᵀ; each (N, K)."""
+        if self.loss == "squared":
+            return outputs - self.targets, np.ones_like(outputs), np.zeros_like(outputs)
+        p = np.exp(log_softmax(outputs, axis=1))
+        return p - self.targets, np.sqrt(p), p
+
+    def penalty(self, w: np.ndarray, v: np.ndarray | None = None) -> Any:
+        """R and ∇R (p,); with directions (m, p), the products with ∇²R."""
+        if self.regulariser is not None:
+            return self.derivatives.scalar(self.regulariser, w, v)
+        return (float(self.decay @ w**2) / 2, self.decay * w) if v is None else self.decay * v  # type: ignore[operator]
+
+    def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """L and ∇L (p,)."""
+        outputs = self.derivatives.outputs(w)
+        errors = self.errors(outputs)[0]
+        squared = self.loss == "squared"
+        value = 0.5 * np.square(errors).sum() if squared else -(self.targets * log_softmax(outputs, axis=1)).sum()
+        penalty, slope = self.penalty(w)
+        return float(value) + penalty, self.derivatives.vjp(w, errors[None])[0] + slope
+
+    def residual(self, w: np.ndarray, errors: np.ndarray, progress: bool = False) -> np.ndarray:
+        """(p, p) residual curvature Σ e ∇²f."""
+        p, zero = w.size, np.zeros_like(errors)
+        found = np.empty((p, p))
+        with tqdm(total=p, desc="Hessian", unit="row", disable=not progress) as bar:
+            for i in range(0, p, ROWS):
+                found[i : i + ROWS] = self.derivatives.hvp(w, np.eye(min(ROWS, p - i), p, i), errors, zero, zero)
+                bar.update(min(ROWS, p - i))
+        return (found + found.T) / 2
+
+    def added(self, w: np.ndarray) -> np.ndarray:
+        """(p, p) ∇²R."""
+        return np.diag(self.decay) if self.decay is not None else self.penalty(w, np.eye(w.size))
+
+    def hessian(self, w: np.ndarray) -> np.ndarray:
+        """(p, p) ∇²L."""
+        errors, roots, means = self.errors(self.derivatives.outputs(w))
+        scaled = to_metric(self.derivatives.jacobian(w), roots, means)
+        return scaled.T @ scaled + self.added(w) + self.residual(w, errors)
+
+    def curvature(self, w: np.ndarray, v: np.ndarray, full: bool = True) -> np.ndarray:
+        """(m, p) products of directions (m, p) with ∇²L, or with its Gauss–Newton form JᵀWJ + ∇²R."""
+        errors, roots, means = self.errors(self.derivatives.outputs(w))
+        return self.derivatives.hvp(w, v, errors if full else 0 * errors, roots, means) + self.penalty(w, v)
+
+
+def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Rᵀu of columns (N·K, m), with R Rᵀ = W: uₖ → √pₖ (uₖ − Σ p u) for cross-entropy, u for squared loss."""
+    u = columns.reshape(*roots.shape, -1)
+    return (roots[..., None] * (u - (means[..., None] * u).sum(1, keepdims=True))).reshape(columns.shape)
+
+
+def from_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """R z of columns (N·K, m): what :func:`to_metric` is the transpose of."""
+    z = columns.reshape(*roots.shape, -1) * roots[..., None]
+    return (z - means[..., None] * z.sum(1, keepdims=True)).reshape(columns.shape)
+
+
+def _float_leaves(params: Any, is_torch: bool) -> None:
+    leaves = list(params.values()) if is_torch else library("jax").tree.leaves(params)
+    if not leaves:
+        raise ValueError("params: found no parameters, expected a pytree with at least one array.")
+    for leaf in leaves:
+        kind = np.asarray(leaf).dtype
+        if kind.kind != "f" and "float" not in str(kind):
+            raise TypeError(
+                f"params: found a leaf of type {kind}, expected floating-point arrays. Close over the rest."
+            )
+
+
+def _finite(values: np.ndarray, name: str) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name}: found NaN or infinity, expected finite numbers.")
+
+
+def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
+    """(N, K) outputs; refused where the model is random, stateful, or mixes examples."""
+    w, points = derivatives.params, derivatives.inputs
+    with derivatives.precision():
+        raw = [
+            np.asarray(_numpy(derivatives.apply(derivatives.unravel(derivatives.array(w)), derivatives.array(x))))
+            for x in (points, points, points[: len(points) // 2 + 1])
+        ]
+    first, second, half = raw
+    if first.ndim not in (1, 2) or first.shape[0] != len(points):
+        raise ValueError(
+            f"apply: found outputs of shape {first.shape}, expected ({len(points)}, K) or ({len(points)},)."
+        )
+    _finite(first, "apply: outputs")
+    if not np.array_equal(first, second):
+        raise ValueError(
+            "apply: found two different outputs from two equal calls, expected a function of its arguments. "
+            "Turn dropout off and pass random keys as constants."
+        )
+    tolerance = 1e-3 if derivatives.single else 1e-9
+    if np.abs(half - first[: len(half)]).max() > tolerance * np.abs(first).max(initial=1e-300):
+        raise ValueError(
+            "apply: found outputs that depend on the other examples of the batch, expected each example by itself. "
+            "Put batch normalisation into evaluation mode."
+        )
+    return first.reshape(len(first), -1).astype(float)
+
+
+def _numpy(values: Any) -> Any:
+    return values.detach().numpy() if hasattr(values, "detach") else values
+
+
+def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
+    values = finite_array(targets, "targets", (1, 2))
+    n, k = shape
+    if loss == "squared":
+        if values.shape != shape and not (k == 1 and values.shape == (n,)):
+            raise ValueError(f"targets: found shape {values.shape}, expected {shape}, that of the outputs.")
+        return values.reshape(shape)
+    if k < 2:
+        raise ValueError(
+            "apply: found one output, expected at least two for cross-entropy: put a logit that is always 0 beside it."
+        )
+    if values.shape == (n,):
+        if np.any(values != np.floor(values)) or values.min() < 0 or values.max() >= k:
+            raise ValueError(f"targets: found labels outside 0 … {k - 1}, expected whole numbers, one per output.")
+        return np.eye(k)[values.astype(int)]
+    if values.shape != shape or np.abs(values.sum(1) - 1).max() > 1e-6:
+        raise ValueError(
+            f"targets: found shape {values.shape}, expected {(n,)} labels, or {shape} probabilities that sum to 1."
+        )
+    return values
+
+
+def _decay(weight_decay: Any, derivatives: Derivatives) -> np.ndarray:
+    p = derivatives.n_params
+    if np.ndim(weight_decay) == 0 and not isinstance(weight_decay, Mapping):
+        decay = np.full(p, finite_number(weight_decay, "weight_decay"))
+    elif hasattr(weight_decay, "shape") and np.shape(weight_decay) == (p,):
+        decay = finite_array(weight_decay, "weight_decay", 1)
+    elif isinstance(derivatives.apply, TorchApply):
+        decay = np.concatenate([np.ravel(value) for value in weight_decay.values()])
+    else:
+        from jax.flatten_util import ravel_pytree
+
+        with derivatives.precision():
+            decay = np.array(ravel_pytree(weight_decay)[0], dtype=float)
+    if decay.shape != (p,) or not (decay >= 0).all():
+        raise ValueError(
+            f"weight_decay: found {decay.size} values down to {decay.min():.3g}, expected a number, or {p} values, "
+            "of at least 0."
+        )
+    return decay

@@ -1,0 +1,194 @@
+"""Subspaces of targets whose capacity is asked for: functions of the inputs, evaluated on the data, for every output.
+
+A function counts in units of the outputs (logits for cross-entropy), and lengths are those of the loss: L²(data) for
+squared loss, the Fisher metric Σᵢ uᵢᵀWᵢuᵢ for cross-entropy. Constants are projected out first. Functions of dependent
+inputs overlap, and ``how`` says what is done about that:
+
+- "whitened": all functions together, made orthonormal with the least change (ZCA, Löwdin); capacities add up.
+- "chain": in order, each group given those before it; capacities add up, and depend on the order.
+- "span": each group by itself; capacities of groups that overlap add up to too much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.fft import dctn
+from scipy.linalg import qr, svd
+
+from capcore.constraints import rank_tolerance
+from capcore.memory import arrays, fits, too_large
+from capcore.networks.problem import to_metric
+from capcore.validation import finite_array, one_of, positive_integer
+
+if TYPE_CHECKING:
+    from capcore.networks.allocation import NetworkAllocation
+
+HOW = ("whitened", "chain", "span")
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """Functions of the inputs, in groups.
+
+    Attributes
+    ----------
+    values : (N, m) array
+        Function j at example i.
+    labels : (m,) array of int
+        The group of each, 0, 1, ….
+    shape : tuple of int
+        Of the array of capacities, one a group.
+    how : str
+        "whitened", "chain" or "span".
+    """
+
+    values: np.ndarray
+    labels: np.ndarray
+    shape: tuple[int, ...]
+    how: str = "whitened"
+
+    def __post_init__(self) -> None:
+        one_of(self.how, "how", HOW)
+        if len(self.labels) != self.values.shape[1] or max(self.labels, default=0) >= np.prod(self.shape):
+            raise ValueError(f"labels: found {len(self.labels)} for {self.values.shape[1]} functions in {self.shape}.")
+
+    def basis(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(N·K, M) columns in the metric of the loss, and the group (M,) of each; capacity is Σ zᵀSz over a group."""
+        (n, k), m = roots.shape, self.values.shape[1]
+        if len(self.values) != n:
+            raise ValueError(f"subspaces: found functions on {len(self.values)} examples, expected {n}.")
+        if not fits(arrays(n * k, m * k, copies=4)):
+            advice = "Group the functions, or use fewer examples."
+            raise too_large(f"subspaces: found {m:,} functions of {k} outputs", arrays(n * k, m * k, copies=4), advice)
+        labels = self.labels
+        if means.any():  # W mixes the outputs
+            every = np.concatenate([np.ones((n, 1)), self.values], axis=1)
+            columns = np.einsum("nm,kl->nkml", every, np.eye(k)).reshape(n * k, -1)
+            columns, labels = to_metric(columns, roots, means), np.repeat(labels, k)
+            constants, columns = columns[:, :k], columns[:, k:]
+            constants = _orthonormal(constants, 0.0)
+            columns = columns - constants @ (constants.T @ columns)
+        else:
+            columns = self.values - self.values.mean(axis=0)
+        found, labels = getattr(self, f"_{self.how}")(columns, labels)
+        if means.any():
+            return found, labels
+        return np.einsum("nm,kl->nkml", found, np.eye(k)).reshape(n * k, -1), np.repeat(labels, k)
+
+    def _whitened(self, columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        u, s, vt = svd(columns, full_matrices=False, check_finite=False)
+        rank = np.count_nonzero(s > rank_tolerance(columns.shape, s[0]))
+        return u[:, :rank] @ vt[:rank], labels
+
+    def _span(self, columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        parts = [_orthonormal(columns[:, labels == group]) for group in range(int(np.prod(self.shape)))]
+        return np.hstack(parts), np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+
+    def _chain(self, columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        basis, owners = np.empty((len(columns), 0)), []
+        for group in range(int(np.prod(self.shape))):
+            own = columns[:, labels == group]
+            rest = own - basis @ (basis.T @ own)
+            added = _orthonormal(rest - basis @ (basis.T @ rest), float(np.linalg.norm(own, 2)) if own.size else 0.0)
+            basis = np.hstack([basis, added])
+            owners += [group] * added.shape[1]
+        return basis, np.array(owners, dtype=int)
+
+
+def _orthonormal(columns: np.ndarray, scale: float = 0.0) -> np.ndarray:
+    """An orthonormal basis of the columns; ``scale`` is the size that they had before something was projected out."""
+    if not columns.size:
+        return columns
+    u, s, _ = svd(columns, full_matrices=False, check_finite=False)
+    return u[:, s > rank_tolerance(columns.shape, max(float(s[0]), scale))]
+
+
+def inputs(values: object, groups: object = None, how: str = "whitened") -> Functions:
+    """Linear functions of the inputs: one subspace an input, or a group of inputs.
+
+    Parameters
+    ----------
+    values : (N, …) array_like
+        The inputs, or any functions of them; what follows the first axis is the shape of the result.
+    groups : (…) array_like of int, optional
+        Group 0, 1, … of each, such as lags, patches, or the components of a position.
+    how : str
+        See above.
+
+    Examples
+    --------
+    >>> inputs(np.eye(4), groups=[0, 0, 1, 1]).shape
+    (2,)
+    """
+    array = finite_array(values, "values", tuple(range(1, 9)))
+    flat = array.reshape(len(array), -1)
+    if groups is None:
+        return Functions(flat, np.arange(flat.shape[1]), array.shape[1:] or (1,), how)
+    labels = np.asarray(groups)
+    if labels.size != flat.shape[1] or labels.dtype.kind not in "iu" or labels.min() < 0:
+        raise ValueError(
+            f"groups: found {labels.size} of type {labels.dtype}, expected {flat.shape[1]} whole numbers from 0."
+        )
+    return Functions(flat, labels.ravel(), (int(labels.max()) + 1,), how)
+
+
+def patches(images: object, size: int, how: str = "whitened") -> Functions:
+    """Linear functions of the pixels of every ``size`` × ``size`` patch of images (N, height, width, …)."""
+    array = finite_array(images, "images", (3, 4))
+    positive_integer(size, "size")
+    rows, columns = (-(-side // size) for side in array.shape[1:3])
+    labels = (np.arange(array.shape[1]) // size)[:, None] * columns + (np.arange(array.shape[2]) // size)[None]
+    labels = np.broadcast_to(labels.reshape(*labels.shape, *[1] * (array.ndim - 3)), array.shape[1:])
+    return Functions(array.reshape(len(array), -1), labels.ravel(), (rows, columns), how)
+
+
+def frequencies(images: object, how: str = "whitened") -> Functions:
+    """Linear functions of images (N, height, width): their 2-D cosine modes (DCT-II), lowest first.
+
+    Of correlated images, "whitened" spreads capacity nearly evenly over modes and "span" does not: say which.
+    """
+    array = finite_array(images, "images", 3)
+    modes = dctn(array, axes=(1, 2), norm="ortho")
+    return inputs(modes, how=how)
+
+
+def positions(tokens: object, how: str = "whitened") -> Functions:
+    """All functions of the token at each position: one-hot minus its mean, from tokens (N, T) of whole numbers."""
+    array = np.asarray(tokens)
+    if array.ndim != 2 or array.dtype.kind not in "iu":
+        raise ValueError(f"tokens: found shape {array.shape} of {array.dtype}, expected (N, T) whole numbers.")
+    every = [array[:, t, None] == np.unique(array[:, t]) for t in range(array.shape[1])]
+    labels = np.repeat(np.arange(len(every)), [hot.shape[1] for hot in every])
+    return Functions(np.hstack(every).astype(float), labels, (len(every),), how)
+
+
+def paper_metric(allocation: NetworkAllocation, values: object) -> np.ndarray:
+    """(n,) capacity of every input in paper 1's metric: raw inputs orthonormal, L²(data) on their complement.
+
+    The leverages of the first n rows of [XᵀJ/√N ; (I − P_X) J] (Eq. 16, where the model is linear: there they are
+    ``per_input`` of :func:`~capcore.verbs.allocate`). A projector: it has a rank tolerance and no weight decay.
+
+    Parameters
+    ----------
+    allocation : NetworkAllocation
+        Dense, of one output and squared loss.
+    values : (N, n) array_like
+        Inputs of independent columns, in units in which they are to be orthonormal.
+    """
+    x = finite_array(values, "values", 2)
+    model = allocation.dense("paper_metric")
+    if model.roots.shape != (len(x), 1) or allocation.loss != "squared":
+        raise ValueError(
+            f"values: found {x.shape} for outputs {model.roots.shape}, expected one output and squared loss."
+        )
+    q, _ = qr(x, mode="economic", check_finite=False)
+    rest = model.scaled - q @ (q.T @ model.scaled)
+    rest = qr(rest, mode="r", check_finite=False)[0][: min(rest.shape)]
+    stacked = np.vstack([x.T @ model.scaled / np.sqrt(len(x)), rest])
+    lengths = np.linalg.norm(stacked, axis=0)
+    u, s, _ = svd(stacked / np.where(lengths > 0, lengths, 1.0), full_matrices=False, check_finite=False)
+    rank = np.count_nonzero(s > rank_tolerance(model.scaled.shape, float(s[0])))
+    return np.square(u[: x.shape[1], :rank]).sum(axis=1)
