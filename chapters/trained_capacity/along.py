@@ -31,8 +31,8 @@ SETTINGS: dict[str, Any] = {
         "channels": 3,
         "decay": 0.05,
         "seeds": [0, 1, 2, 3, 4],
-        "rate": 0.05,
-        "n_steps": 3000,
+        "rate": 0.01,
+        "n_steps": 8000,
     },
     "n_snapshots": 30,
 }

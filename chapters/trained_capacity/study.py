@@ -79,8 +79,7 @@ def of_training(found: Mapping[str, Any]) -> dict[str, float]:
 
     parts = ("linear", "products", "rest")
     orders = [
-        half_times(np.stack([np.sum(run[part], axis=1) for part in parts], 1), steps["orders"])
-        for run in found["orders"]
+        half_times(np.array([run["orders"][part] for part in parts]).T, steps["orders"]) for run in found["orders"]
     ]
     first = float(sum(bool(np.all(np.diff(each) > 0)) for each in orders))
     return {"span first": rising("modes"), "whitened first": rising("whitened modes"), "singles first": first}
