@@ -1,4 +1,4 @@
-"""What the chapter says of its stored experiments, and what it draws of them: sentences and series with their numbers."""
+"""What the chapter says of its stored experiments, and what it draws of them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rows(cases: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[float]]
 
 
 def agreeing(cases: Sequence[Mapping[str, Any]], task: str, units: str, lowest: bool = True) -> tuple[int, int]:
-    """In how many cases of a task the lowest optimum, or any, has a linear profile like the linear stack's; of how many."""
+    """In how many cases of a task the lowest optimum, or any, has the linear stack's profile; of how many."""
     some = [case for case in cases if case["task"] == task and case[units]]
     found = 0
     for case in some:
@@ -77,13 +77,16 @@ def of_theory(found: Mapping[str, Any]) -> list[str]:
         f"As the process is, {counts['linear', 'tanh'][0]} of {counts['linear', 'tanh'][1]} tanh cases and",
         f"{counts['linear', 'gated'][0]} of {counts['linear', 'gated'][1]} gated ones agree with the linear stack.",
         f"In {some[0]} of {some[1]} tanh cases some optimum agrees; it is not always the lowest.",
-        f"Warped, {counts['warped', 'tanh'][0]} and {counts['warped', 'gated'][0]} of {counts['warped', 'tanh'][1]} agree,",
+        f"Warped, {counts['warped', 'tanh'][0]} and {counts['warped', 'gated'][0]} of",
+        f"{counts['warped', 'tanh'][1]} agree,",
         f"though with one channel both tasks do (correlations from {min(narrow):.2f}).",
         "\n\nHow much there is, the linear stack does not say:",
-        f"its rank is {' or '.join(map(str, ranks))}, the totals of the tanh stacks are {min(totals):.0f} to {max(totals):.0f}.",
+        f"its rank is {' or '.join(map(str, ranks))}, the totals of the tanh stacks are {min(totals):.0f} to",
+        f"{max(totals):.0f}.",
         f"What is not linear sits nearer to now: {np.mean(shares[:, 0]):.0%} of it in the recent half of the inputs,",
         f"where the linear stack has {np.mean(shares[:, 1]):.0%}.",
-        f"A measured series, Google's daily volume of trade, is foretold neither for tanh nor for gates ({series[0]:.2f} and {series[1]:.2f}).",
+        "A measured series, Google's daily volume of trade, is foretold neither for tanh nor for gates",
+        f"({series[0]:.2f} and {series[1]:.2f}).",
     ]
 
 
@@ -104,3 +107,108 @@ def groups(found: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """Kind of labels → (n_seeds, 8) capacities of groups of components."""
     names = {"true": "true labels", "shuffled": "shuffled, equal weight decay", "equal": "shuffled, equal total"}
     return {text: components(found, kind) for kind, text in names.items()}
+
+
+def of_tokens(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Question 1, on the transformer."""
+    trained, before = (np.mean([each[name] for each in found], axis=0) for name in ("trained", "random"))
+    attention = np.mean([each["attention"][3] for each in found])
+    first = sum(int(np.argmax(each["trained"])) == 3 for each in found)
+    return [
+        "**A source whose dependence is known.** A causal transformer of 672 parameters reads tokens that repeat",
+        "the one at lag 3.",
+        f"It learns to: {attention:.0%} of the attention goes there. In {first} of {len(found)} seeds this lag",
+        "also has the largest capacity,",
+        f"{trained[3]:.1f} of at most 12, where the other lags have {np.delete(trained, 3).min():.1f} to",
+        f"{np.delete(trained, 3).max():.1f}.",
+        f"At random weights it has {before[3]:.1f}, the others up to {np.delete(before, 3).max():.1f}.",
+    ]
+
+
+def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[str]:
+    """The first half of question 2."""
+    steps, true = found["steps"]["digits"], band_courses(found, "true", "modes")["lowest"]
+    early = int(np.argmax(true))
+    orders = [each["orders"] for each in found["orders"]]
+    ends = {part: np.median([each[part][-1] for each in orders]) for part in ("linear", "products", "rest")}
+    return [
+        f"*Low frequencies first* depends on the metric: in {decided['span first']:.0f} of 6 runs for frequencies",
+        "as they are,",
+        f"in {decided['whitened first']:.0f} of 6 for whitened ones. Nor does capacity only grow.",
+        f"After {steps[early]} steps of learning true labels, the outputs follow a shift along the lowest",
+        "frequencies",
+        f"{true[early]:.1f} times as far as it goes; at the end, {true[-1]:.1f} times.",
+        f"*Single inputs before products* holds in {decided['singles first']:.0f} of {len(orders)} seeds,",
+        "for a tanh stack that learns u₁ + u₄u₆ from independent inputs; at the end the linear functions hold",
+        f"{ends['linear']:.1f} units, products of two inputs {ends['products']:.1f}, the rest {ends['rest']:.1f}",
+        "(medians).",
+    ]
+
+
+def of_labels(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[str]:
+    """The second half of question 2."""
+    learnt = found["fully connected"]
+    totals = {kind: np.mean([each[kind]["total"] for each in learnt]) for kind in ("true", "shuffled", "equal")}
+    linear = {kind: np.mean([each[kind]["linear"] for each in learnt]) for kind in ("true", "equal")}
+    decay = np.mean([each["equal"]["decay"] for each in learnt])
+    equal = np.mean([each["shuffled"]["components"] for each in learnt], axis=0)
+    apart = np.abs(equal - np.mean([each["true"]["components"] for each in learnt], axis=0)).max()
+    return [
+        f"Shuffled labels take more capacity: {totals['shuffled']:.0f} units instead of {totals['true']:.0f} at",
+        "the same weight decay.",
+        f"A weight decay of {decay:.1f} brings the total back. Groups of components that differed by up to",
+        f"{apart:.2f} then differ by up to",
+        f"{decided['shuffled']:.2f}; linear functions hold {linear['equal']:.0f} units instead of",
+        f"{linear['true']:.0f}.",
+    ]
+
+
+def of_importance(agreements: Mapping[str, np.ndarray]) -> list[str]:
+    """The first half of question 3."""
+    means = {name: values.mean() for name, values in agreements.items()}
+    return [
+        "*Needed inputs.* Capacity per pixel goes with",
+        ", ".join(f"{name} ({value:.2f})" for name, value in means.items()) + ",",
+        "as mean rank correlations over ten networks; the smallest of all is",
+        f"{min(v.min() for v in agreements.values()):.2f}.",
+    ]
+
+
+def of_prediction(again: Mapping[str, np.ndarray], scratch: Mapping[str, np.ndarray]) -> list[str]:
+    """The second half of question 3."""
+    return [
+        f"*Changed labels.* Capacity foretells the ranks with {again['capacity'][0]:.2f}, chance reaches",
+        f"{again['chance'][0]:.2f}.",
+        "The norm of the gradient of the change, which needs no Hessian, does as well or better:",
+        f"{again['gradient norm'][0]:.2f},",
+        f"a difference of {-again['margin'][0]:.2f} [{-again['margin'][2]:.2f}, {-again['margin'][1]:.2f}].",
+        f"From scratch they have {scratch['capacity'][0]:.2f} and {scratch['gradient norm'][0]:.2f}.",
+        "A label exchanged altogether is no small shift.",
+    ]
+
+
+def of_failing(found: Sequence[Mapping[str, Any]], decided: Mapping[str, float]) -> list[str]:
+    """Question 4."""
+    few = {decay: np.mean([each["few"][decay][:2] for each in found], axis=0) for decay in found[0]["few"]}
+    stops = {
+        share: [abs(early / end - 1) for early, end, _ in (each["stopped"][share] for each in found)]
+        for share in found[0]["stopped"]
+    }
+    whole, plain = np.median([each["Gauss-Newton"]["0.0"]["retrained"] for each in found], axis=0)
+    by_noise = {
+        noise: np.median([each["Gauss-Newton"][noise]["between"] for each in found])
+        for noise in found[0]["Gauss-Newton"]
+    }
+    strong, weak = few["1.0"], few[min(few, key=float)]
+    return [
+        "**More parameters than targets.** With 40 images the leverages of the outputs fill up as weight decay",
+        "goes to zero,",
+        f"from {strong[0]:.2f} on average to {weak[0]:.2f}, and tell images apart less: their standard deviation",
+        f"is {strong[1]:.2f}, then {weak[1]:.2f}.",
+        "\n\n**Far from an optimum.** Where L-BFGS-B has 1 % of its first gradient left, the total is off by up to",
+        f"{max(stops['0.01']):.0%}; at 0.01 %, by up to {max(stops['0.0001']):.0%}.",
+        "\n\n**Large residuals.** The whole Hessian foretells a small move within",
+        f"{whole:.1g}, Gauss–Newton misses {plain:.0%} of it. Over random shifts it misses {by_noise['0.0']:.0%}",
+        "with true labels",
+        f"and {by_noise['1.0']:.0%} with shuffled ones.",
+    ]

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
-from capcore.plotting import CYCLE, SIZES
+from capcore.plotting import SIZES
 
 SHADES = LinearSegmentedColormap.from_list("capacity", ["#ffffff", *SIZES.split()])
 
@@ -30,21 +30,4 @@ def plot_images(images: np.ndarray, labels: Sequence[int], leverage: np.ndarray,
         ax.text(left + 4, top - 0.5, f"{label}: {value:.2f}", ha="center", va="bottom", fontsize=8)
     ax.set(xlim=(-0.5, 10 * count - 1.5), ylim=(22, -3.5), xticks=[], yticks=[])
     ax.set_frame_on(False)
-    return ax
-
-
-def plot_leverages(leverage: np.ndarray, ax: Axes) -> Axes:
-    """Leverages (n,) of the examples, the largest first, and their mean."""
-    ax.plot(np.arange(1, len(leverage) + 1), np.sort(leverage)[::-1], color=CYCLE[0])
-    ax.axhline(leverage.mean(), color="0.4", linestyle="--", linewidth=0.8)
-    ax.annotate(
-        "mean",
-        (len(leverage), leverage.mean()),
-        (0, 3),
-        textcoords="offset points",
-        ha="right",
-        fontsize=8,
-        color="0.35",
-    )
-    ax.set(xlabel="images, the largest leverage first", ylabel="leverage", ylim=(0, None))
     return ax
