@@ -7,35 +7,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 
-from capcore.plotting import CYCLE, SIZES, channel_colours
+from capcore.plotting import CYCLE, channel_colours
 from chapters.shared.lag_figures import LAG_AXIS
 
-SHADES = LinearSegmentedColormap.from_list("capacity", ["#ffffff", *SIZES.split()])
-BANDS = ("lowest", "low", "high", "highest")
 LOOKS: dict[str, dict[str, Any]] = {
     "linear theory": {"color": "0.35", "linestyle": "--"},
     "tanh": {"color": CYCLE[0]},
     "gated": {"color": CYCLE[1], "linestyle": "-."},
 }
-
-
-def plot_image(values: np.ndarray, ax: Axes, title: str, highest: float = 1.0, corners: Sequence[str] = ()) -> Axes:
-    """(64,) capacities of an image's pixels or frequencies; the number stands in the extreme cells.
-
-    corners : what the axes say, below and at the left.
-    """
-    table = np.reshape(values, (8, 8))
-    ax.imshow(table, cmap=SHADES, vmin=0, vmax=highest)
-    for place in (np.argmax(table), np.argmin(table)):
-        i, j = np.unravel_index(place, table.shape)
-        dark = table[i, j] > highest / 2
-        ax.text(j, i, f"{table[i, j]:.2f}", ha="center", va="center", fontsize=7, color="w" if dark else "k")
-    ax.set(xticks=[], yticks=[], title=title)
-    if corners:
-        ax.set(xlabel=corners[0], ylabel=corners[1])
-    return ax
 
 
 def plot_lags(lines: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
@@ -106,20 +86,4 @@ def plot_predictors(found: Mapping[str, np.ndarray], names: Mapping[str, str], a
     ax.set_yticks(range(len(names)), list(names.values()))
     ax.invert_yaxis()
     ax.set(xlabel="rank correlation with the share that is followed", xlim=(0, 1))
-    return ax
-
-
-def plot_tokens(trained: np.ndarray, before: np.ndarray, copied: int, ax: Axes) -> Axes:
-    """Capacity of the tokens at each lag, means over (n_seeds, 8), of the trained network and at random weights."""
-    lags = np.arange(trained.shape[1])
-    ax.bar(
-        lags,
-        trained.mean(axis=0),
-        width=0.7,
-        color=[CYCLE[1] if lag == copied else CYCLE[0] for lag in lags],
-        label="trained",
-    )
-    ax.step(lags, before.mean(axis=0), where="mid", color="0.25", linewidth=1, linestyle="--", label="random weights")
-    ax.set(xlabel=LAG_AXIS, ylabel="capacity of the token", xticks=lags)
-    ax.invert_xaxis()
     return ax

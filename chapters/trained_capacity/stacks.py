@@ -1,7 +1,7 @@
 """Does the linear stack foretell where trained stacks put their capacity?  Questions 1 of ``questions``.
 
 The same stack, linear, tanh and gated, on the same windows; every optimum found from several starts, one of them the
-linear stack's optimum. ``python -m chapters run trained_stacks`` makes it again, in about eight minutes on one core.
+linear stack's optimum. ``python -m chapters run trained_stacks`` makes it again, in about twelve minutes on one core.
 """
 
 from __future__ import annotations
@@ -85,21 +85,22 @@ def profile(task: Task, optimum: Optimum) -> dict[str, Any]:
     return {
         "loss": optimum.loss / len(u),
         "total": response.total,
-        "linear": response.capacity(u)[:, 0].round(5).tolist(),
-        "other": per_input(singles, products).round(5).tolist(),
-        "orders": [float(response.capacity(parts[name]).sum()) for name in parts],
+        "linear": response.capacity(u)[:, 0].round(4).tolist(),
+        "other": per_input(singles, products).round(4).tolist(),
+        "orders": [float(response.capacity(parts[name]).sum().round(4)) for name in parts],
     }
 
 
 def by_linear_theory(task: Task, settings: Mapping[str, Any], seed: int) -> tuple[Params, dict[str, Any]]:
-    """The linear stack's optimum, of several starts, with its profile, and the profiles at random weights."""
+    """The linear stack's optimum, of two starts, with its profile, and how the profiles at random weights go with it."""
     rng = np.random.default_rng([seed, 6])
     depth = int(np.log2(settings["n_inputs"]))
     draws = [stack_params("linear", settings["channels"], depth, rng) for _ in range(settings["n_random"])]
     ends = [settle(task, draw, newton=3) for draw in draws[:2]]
     best = min(ends, key=lambda optimum: optimum.loss)
-    at_random = [leverages(task, draw) for draw in draws]
-    return best.params, {"profile": leverages(task, best.params).tolist(), "random": np.round(at_random, 4).tolist()}
+    profile = leverages(task, best.params)
+    chance = [float(np.corrcoef(leverages(task, draw), profile)[0, 1]) for draw in draws]
+    return best.params, {"profile": profile.round(5).tolist(), "random": np.round(chance, 4).tolist()}
 
 
 def leverages(task: Task, params: Params) -> np.ndarray:
