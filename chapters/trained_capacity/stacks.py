@@ -92,7 +92,7 @@ def profile(task: Task, optimum: Optimum) -> dict[str, Any]:
 
 
 def by_linear_theory(task: Task, settings: Mapping[str, Any], seed: int) -> tuple[Params, dict[str, Any]]:
-    """The linear stack's optimum, of two starts, with its profile, and how the profiles at random weights go with it."""
+    """The linear stack's optimum, of two starts, its profile, and how profiles at random weights go with it."""
     rng = np.random.default_rng([seed, 6])
     depth = int(np.log2(settings["n_inputs"]))
     draws = [stack_params("linear", settings["channels"], depth, rng) for _ in range(settings["n_random"])]
