@@ -82,7 +82,7 @@ def plot_predictors(found: Mapping[str, np.ndarray], names: Mapping[str, str], a
         ax.plot([low, high], [row, row], color=colour, linewidth=1.5)
         ax.plot([value], [row], "o" if row < 2 else "s", color=colour, markersize=5)
     ax.axvspan(0, found["chance"][0], color="0.9", zorder=0)
-    ax.text(found["chance"][0], len(names) - 0.6, "chance ", ha="right", va="bottom", fontsize=8, color="0.35")
+    ax.text(found["chance"][0] / 2, 0.5, "chance", ha="center", va="center", fontsize=8, color="0.35")
     ax.set_yticks(range(len(names)), list(names.values()))
     ax.invert_yaxis()
     ax.set(xlabel="rank correlation with the share that is followed", xlim=(0, 1))
