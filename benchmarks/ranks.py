@@ -9,8 +9,8 @@ import numpy as np
 from benchmarks.measure import Row, Skipped, best_of, peer
 from capcore.architectures import Hierarchical
 from capcore.finite_field import PRIME, rank_modulo_prime
-from capcore.redundancy import exact_jacobian
 from chapters.dilated_blocks.experiment import dilated_models
+from chapters.layer_redundancy.redundancy import exact_jacobian
 
 SCALE = 2.0**-60  # of the first layer: the model stays the same, and so does the exact rank
 

@@ -2,7 +2,6 @@
 
 from . import allocation as allocation
 from . import architectures as architectures
-from . import complexity as complexity
 from . import constraints as constraints
 from . import feature_process as feature_process
 from . import features as features
@@ -18,7 +17,6 @@ from . import own_model as own_model
 from . import plotting as plotting
 from . import processes as processes
 from . import propagation as propagation
-from . import redundancy as redundancy
 from . import spectra as spectra
 from . import tangent_space as tangent_space
 from . import tensor_train as tensor_train
@@ -70,11 +68,6 @@ from .propagation import evolve as evolve
 from .propagation import propagate as propagate
 from .propagation import propagate_equal as propagate_equal
 from .propagation import scaling_relations as scaling_relations
-from .redundancy import is_redundant as is_redundant
-from .redundancy import marginal_rank as marginal_rank
-from .redundancy import maximal_redundant_set as maximal_redundant_set
-from .redundancy import minimal_layer_sets as minimal_layer_sets
-from .redundancy import redundant_layer_sets as redundant_layer_sets
 from .results import Allocation as Allocation
 from .results import Fit as Fit
 from .spectra import analyse_spectra as analyse_spectra

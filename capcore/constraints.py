@@ -4,9 +4,8 @@ A constraint space 𝒦 is the column space of a matrix. The capacity it allocat
 κ(S) = ‖KᵀS‖²_F with orthonormal bases K and S (paper 1, Definition 1 and Eq. 2): the sum of the squared cosines of the
 principal angles between the two. Along the coordinate axes it is the statistical leverage of each row.
 
-Bases come from the SVD of the columns themselves. The Gram matrix is never formed, because it squares the
-condition number; :func:`gram_eigenvalues` does it once, so that the book can show what the paper's
-procedure sees.
+Bases come from the SVD of the columns themselves. The Gram matrix is never formed, because it squares the condition
+number.
 """
 
 from __future__ import annotations
@@ -263,23 +262,3 @@ def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:
         terms.append(ConstraintSpace(u[:, :added], total.singular_values, total.tolerance, u[:, :added]))
         before = np.hstack([before, u[:, :added]])
     return terms
-
-
-def gram_eigenvalues(matrix: object) -> np.ndarray:
-    """(n,) eigenvalues of K̃K̃ᵀ, descending: the Λ of paper 1, §4.3, whose Fig. 5, left, draws it.
-
-    Shown for comparison only. The eigenvalues are squares of the singular values of K̃, so what is below √eps of the
-    largest drowns in rounding, and some come out negative (the paper's footnote 7).
-
-    Raises
-    ------
-    ValueError
-        For entries beyond 1e±140, whose squares are no numbers.
-    """
-    array = finite_array(matrix, "matrix", 2)
-    if array.any() and not 1e-140 <= np.abs(array).max() <= 1e140:
-        raise ValueError(
-            f"matrix: found a largest entry of {np.abs(array).max():.1e}, expected one between 1e-140 and 1e140: its "
-            "square leaves double precision. Divide the matrix by a number first."
-        )
-    return np.linalg.eigvalsh(array @ array.T)[::-1]

@@ -11,7 +11,6 @@ from strategies import all_of, matrices, projector, seeds
 from capcore.constraints import (
     ConstraintSpace,
     chain,
-    gram_eigenvalues,
     join,
 )
 
@@ -266,7 +265,6 @@ PLANE = ConstraintSpace.from_columns(np.eye(4)[:, :2])
         (lambda: PLANE.given(space(np.eye(3))), ["spaces", "R^4", "R^3"]),
         (lambda: join([]), ["spaces", "found none", "at least one"]),
         (lambda: chain([]), ["spaces", "found none", "at least one"]),
-        (lambda: gram_eigenvalues([1.0, 2.0]), ["matrix", "(2,)", "expected 2"]),
     ],
 )
 def test_refusals_say_what_was_found_and_expected(use, parts):

@@ -1,4 +1,4 @@
-"""Sphinx extension: below a notebook's parameters cell, a folded table of the parameters.
+"""Sphinx extension: in place of a notebook's parameters cell, a folded table of the parameters.
 
 It is made from that cell by ``chapters.sweeps.declared``, which ``capcore rerun`` reads, too.
 Notebooks stay as they are.
@@ -32,7 +32,7 @@ def table(parameters: Iterable[Parameter], name: str) -> str:
     lines = [f"| {' | '.join(cells)} |" for cells in (HEADS, ["---"] * len(HEADS), *rows)]
     return "\n".join(
         [
-            ":::{dropdown} What each parameter means",
+            ":::{dropdown} Parameters",
             "",
             *lines,
             "",
@@ -43,12 +43,13 @@ def table(parameters: Iterable[Parameter], name: str) -> str:
 
 
 def add_table(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Let Sphinx read every notebook with its table."""
+    """Let Sphinx read every notebook with its table, which has all that the cell says."""
     if not is_notebook(app.env, docname):
         return
     notebook = json.loads(source[0])
     for number, cell in enumerate(notebook["cells"]):
-        if "parameters" in cell["metadata"].get("tags", []):
+        if "parameters" in (tags := cell["metadata"].get("tags", [])):
+            cell["metadata"]["tags"] = [tag for tag in tags if tag != "hide-input"] + ["remove-input"]
             text = table(parameters_of("".join(cell["source"])), docname.rpartition("/")[2])
             notebook["cells"].insert(
                 number + 1, {"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text}

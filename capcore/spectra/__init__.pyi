@@ -1,8 +1,10 @@
 """Every public name of capcore.spectra, and where it is defined: read by type checkers, and by the lazy loader."""
 
+from .adapters import lora_products as lora_products
 from .alternatives import ALTERNATIVES as ALTERNATIVES
 from .alternatives import LikelihoodRatio as LikelihoodRatio
 from .alternatives import compare_tails as compare_tails
+from .analysis import analyse_checkpoint as analyse_checkpoint
 from .analysis import analyse_spectra as analyse_spectra
 from .checkpoints import Folder as Folder
 from .checkpoints import read_checkpoint as read_checkpoint
@@ -25,6 +27,7 @@ from .layers import Skipped as Skipped
 from .layers import find_layers as find_layers
 from .layers import slices as slices
 from .layers import unfolded as unfolded
+from .memory import of_arrays as of_arrays
 from .metrics import SpectrumMetrics as SpectrumMetrics
 from .models import ModelMetrics as ModelMetrics
 from .models import model_metrics as model_metrics

@@ -16,7 +16,7 @@ from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
-from capcore.spectra.tensors import Checkpoint, CheckpointError
+from capcore.spectra.tensors import Checkpoint, NonFiniteError
 
 PACKAGES = ("capcore", "numpy", "scipy")
 ORDINARY = 256
@@ -59,8 +59,37 @@ def analyse_spectra(
     >>> [row.name for row in report.spectra], report.failures
     (['fc.weight'], {'head.weight': '3 × 40: 3 eigenvalue(s), fewer than the minimum of 10.'})
     """
+    return analyse_checkpoint(
+        source if isinstance(source, Checkpoint) else read_checkpoint(source), options, progress=progress
+    )
+
+
+def analyse_checkpoint(
+    checkpoint: Checkpoint, options: SpectraOptions | None = None, *, progress: bool | None = False
+) -> SpectraReport:
+    """:func:`analyse_spectra` of what has been opened, such as :func:`~capcore.spectra.memory.of_arrays`.
+
+    One layer is in memory at a time. One that cannot be read is listed with the reason, and the others are analysed.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+        Of :func:`~capcore.spectra.checkpoints.read_checkpoint` or :func:`~capcore.spectra.memory.of_arrays`.
+    options, progress
+        As there; the bar goes over layers, then over the bytes that are hashed.
+
+    Raises
+    ------
+    CheckpointError
+        For NaN and infinity where the checkpoint was opened to refuse them.
+
+    Examples
+    --------
+    >>> from capcore.spectra import of_arrays
+    >>> analyse_checkpoint(of_arrays({"fc.weight": np.eye(12)})).spectra[0].n
+    12
+    """
     options = options or SpectraOptions()
-    checkpoint = source if isinstance(source, Checkpoint) else read_checkpoint(source)
     layers = options.layers(checkpoint)
     densities: list[Density] = []
     skipped: list[Skipped] = []
@@ -71,6 +100,8 @@ def analyse_spectra(
         spectra.extend(rows)
         densities.extend(found)
         skipped.extend(without)
+    with tqdm(total=checkpoint.size, desc="SHA-256", disable=disable, unit="B", unit_scale=True, leave=False) as bar:
+        checkpoint.hashes(bar.update)
     n_weights = sum(layer.tensor.size for layer in layers.layers)
     return SpectraReport(
         Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts)),
@@ -90,7 +121,7 @@ def analyse_layer(
     """Metrics and densities of a layer, of any scale, or of its slices; and what of it has none, with the reason.
 
     Densities of a layer that was divided are those of the divided weights: ``scaled_by`` says by what. Raises
-    ``CheckpointError`` for a layer that cannot be read; any other failure is a reason.
+    ``CheckpointError`` for weights that are refused; any other failure is a reason.
     """
     try:
         level, k = levelled(layer)
@@ -101,7 +132,7 @@ def analyse_layer(
             )
         found = layer_densities(level, options.density)
         rows = layer_metrics(level, found.densities, options)
-    except CheckpointError:
+    except NonFiniteError:
         raise
     except ValueError as error:
         return (), (), (Skipped(layer.name, layer.tensor.shape, str(error)),)
@@ -122,13 +153,16 @@ def levelled(layer: Layer) -> tuple[Layer, int]:
     """
     if layer.tensor.dtype != "float64":
         return layer, 0
-    sizes = np.abs(layer.tensor.read())
-    largest = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+    values = layer.tensor.read()
+    finite = np.isfinite(values)
+    largest = max(
+        abs(float(np.max(values, initial=0, where=finite))), abs(float(np.min(values, initial=0, where=finite)))
+    )
     k = int(np.clip(np.frexp(largest)[1], -LIMIT, LIMIT))
     if not largest or abs(k) <= ORDINARY:
         return layer, 0
     read = layer.tensor.values
-    return replace(layer, tensor=replace(layer.tensor, values=lambda: np.ldexp(read(), -k))), k
+    return replace(layer, tensor=replace(layer.tensor, values=lambda: np.ldexp(read(), -k), one=None)), k
 
 
 def in_own_units(row: SpectrumMetrics, exponent: int) -> SpectrumMetrics:

@@ -18,9 +18,20 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from capcore.spectra.tensors import DAMAGED, Checkpoint, CheckpointError, Tensor, checked_name, checked_shape, count
+from capcore.spectra.tensors import (
+    DAMAGED,
+    Checkpoint,
+    CheckpointError,
+    Step,
+    Tensor,
+    checked_name,
+    checked_shape,
+    count,
+    shown,
+)
 
 EXPANSION = 100  # times the file: trained weights hardly shrink, and deflate reaches a thousand only on constants
+PIECE = 2**22  # bytes hashed together
 ALWAYS = 2**28  # bytes that any archive may expand to: a small network with all its layers set to zero
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -32,7 +43,7 @@ def read_npz(path: str | Path) -> Checkpoint:
     Python objects.
     """
     path = Path(path)
-    data = map_file(path)
+    file = File(path)
     archive = open_archive(path)
     tensors: dict[str, Tensor] = {}
     for info in archive.infolist():
@@ -43,53 +54,83 @@ def read_npz(path: str | Path) -> Checkpoint:
         if info.filename == name:
             tensors[name] = Tensor(name, "no array", (), lambda: np.zeros(0), "Not a NumPy array: left alone.")
             continue
-        with Guarded(where), archive.open(info) as file:
-            dtype, shape, fortran = _header(where, file)
-            _fits(where, dtype, shape, info.file_size - file.tell())
+        with Guarded(where), archive.open(info) as member:
+            dtype, shape, fortran = _header(where, member)
+            _fits(where, dtype, shape, info.file_size - member.tell())
         tensors[name] = _tensor(name, dtype, shape, _member(where, archive, info, dtype, shape, fortran))
-    return Checkpoint(path.name, "npz", sha256(data), len(data), tensors)
+    return Checkpoint(shown(path.name), "npz", file.digest, file.size, tensors)
 
 
 def read_npy(path: str | Path) -> Checkpoint:
-    """The array of an ``.npy`` file, under the name of the file, as a view of the mapped file."""
+    """The array of an ``.npy`` file, under the name of the file."""
     path = Path(path)
-    data = map_file(path)
+    file = File(path)
     with Guarded(str(path)):
-        file = BytesIO(data[: 2**16].tobytes())
-        dtype, shape, fortran = _header(str(path), file)
-        start = file.tell()
-        _fits(str(path), dtype, shape, len(data) - start)
+        head = BytesIO(file.read(0, min(file.size, 2**16)).tobytes())
+        dtype, shape, fortran = _header(str(path), head)
+        start = head.tell()
+        _fits(str(path), dtype, shape, file.size - start)
 
     def values() -> np.ndarray:
-        return data[start:].view(dtype).reshape(shape, order="F" if fortran else "C")
+        return file.read(start, file.size).view(dtype).reshape(shape, order="F" if fortran else "C")
 
     name = checked_name(path.stem, str(path))
-    return Checkpoint(path.name, "npy", sha256(data), len(data), {name: _tensor(name, dtype, shape, values)})
+    tensors = {name: _tensor(name, dtype, shape, values)}
+    return Checkpoint(shown(path.name), "npy", file.digest, file.size, tensors)
 
 
-def map_file(path: Path) -> np.ndarray:
-    """(n,) bytes of a file, mapped rather than read. It must not be cut short while the array is in use.
+class File:
+    """The bytes of a file, read piece by piece as they are asked for, and never mapped: a mapped file that is cut short
+    ends the process.
 
-    Raises ``CheckpointError`` for what is not a file, is empty, or may not be read.
+    Raises ``CheckpointError`` for what is not a file, is empty, or may not be read; and from :meth:`read` once it is
+    no longer the file that was opened.
     """
-    if not path.is_file():  # also keeps pipes and devices out, which never end
-        found = "no such file" if not path.exists() else "something that is not a file"
-        raise CheckpointError(f"{path}: found {found}, expected a file of weights. Check the path.")
-    if not os.path.getsize(path):
-        raise CheckpointError(f"{path}: found an empty file, expected weights. Fetch it again.")
-    try:
-        return np.memmap(path, np.uint8, "r").view(np.ndarray)
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: the file cannot be opened ({error}). Check who may read it.") from None
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if not os.path.isfile(path):  # also keeps pipes and devices out, which never end
+            found = "something that is not a file" if os.path.exists(path) else "no such file"
+            raise CheckpointError(f"{path}: found {found}, expected a file of weights. Check the path.")
+        self.state = self._state()
+        self.size = self.state[0]
+        if not self.size:
+            raise CheckpointError(f"{path}: found an empty file, expected weights. Fetch it again.")
+        self.read(0, 1)
+
+    def read(self, begin: int, end: int) -> np.ndarray:
+        """(end - begin,) bytes."""
+        try:
+            found = np.fromfile(self.path, np.uint8, end - begin, offset=begin)
+        except OSError as error:
+            raise CheckpointError(f"{self.path}: cannot be read ({error}). Check who may read it.") from None
+        if len(found) != end - begin or self._state() != self.state:
+            raise CheckpointError(
+                f"{self.path}: found that it changed while it was read, expected the file that was opened. Wait until "
+                "it is written, and read it again."
+            )
+        return found
+
+    def digest(self, step: Step) -> dict[str, str]:
+        """SHA-256 by name of the file; ``step`` is told how many bytes at a time."""
+        found = hashlib.sha256()
+        for begin in range(0, self.size, PIECE):
+            piece = self.read(begin, min(begin + PIECE, self.size))
+            found.update(piece.data)
+            step(len(piece))
+        return {shown(self.path.name): found.hexdigest()}
+
+    def _state(self) -> tuple[int, int, int]:
+        try:
+            state = self.path.stat()
+        except OSError:  # deleted
+            return 0, 0, 0
+        return state.st_size, state.st_mtime_ns, state.st_ino
 
 
-def sha256(values: np.ndarray) -> str:
-    """SHA-256 of a contiguous array's bytes, in hexadecimal.
-
-    >>> sha256(np.frombuffer(b"abc", np.uint8))[:8]
-    'ba7816bf'
-    """
-    return hashlib.sha256(values.data).hexdigest()
+def sha256(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    return next(iter(File(path).digest(lambda n: None).values()))
 
 
 def strict_json(text: bytes, where: str) -> Any:

@@ -7,32 +7,54 @@ No file can execute code: pickles are read by PyTorch's weights-only loader or n
 
 from __future__ import annotations
 
-import hashlib
+import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from capcore.spectra import folders
 from capcore.spectra.archives import read_npy, read_npz
-from capcore.spectra.safetensors import INDEX, read_safetensors, read_shards, weight_map
-from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor, checked_name
-from capcore.spectra.torch_files import of_torch, read_torch
+from capcore.spectra.folders import INDEX, TORCH, joined, weight_map
+from capcore.spectra.folders import stem as stem
+from capcore.spectra.foreign import read_gguf, read_onnx
+from capcore.spectra.memory import Arrays, Module, of_arrays
+from capcore.spectra.quantised import dequantised
+from capcore.spectra.safetensors import read_safetensors
+from capcore.spectra.tensors import (
+    Checkpoint,
+    CheckpointError,
+    NonFiniteError,
+    NoWeightsError,
+    Tensor,
+    non_finite_count,
+    shown,
+)
+from capcore.spectra.torch_files import read_torch
 from capcore.validation import one_of
 
-Weights: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | np.ndarray
-"""Where weights are: a path, a state dict, or one array."""
+Weights: TypeAlias = str | os.PathLike[str] | Arrays
+"""Where weights are: a path, a state dict, one array, or a module."""
 PLAIN: Mapping[str, Callable[[Path], Checkpoint]] = {
     ".safetensors": read_safetensors,
     ".npz": read_npz,
     ".npy": read_npy,
+    ".onnx": read_onnx,
+    ".gguf": read_gguf,
 }
-"""Suffix → reader that needs NumPy alone."""
-TORCH = (".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
-"""Suffixes of PyTorch's files."""
-CHUNK = 2**20  # entries looked at together
+"""Suffix → reader that needs no PyTorch."""
+PICKLES = "Other pickles are not opened: they can execute code. Save the weights as safetensors or with numpy.savez."
+KERAS = "Load it with Keras and save its weights by name with numpy.savez; then --layout channels-last reads them."
+OTHERS = {
+    **dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill", ".mar"), PICKLES),
+    **dict.fromkeys((".h5", ".hdf5", ".keras", ".pb", ".tflite"), KERAS),
+    ".msgpack": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
+}
+"""Suffix → what to do with a file that is not read."""
+SMALL = 2**16  # entries: vectors and the like are looked at when a checkpoint is opened
 
 
 @dataclass(frozen=True)
@@ -48,15 +70,17 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
 
     Parameters
     ----------
-    source : path, mapping or array
+    source : path, mapping, array or module
         A ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``, ``.tar``, ``.bin``
-        or ``.ckpt``; the ``.index.json`` of a checkpoint in several files; a folder with one checkpoint; a mapping
-        from names to arrays or PyTorch tensors (a state dict), nested ones joined by dots; or one array.
+        or ``.ckpt``, and with the packages of these names ``.onnx`` and ``.gguf``; the ``.index.json`` of a checkpoint
+        in several files; a folder with one checkpoint; a mapping from names to arrays or PyTorch tensors (a state
+        dict), nested ones joined by dots; one array; or what has a ``state_dict``, such as a PyTorch module.
     key : str, optional
         Of the mapping that holds the weights within a file of PyTorch's.
     non_finite : str
         What to do about NaN and infinity among the weights: ``refuse`` the checkpoint, or ``keep`` them, so that these
-        layers are listed as not analysed, and the others are analysed.
+        layers are listed as not analysed, and the others are analysed. Tensors of more than 65,536 entries are refused
+        when they are read, so that opening a large file takes no time.
 
     Raises
     ------
@@ -70,25 +94,67 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     [('fc.weight', 'float32', (3, 3))]
     """
     one_of(non_finite, "non_finite", ("refuse", "keep"))
-    if isinstance(source, Mapping | np.ndarray):
-        checkpoint = of_arrays(source)
+    if isinstance(source, Mapping | np.ndarray | Module):
+        checkpoint = dequantised(of_arrays(source))
     elif isinstance(source, str | os.PathLike):
-        path = _only(Path(source)) if Path(source).is_dir() else Path(source)
-        checkpoint = read_shards(path) if path.name.endswith(INDEX) else read_file(path, key)
+        return _finished(Path(source), _opened(Path(source), key), non_finite)
     else:
-        raise CheckpointError(f"source: found a {type(source).__name__}, expected a path, a mapping or an array.")
+        found = type(source).__name__
+        raise CheckpointError(f"source: found a {found}, expected a path, a mapping, an array or a module.")
+    return _checked(checkpoint, non_finite)
+
+
+def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
+    """What was opened, with what the files beside it say: how it is quantised, and how an adapter is scaled."""
+    checkpoint = folders.tied_by_value(dequantised(checkpoint, lambda: _quantisation(path)))
+    if any("lora_" in name for name in checkpoint) and (said := folders.settings(path, "adapter_config.json")):
+        checkpoint = replace(checkpoint, metadata={**checkpoint.metadata, "adapter_config": json.dumps(said)})
+    return _checked(checkpoint, non_finite)
+
+
+def _checked(checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
     if not checkpoint.tensors:
-        raise CheckpointError(f"{checkpoint.name}: found no tensors, expected the weights of a network.")
-    if non_finite == "refuse":
-        _refuse_non_finite(checkpoint)
-    return checkpoint
+        raise NoWeightsError(f"{checkpoint.name}: found no tensors, expected the weights of a network.")
+    return _refusing(checkpoint) if non_finite == "refuse" else checkpoint
+
+
+def _quantisation(path: Path) -> Mapping[str, Any]:
+    """How the configuration beside a checkpoint says that it is quantised."""
+    said = folders.settings(path, "config.json").get("quantization_config")
+    return said if isinstance(said, dict) else folders.settings(path, "quantize_config.json")
+
+
+def _opened(path: Path, key: str | None) -> Checkpoint:
+    """The checkpoint of a file, an index or a folder; its values have not been looked at."""
+    if os.path.isdir(path):
+        found = folders.sources(path)
+        if len(found) > 1:
+            raise CheckpointError(
+                f"{path}: found {len(found)} checkpoints, expected one. Name a file, or read all with read_folder."
+            )
+        return folders.named(_whole(found[0], key), found[0])
+    if INDEX.search(path.name):
+        weights = weight_map(path)
+        parts = {name: read_file(path.parent / name, key) for name in sorted(set(weights.values()))}
+        return joined(path, parts, weights)
+    return read_file(path, key)
+
+
+def _whole(path: Path, key: str | None) -> Checkpoint:
+    """The checkpoint of a file of a folder, with its other parts where it is the first of several without an index."""
+    names = folders.parts_of(path)
+    if not names:
+        return _opened(path, key)
+    parts = {name: read_file(path.parent / name, key) for name in names}
+    return joined(path, parts, {name: part for part, each in parts.items() for name in each})
 
 
 def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_finite: str = "refuse") -> Folder:
     """All checkpoints of a folder, by name. Parts of a checkpoint in several files are joined by their index.
 
-    Of files that differ in suffix only, the one that needs no PyTorch is read. Other files, and folders within the
-    folder, are left alone.
+    Of files of the same weights the one that needs no PyTorch is read. Other files, such as those of optimisers and
+    tokenizers, and folders within the folder, are left alone. A checkpoint called ``model`` or the like is named after
+    the folder.
 
     Parameters
     ----------
@@ -105,11 +171,20 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
         If the folder holds no file of weights.
     """
     checkpoints, refused = [], {}
-    for file in _sources(Path(path)):
+    found = folders.sources(Path(path))
+    for file in found:
         try:
-            checkpoints.append(read_checkpoint(file, key=key, non_finite=non_finite))
+            checkpoint = _finished(file, _whole(file, key), non_finite)
+        except NoWeightsError:
+            continue
         except CheckpointError as error:
-            refused[file.name] = str(error)
+            refused[shown(file.name)] = str(error)
+        else:
+            checkpoints.append(folders.named(checkpoint, file) if len(found) == 1 else checkpoint)
+    if not checkpoints and not refused:
+        raise CheckpointError(
+            f"{path}: found no file of weights among {len(found)}, expected the weights of a network."
+        )
     return Folder(tuple(checkpoints), refused)
 
 
@@ -124,107 +199,34 @@ def read_file(path: Path, key: str | None = None) -> Checkpoint:
         return PLAIN[suffix](path)
     if suffix in TORCH:
         return read_torch(path, key)
+    if not os.path.exists(path):
+        raise CheckpointError(
+            f"{path}: found no such file or folder. Check the path; those on a model hub are not fetched."
+        )
+    known = ", ".join([*PLAIN, *TORCH])
     raise CheckpointError(
-        f"{path}: found the suffix {suffix!r}, expected one of {', '.join([*PLAIN, *TORCH])}. "
-        "Save the weights as safetensors or with numpy.savez. Other pickles are not opened: they can execute code."
+        f"{path}: found the suffix {suffix!r}, expected one of {known}. "
+        f"{OTHERS.get(suffix, 'Save the weights as safetensors or with numpy.savez.')}"
     )
 
 
-def stem(name: str) -> str:
-    """A file's name without its known suffixes.
+def _refusing(checkpoint: Checkpoint) -> Checkpoint:
+    """The checkpoint, which raises ``NonFiniteError`` where such weights are read; small tensors are read here."""
 
-    >>> stem("resnet20.pth.tar")
-    'resnet20'
-    """
-    while Path(name).suffix.lower() in {*PLAIN, *TORCH}:
-        name = Path(name).stem
-    return name
-
-
-def of_arrays(source: Mapping[str, Any] | np.ndarray) -> Checkpoint:
-    """Checkpoint of a mapping from names to arrays or PyTorch tensors, nested ones joined by dots, or of one array.
-
-    Raises ``CheckpointError`` for values that are not arrays of plain types.
-    """
-    items = [("array", source)] if isinstance(source, np.ndarray) else list(_items(source))
-    arrays = dict(items)
-    if len(arrays) < len(items):
-        raise CheckpointError(f"arrays in memory: found {len(items)} arrays of {len(arrays)} names, expected one each.")
-    digest = hashlib.sha256()
-    for name, array in arrays.items():
-        if array.dtype.hasobject:
-            raise CheckpointError(f"{name!r}: found Python objects, expected an array of numbers.")
-        digest.update(repr((name, array.dtype.str, array.shape)).encode())
-        digest.update(array.tobytes())
-    tensors = {name: _tensor(name, array) for name, array in arrays.items()}
-    size = sum(array.nbytes for array in arrays.values())
-    return Checkpoint("arrays in memory", "arrays", digest.hexdigest(), size, tensors)
-
-
-def _tensor(name: str, array: np.ndarray) -> Tensor:
-    unread = "" if array.dtype.kind in "fiub" else "Not real numbers: weights are floating-point arrays."
-    return Tensor(name, array.dtype.name, array.shape, lambda: array, unread)
-
-
-def _items(source: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, np.ndarray]]:
-    for key, value in source.items():
-        name = checked_name(f"{prefix}{key}", "arrays in memory")
-        if isinstance(value, Mapping):
-            yield from _items(value, f"{name}.")
-            continue
-        try:
-            yield name, of_torch(value) if hasattr(value, "detach") else np.asarray(value)
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise CheckpointError(f"{name!r}: found a {type(value).__name__}, expected an array ({error}).") from None
-
-
-def non_finite_count(values: np.ndarray) -> int:
-    """Number of entries that are NaN or infinite, counted in pieces, so that a mapped file stays out of memory.
-
-    >>> non_finite_count(np.array([1, np.nan, -np.inf]))
-    2
-    """
-    flat = values.reshape(-1, order="A")
-    return sum(int(np.count_nonzero(~np.isfinite(flat[i : i + CHUNK]))) for i in range(0, flat.size, CHUNK))
-
-
-def _refuse_non_finite(checkpoint: Checkpoint) -> None:
-    for tensor in checkpoint.tensors.values():
-        bad = non_finite_count(tensor.read()) if tensor.is_real else 0
-        if bad:
-            raise CheckpointError(
+    def checked(tensor: Tensor, values: np.ndarray) -> np.ndarray:
+        if bad := non_finite_count(values):
+            raise NonFiniteError(
                 f"{checkpoint.name}: found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite "
                 "weights. Training diverged or the file is damaged; non_finite='keep' analyses the other layers."
             )
+        return values
 
+    def refusing(tensor: Tensor) -> Tensor:
+        one = (lambda i: checked(tensor, tensor.read_one(i))) if tensor.one else None
+        return replace(tensor, values=lambda: checked(tensor, tensor.values()), one=one)
 
-def _only(folder: Path) -> Path:
-    found = _sources(folder)
-    if len(found) > 1:
-        raise CheckpointError(
-            f"{folder}: found {len(found)} checkpoints, expected one. Name a file, or read all with read_folder."
-        )
-    return found[0]
-
-
-def _sources(folder: Path) -> list[Path]:
-    """Indices, files that no index names, and of equal stems those that NumPy alone can read."""
-    if not folder.is_dir():
-        raise CheckpointError(f"{folder}: found no folder, expected one with files of weights. Check the path.")
-    files = sorted(file for file in folder.iterdir() if file.is_file())
-    indices = [file for file in files if file.name.endswith(INDEX)]
-    parts = {part for index in indices for part in _parts(index)}
-    plain = [file for file in files if file.suffix.lower() in PLAIN and file.name not in parts]
-    stems = {stem(file.name.removesuffix(INDEX)) for file in (*plain, *indices)}
-    torch = [file for file in files if file.suffix.lower() in TORCH and stem(file.name) not in stems]
-    found = sorted([*indices, *plain, *torch])
-    if not found:
-        raise CheckpointError(f"{folder}: found no file of weights, expected one of {', '.join([*PLAIN, *TORCH])}.")
-    return found
-
-
-def _parts(index: Path) -> set[str]:
-    try:
-        return set(weight_map(index).values())
-    except CheckpointError:  # said again when the index is read
-        return set()
+    found = {name: refusing(tensor) if tensor.is_real else tensor for name, tensor in checkpoint.tensors.items()}
+    for tensor in found.values():
+        if tensor.is_real and tensor.size <= SMALL:
+            tensor.read()
+    return replace(checkpoint, tensors=found)

@@ -1,68 +1,29 @@
-"""Weight spectra of trained networks: the eigenvalues of every layer, a power law
-fitted to their upper end, and what says how far it can be trusted. Reads
-.safetensors, .npz and .npy with nothing but NumPy, and PyTorch's files with
-PyTorch (weights only: no file is executed). Every layer that cannot be analysed
-is named with the reason, and is in no average.
-
-examples::
-
-  capcore spectra model.safetensors
-      one row per layer, or per slice of a convolution, and the averages
-  capcore spectra model.safetensors --null shuffle --bootstrap 200 --seed 0
-      with intervals of each exponent, and the range that shuffled weights of
-      the same shape give: an exponent within it needs no training to explain it
-  capcore spectra model.safetensors --plot spectra.png --layer conv1.weight
-      also a figure: exponents along the layers, and one spectrum with its fit,
-      its bulk of noise and its Hill plot
-  capcore spectra checkpoints/ --summary --format csv --output networks.csv
-      one row per network of a folder
-  capcore spectra model.safetensors --view pooled --divide-by nothing
-      other choices; JSON records every one of them
-  capcore spectra model.safetensors --preset weightwatcher
-      columns and numbers of WeightWatcher 0.7.7, failed layers as -1 included
-
-reading the table::
-
-  alpha      exponent of the tail from x_min on, of n_tail eigenvalues out of n
-  low, high  bootstrap interval that includes the choice of x_min (--bootstrap)
-  null       least and largest alpha of the null's draws (--null)
-  KS         distance of the tail from the law
-  p          goodness of fit (--simulations); a small one speaks against the law
-  favoured   by a likelihood-ratio test: power law, another law, or neither
-  alpha hat  alpha times log10 of the largest eigenvalue; depends on the scale
-             of the weights, which batch normalisation makes arbitrary
-  soft rank  upper edge of the bulk of noise over the largest eigenvalue
-  spikes     eigenvalues above that edge
-
-exit status::
-
-  0  done
-  1  with --strict, a layer has no exponent; with --keep-going, a file could
-     not be read
-  2  wrong arguments, or a file that cannot be read: nothing was written
-"""
+"""The command ``capcore spectra``: what its arguments (:mod:`capcore.spectra.arguments`) ask for, done and written."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from capcore.spectra.analysis import analyse_spectra
-from capcore.spectra.checkpoints import PLAIN, TORCH, read_checkpoint, read_folder
-from capcore.spectra.figure import report_figure
-from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS
-from capcore.spectra.options import TOOL, DensityOptions, SpectraOptions
-from capcore.spectra.rendering import preset_text, render
-from capcore.spectra.tensors import Checkpoint, CheckpointError
+from capcore.spectra.arguments import options_of, parser, plain, problems
 
-FIGURES = (".png", ".svg", ".pdf")
-NULLS = {"shuffle": "shuffled", "shuffled": "shuffled", "gaussian": "gaussian"}
+if TYPE_CHECKING:
+    from capcore.spectra.layerwise import Opening
+    from capcore.spectra.options import SpectraOptions
+    from capcore.spectra.report import SpectraReport
+    from capcore.spectra.tensors import Checkpoint
 
 
 def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
@@ -71,153 +32,193 @@ def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
     try:
         return _run(arguments, prog)
     except ValueError as error:  # a line for each reason why nothing is done
-        for line in str(error).splitlines():
-            print(f"{prog}: {line}", file=sys.stderr)
+        if arguments.traceback:
+            raise
+        for line in str(error).splitlines() or [type(error).__name__]:
+            _say(prog, line)
         return 2
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        print(f"{prog}: interrupted; nothing was written.", file=sys.stderr)
+        _say(prog, "interrupted; nothing was written.")
         return 130
+    except Exception as error:
+        if arguments.traceback:
+            raise
+        said = f"{type(error).__name__}: {error}"[:300]
+        _say(prog, f"an error of this program, not of your file ({said}). --traceback shows where: please report it.")
+        return 3
 
 
-def parser(prog: str) -> argparse.ArgumentParser:
-    """The parser of ``capcore spectra``; its help is the text at the head of this module."""
-    description, examples, epilog = (__doc__ or "").replace("::\n\n", ":\n").partition("examples:")
-    result = argparse.ArgumentParser(
-        prog, description=description, epilog=examples + epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    result.add_argument("paths", nargs="+", metavar="PATH", help="a file of weights, or a folder of such files")
-    add = result.add_argument_group("output").add_argument
-    add("--format", choices=("table", "csv", "json"), default="table", help="default: table")
-    add("--output", metavar="FILE", help="write there instead of to standard output")
-    add("--summary", action="store_true", help="one row per network only")
-    add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf")
-    add("--layer", metavar="NAME", help="layer or slice whose spectrum the figure shows")
-    add("--progress", action=argparse.BooleanOptionalAction, help="a bar on standard error; default: on a terminal")
-    add("--strict", action="store_true", help="status 1 if a layer has no exponent")
-    add("--keep-going", action="store_true", help="leave out files that cannot be read; status 1")
-    add = result.add_argument_group("choices, all recorded").add_argument
-    add("--preset", choices=(TOOL,), help="the numbers of another tool")
-    views = "matrices of a convolution; default: slices, the paper's (pooled with the preset)"
-    add("--view", choices=ARRANGEMENTS, help=views)
-    add("--grid", type=int, metavar="N", help="positions per axis of the input, for --view operator")
-    divisors = "what eigenvalues are divided by; default: larger-side, N of the paper"
-    add("--divide-by", choices=("larger-side", "nothing"), default="larger-side", help=divisors)
-    add("--scale", default="1", metavar="FACTOR", help="on weights: a number, or weightwatcher")
-    add("--minimum", type=int, default=10, metavar="N", help="fewest eigenvalues; default: 10")
-    add("--x-min", type=float, metavar="X", help="lower end of the tail; default: chosen by its fit")
-    add("--tail-share", type=float, metavar="S", help="share of the eigenvalues that are the tail")
-    add("--layout", choices=LAYOUTS, default=LAYOUTS[0])
-    add("--transposed", action="append", default=[], metavar="PATTERN", help="layers stored (in, out)")
-    add("--key", metavar="NAME", help="where a file of PyTorch's holds its weights")
-    add("--non-finite", choices=("refuse", "keep"), default="refuse", help="files with NaN or infinity")
-    add = result.add_argument_group("how far to trust it").add_argument
-    add("--null", choices=NULLS, help="compare with shuffled or Gaussian weights")
-    add("--null-draws", type=int, default=20, metavar="N", help="default: 20")
-    add("--bootstrap", type=int, default=0, metavar="N", help="resamples of the interval, such as 200")
-    add("--simulations", type=int, default=0, metavar="N", help="of the goodness of fit, such as 1000")
-    add("--seed", type=int, default=0, metavar="N", help="of all random numbers; default: 0")
-    return result
+def _say(prog: str, line: str) -> None:
+    from capcore.spectra.tensors import shown
+
+    print(f"{prog}: {shown(plain(line))}", file=sys.stderr)
 
 
-def options_of(arguments: argparse.Namespace) -> SpectraOptions:
-    """The options that parsed arguments stand for. Raises ``ValueError`` for what makes no sense."""
-    try:
-        scale = TOOL if arguments.scale == TOOL else float(arguments.scale)
-    except ValueError:
-        raise ValueError(f"--scale: found {arguments.scale!r}, expected a number or {TOOL}.") from None
-    view, divide_by = arguments.view or "slices", arguments.divide_by.replace("-", " ")
-    same = {name: getattr(arguments, name) for name in ("layout", "x_min", "tail_share", "seed")}
-    return SpectraOptions(
-        DensityOptions(view, divide_by, scale, arguments.grid, minimum=arguments.minimum, seed=arguments.seed),
-        transposed=tuple(arguments.transposed),
-        n_resamples=arguments.bootstrap,
-        n_simulations=arguments.simulations,
-        null=NULLS.get(arguments.null),
-        n_null=arguments.null_draws,
-        **same,
-    )
+@dataclass(frozen=True)
+class Network:
+    """A checkpoint that is open, and how it is opened elsewhere."""
+
+    checkpoint: Checkpoint
+    opening: Opening
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
-    _refuse(_problems(arguments))
+    _refuse(problems(arguments))
     options = options_of(arguments)
-    checkpoints, refused = _read(arguments)
-    if not (arguments.keep_going and checkpoints):
+    networks, refused = _read(arguments)
+    if not (arguments.keep_going and networks):
         _refuse(refused)
-    needed = {"matplotlib": arguments.plot, "pandas": arguments.format != "json" or arguments.preset}
+    needed = {"matplotlib": arguments.plot or arguments.figures, "distributed": arguments.scheduler}
     missing = [name for name, wanted in needed.items() if wanted and find_spec(name) is None]
-    advice = "--format json needs neither."
-    _refuse([f"found no {name}, which this output needs. Install it: pip install {name}; {advice}" for name in missing])
+    _refuse([f"found no {name}, which this needs. Install it: pip install {name}" for name in missing])
+    networks = [replace(each, checkpoint=_selected(each.checkpoint, arguments)) for each in networks]
+    if not arguments.preset:
+        _check_layer(arguments.layer, networks, options)
     for line in refused:
-        print(f"{prog}: {line}", file=sys.stderr)
-    if arguments.preset:
-        pool = arguments.view != "slices"
-        text, n_failed = preset_text(checkpoints, arguments.format, pool=pool, summary=arguments.summary)
-    else:
-        reports = [analyse_spectra(checkpoint, options, progress=arguments.progress) for checkpoint in checkpoints]
-        text = render(reports, arguments.format, summary=arguments.summary)
-        n_failed = sum(len(report.failures) for report in reports)
-        if arguments.plot:
-            single = checkpoints[0] if len(checkpoints) == 1 else None
-            figure = report_figure(reports, spectrum=arguments.layer, checkpoint=single)
-            _replace(Path(arguments.plot), lambda path: figure.savefig(path))
+        _say(prog, line)
+    text, failed = _answer(arguments, networks, options)
     if arguments.output:
         _replace(Path(arguments.output), lambda path: path.write_text(text, "utf8"))
     else:
         print(text, end="", flush=True)
-    return 1 if refused or (arguments.strict and n_failed) else 0
+    return 1 if refused or (arguments.strict and failed) else 0
 
 
-def _refuse(problems: Sequence[str]) -> None:
-    if problems:
-        raise ValueError("\n".join(problems))
+def _answer(arguments: argparse.Namespace, networks: Sequence[Network], options: SpectraOptions) -> tuple[str, int]:
+    """The text that is asked for, and how many weights have no exponent. Figures are written."""
+    from capcore.spectra.rendering import described, not_analysed, render
 
-
-def _problems(arguments: argparse.Namespace) -> list[str]:
-    """What can be known to fail before minutes of work."""
-    problems = []
-    for name in ("output", "plot"):
-        path = getattr(arguments, name)
-        if path is not None and not Path(path).resolve().parent.is_dir():
-            problems.append(f"--{name}: found no folder for {path}, expected one that exists. Make it first.")
-        if path is not None and Path(path).is_dir():
-            problems.append(f"--{name}: found the folder {path}, expected the name of a file.")
-    if arguments.output and Path(arguments.output).suffix.lower() in (*PLAIN, *TORCH):
-        problems.append(f"--output: found {arguments.output}, expected no file of weights: it would be overwritten.")
-    if arguments.plot and Path(arguments.plot).suffix.lower() not in FIGURES:
-        problems.append(f"--plot: found {arguments.plot}, expected a name that ends in {', '.join(FIGURES)}.")
-    if arguments.layer and not arguments.plot:
-        problems.append("--layer: found no --plot, expected one: it names the layer that the figure shows.")
+    form, width = arguments.format, None if arguments.output else shutil.get_terminal_size((400, 24)).columns
     if arguments.preset:
-        default = parser("").parse_args(["."])
-        names = "plot grid divide_by scale minimum x_min tail_share layout transposed null bootstrap simulations"
-        given = [name for name in names.split() if getattr(arguments, name) != getattr(default, name)]
-        told = "found beside --preset, which decides that itself. Leave it out."
-        problems += [f"--{name.replace('_', '-')}: {told}" for name in given]
-        if arguments.view not in (None, "slices", "pooled"):
-            problems.append(f"--view: found {arguments.view} beside --preset, expected slices or pooled.")
-    return problems
+        return _preset(arguments, networks, width)
+    if arguments.describe:
+        told = [described(each.checkpoint, options, form, width) for each in networks]
+        return "\n".join(text for text, _ in told), sum(number for _, number in told)
+    found = [_analysed(arguments, network, options) for network in networks]
+    reports = [report for report, _ in found]
+    text = render(reports, form, summary=arguments.summary, beside=[beside for _, beside in found], width=width)
+    if arguments.plot or arguments.figures:
+        _draw(arguments, reports, networks)
+    return text, sum(len(not_analysed(report)) for report in reports)
 
 
-def _read(arguments: argparse.Namespace) -> tuple[list[Checkpoint], list[str]]:
-    """Checkpoints in the order given, and a line for each file that cannot be read."""
+def _analysed(arguments: argparse.Namespace, network: Network, options: SpectraOptions) -> tuple[SpectraReport, Any]:
+    from capcore.spectra.checkpoints import read_checkpoint
+    from capcore.spectra.layerwise import Asked, analyse_layers, on_dask
+
+    draws, resamples = arguments.null_draws is not None, arguments.bootstrap is not None
+    asked = Asked(draws, resamples, arguments.alternatives, arguments.traceback)
+    base = read_checkpoint(arguments.base, key=arguments.key) if arguments.base else None
+    over = None
+    if arguments.scheduler:
+        over = on_dask(arguments.scheduler, network.opening, json.dumps(options.to_dict()), asked)
+    settings: dict[str, Any] = {"workers": arguments.workers, "progress": arguments.progress}
+    return analyse_layers(network.checkpoint, options, asked, base=base, over=over, **settings)
+
+
+def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: int | None) -> tuple[str, int]:
+    """WeightWatcher's numbers, and how many layers it calls failed or leaves out though they are read."""
+    from tqdm import tqdm
+
+    from capcore.spectra.rendering import preset_text
+    from capcore.spectra.tensors import shown
+    from capcore.spectra.weightwatcher.details import preset_table
+
+    pool, disable = arguments.view != "slices", None if arguments.progress is None else not arguments.progress
+    tables = []
+    for network in networks:
+        total = sum(name.endswith(".weight") for name in network.checkpoint)
+        name = shown(network.checkpoint.name)
+        with tqdm(total=total, desc=name, disable=disable, unit="tensor", leave=False) as bar:
+            wrapped = lambda found, bar=bar: (each for each in found if bar.update() or True)  # noqa: E731
+            mp_fit, workers = arguments.mp_fit, arguments.workers
+            table = preset_table(network.checkpoint, pool=pool, mp_fit=mp_fit, workers=workers, bar=wrapped)
+        tables.append(table)
+    checkpoints = [network.checkpoint for network in networks]
+    text = preset_text(checkpoints, tables, arguments.format, pool=pool, summary=arguments.summary, width=width)
+    failed = sum(row["status"] == "failed" for table in tables for row in table.rows)
+    return text, failed + sum(len(table.left_out) for table in tables)
+
+
+def _read(arguments: argparse.Namespace) -> tuple[list[Network], list[str]]:
+    """Networks in the order given, and a line for each file that cannot be read."""
+    from capcore.spectra.checkpoints import read_folder
+    from capcore.spectra.layerwise import Opening
+    from capcore.spectra.tensors import CheckpointError
+
     settings: dict[str, Any] = {"key": arguments.key, "non_finite": arguments.non_finite}
-    checkpoints: list[Checkpoint] = []
+    networks: list[Network] = []
     refused: list[str] = []
+    base = str(Path(arguments.base).absolute()) if arguments.base else None
     for path in arguments.paths:
         try:
+            names: list[str | None] = [None]
             if Path(path).is_dir():
                 folder = read_folder(path, **settings)
-                checkpoints.extend(folder.checkpoints)
+                names = [each.name for each in folder.checkpoints]
                 refused.extend(folder.refused.values())
-            else:
-                checkpoints.append(read_checkpoint(path, **settings))
+            for name in names:
+                opening = Opening(os.path.abspath(path) if arguments.scheduler else path, name, base, **settings)
+                networks.append(Network(opening.open(), opening))
         except CheckpointError as error:
             refused.append(str(error))
-    return checkpoints, refused
+    return networks, refused
+
+
+def _selected(checkpoint: Checkpoint, arguments: argparse.Namespace) -> Checkpoint:
+    """The checkpoint with what ``--layers`` and ``--skip`` leave of it; others are set aside, with the reason."""
+    if not (arguments.layers or arguments.skip):
+        return checkpoint
+    names = [*checkpoint]
+    for flag, patterns in (("--layers", arguments.layers), ("--skip", arguments.skip)):
+        for pattern in patterns:
+            if not any(_fits(name, pattern) for name in names):
+                matrices = [name for name, tensor in checkpoint.tensors.items() if len(tensor.shape) > 1] or names
+                told = ", ".join(map(repr, get_close_matches(pattern, matrices, 3, 0.3) or matrices[:3]))
+                raise ValueError(f"{flag}: found no tensor that {pattern!r} fits, expected one such as {told}.")
+    tensors = {}
+    for name, tensor in checkpoint.tensors.items():
+        wanted = not arguments.layers or any(_fits(name, pattern) for pattern in arguments.layers)
+        wanted &= not any(_fits(name, pattern) for pattern in arguments.skip)
+        if wanted or not arguments.preset:
+            tensors[name] = tensor if wanted else replace(tensor, aside="Left out by --layers or --skip.")
+    return replace(checkpoint, tensors=tensors)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) or fnmatchcase(name.removesuffix(".weight"), pattern)
+
+
+def _check_layer(name: str | None, networks: Sequence[Network], options: SpectraOptions) -> None:
+    """Refuse the name of no layer, before any work."""
+    names = [layer.name for each in networks for layer in options.layers(each.checkpoint).layers]
+    if name and not any(name == each or name.startswith(f"{each}[") for each in names):
+        near = ", ".join(map(repr, get_close_matches(name, names, 3, 0.3) or names[:3]))
+        raise ValueError(f"--layer: found {name!r}, which is no layer, expected a name such as {near}.")
+
+
+def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport], networks: Sequence[Network]) -> None:
+    from capcore.spectra.figure import report_figure, spectrum_figure
+
+    single = networks[0].checkpoint if len(networks) == 1 else None
+    if arguments.plot:
+        figure = report_figure(reports, spectrum=arguments.layer, checkpoint=single)
+        _replace(Path(arguments.plot), figure.savefig)
+    for i, (report, network) in enumerate(zip(reports, networks, strict=True) if arguments.figures else ()):
+        Path(arguments.figures).mkdir(exist_ok=True)
+        for j, row in enumerate(report.spectra):
+            safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
+            name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(reports) > 1 else f"{j + 1:04d}-{safe}.png"
+            if (drawn := spectrum_figure(report, row, network.checkpoint)) is not None:
+                _replace(Path(arguments.figures) / name, drawn.savefig)
+
+
+def _refuse(lines: Sequence[str]) -> None:
+    if lines:
+        raise ValueError("\n".join(lines))
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:

@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from capcore.spectra.checkpoints import non_finite_count
 from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
 from capcore.spectra.layers import Layer, Skipped, slices, taps, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
+from capcore.spectra.tensors import non_finite_count
 
 Shape: TypeAlias = tuple[int, int]
 Tap: TypeAlias = tuple[int, ...] | None
@@ -113,8 +113,12 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     ('fc', (20, 50), 50.0)
     """
     arrangement = options.arrangement if layer.kernel else "unfolded"
+    if layer.kind == "stack" and arrangement != "slices":
+        arrangement = "pooled"  # its matrices share no input
     shape, n_matrices = matrices_of(layer, arrangement, options)
     reason = unfit_reason(shape, n_matrices, options)
+    if not reason and layer.kind == "stack":
+        return _one_by_one(layer, arrangement, shape, n_matrices, options)
     if not reason:
         weights = layer.weights()
         bad = non_finite_count(weights)
@@ -142,6 +146,28 @@ def scaled_densities(
         else:
             skipped.append(Skipped(density.name, shape, "All weights of this slice are zero."))
     return Densities(tuple(found), tuple(skipped))
+
+
+def _one_by_one(layer: Layer, arrangement: str, shape: Shape, n_matrices: int, options: DensityOptions) -> Densities:
+    """Densities of a stack, of which one matrix is in memory at a time; pooled, if at all, without any that is bad."""
+    found: list[tuple[Tap, GramSpectra]] = []
+    skipped: list[Skipped] = []
+    for tap in taps(layer.kernel):
+        name, weights = f"{layer.name}[{tap[0]}]", layer.matrix(*tap)
+        if bad := non_finite_count(weights):
+            skipped.append(Skipped(name, shape, f"{bad} weights are NaN or infinite."))
+            continue
+        if options.null and weights.any():
+            weights = null_weights(weights, options.null, seed=options.seed, name=name, draw=options.draw)
+        found.append((tap, gram_spectra(weights[None])))
+    if arrangement == "pooled" and skipped:
+        reason = f"{len(skipped)} of its matrices have weights that are NaN or infinite."
+        return Densities((), (Skipped(layer.name, layer.tensor.shape, reason),))
+    if arrangement == "pooled":
+        parts = [[getattr(each, name) for _, each in found] for name in ("eigenvalues", "n_zeros", "resolution")]
+        found = [(None, GramSpectra(*map(np.concatenate, parts)))]
+    densities = scaled_densities(layer, found, shape, n_matrices, options)
+    return Densities(densities.densities, (*skipped, *densities.skipped))
 
 
 def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[Shape, int]:

@@ -16,6 +16,8 @@ from capcore.spectra.figure import DensityCurves
 from capcore.spectra.metrics import SpectrumMetrics
 
 EIGENVALUE_LABEL = r"eigenvalue λ of $W^\mathsf{T}W/N$"
+NAMED, LONG = 40, 24
+"""Layers up to which an axis has their names, and letters of the longest."""
 
 
 def plot_spectral_density(
@@ -56,7 +58,9 @@ def plot_spectral_density(
     return ax
 
 
-def plot_exponents(models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes, *, null_label: str = "null") -> Axes:
+def plot_exponents(
+    models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes, *, null_label: str = "null", names: bool = False
+) -> Axes:
     """α of every spectrum in the order of the layers, with bootstrap intervals and the range of the null's draws.
 
     Parameters
@@ -68,14 +72,16 @@ def plot_exponents(models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes, *,
         To draw on; returned.
     null_label : str
         What the null is.
+    names : bool
+        Of the layers on the axis, where all models have the same; numbers otherwise.
     """
     ax.axhspan(2, 5, color="0.93", zorder=0)
     for i, (label, rows) in enumerate(models.items()):
         layers = list(dict.fromkeys(row.layer for row in rows))
         places = _places(rows, layers, i, len(models))
         colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
-        names = ("alpha", "alpha_low", "alpha_high", "null_low", "null_high")
-        alphas, low, high, null_low, null_high = np.array([[getattr(row, name) for row in rows] for name in names])
+        metrics = ("alpha", "alpha_low", "alpha_high", "null_low", "null_high")
+        alphas, low, high, null_low, null_high = np.array([[getattr(row, name) for row in rows] for name in metrics])
         ax.vlines(places, null_low, null_high, color="0.6", linewidth=2.5, alpha=0.5, zorder=1)
         ax.vlines(places, low, high, color=colour, linewidth=0.8, zorder=2)
         ax.plot(places, alphas, marker, color=colour, ms=3.5, label=label, zorder=3)
@@ -92,7 +98,20 @@ def plot_exponents(models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes, *,
     ax.set_ylim(1, _ceiling(models))
     ax.set_xlim(0.3, max(len({row.layer for row in rows}) for rows in models.values()) + 0.7)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if names:
+        _name_layers(models, ax)
     return ax
+
+
+def _name_layers(models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes) -> None:
+    """Names of the layers, where all models have the same and there is room for them."""
+    orders = {tuple(dict.fromkeys(row.layer.removesuffix(".weight") for row in rows)) for rows in models.values()}
+    names = next(iter(orders))
+    if len(orders) > 1 or len(names) > NAMED:
+        return
+    short = [name if len(name) <= LONG else f"…{name[1 - LONG :]}" for name in names]
+    ax.set_xticks(range(1, len(names) + 1), short, rotation=60, ha="right", rotation_mode="anchor", fontsize=7)
+    ax.set_xlabel("")
 
 
 def plot_hill(table: HillTable, ax: Axes, *, alpha: float | None = None, n_tail: int | None = None) -> Axes:

@@ -20,7 +20,7 @@ from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.tensors import Checkpoint
+from capcore.spectra.tensors import Checkpoint, shown
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -174,15 +174,38 @@ def report_figure(
     with plt.style.context({}):
         use_style()
         single = len(reports) == 1
-        figure: Any = plt.figure(figsize=(7.5, 6.2 if single else 3.6))
+        figure: Any = plt.figure(figsize=(7.5, 7.4 if single else 4.4))
         parts = figure.subfigures(2, 1) if single else [figure]
         label = NULL_LABELS[reports[0].options.null]
         files = [report.source.name for report in reports]
         names = [name if files.count(name) == 1 else f"{name} ({i + 1})" for i, name in enumerate(files)]
         models = {name: report.spectra for name, report in zip(names, reports, strict=True)}
-        plot_exponents(models, parts[0].subplots(), null_label=label)
+        plot_exponents(models, parts[0].subplots(), null_label=label, names=True)
         if single:
             _detail(reports[0], _chosen(reports[0], spectrum), checkpoint, parts[1], label)
+    return figure
+
+
+def spectrum_figure(
+    report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint | None = None
+) -> matplotlib.figure.Figure | None:
+    """A figure of one row of a report: its density and its Hill plot; None where all eigenvalues are the same.
+
+    Needs matplotlib. checkpoint : of the report, for the density of its null.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.style import context
+
+    from capcore.plotting import use_style
+
+    (density,) = (density for density in report.densities if density.name == row.name)
+    values = usable(density.eigenvalues).values
+    if not len(values) or values[0] == values[-1]:
+        return None
+    with context({}):
+        use_style()
+        figure: Any = Figure(figsize=(7.5, 3.4))
+        _detail(report, row, checkpoint, figure.subfigures(1, 1), NULL_LABELS[report.options.null])
     return figure
 
 
@@ -199,9 +222,9 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint 
 
     (density,) = (density for density in report.densities if density.name == row.name)
     options, null = report.options, None
-    if options.null and checkpoint is not None:
+    if options.null and checkpoint is not None and row.n_null:
         (layer,) = (layer for layer in options.layers(checkpoint).layers if layer.name == row.layer)
-        null = null_eigenvalues(levelled(layer)[0], options.null_density(0), row.tap, options.n_null)
+        null = null_eigenvalues(levelled(layer)[0], options.null_density(0), row.tap, row.n_null)
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = part.subplots(1, 2, width_ratios=(3, 2))
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")
@@ -209,5 +232,6 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint 
         xlabel += ", weights scaled"
     plot_spectral_density(density_curves(density, fit, null=null), left, null_label=label, xlabel=xlabel)
     plot_hill(hill_table(density.eigenvalues, threshold=options.threshold), right, alpha=row.alpha, n_tail=row.n_tail)
-    left.set_title(row.name)
+    left.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, frameon=False, ncols=2, fontsize=7)
+    part.suptitle(shown(row.name) if len(row.name) <= 80 else f"{shown(row.name)[:79]}…")
     right.set_title("Hill plot")

@@ -4,6 +4,10 @@ A checkpoint names its tensors and gives their shapes; it does not say what they
 three to five a convolution with kernel axes behind (out, in). What shapes cannot tell is told by the caller: groups,
 transposition, or that a tensor is something else altogether.
 
+Three axes under a name of experts are a stack of matrices (experts, out, in), one for each. Transposition leaves
+singular values alone, so that layers stored as (in, out), as GPT-2's are, have the same spectrum: only rows and columns
+are then told the other way round.
+
 A convolution kernel (out, in, *kernel) is no matrix. The paper takes one matrix (out, in) per tap, a slice; the
 reference tool pools the eigenvalues of all slices into one density; textbooks unfold the kernel into (out, in·taps).
 None of these is the linear map that the layer applies: that is :func:`~capcore.spectra.eigenvalues.operator_spectra`.
@@ -25,10 +29,15 @@ from capcore.spectra.tensors import Checkpoint, Tensor
 from capcore.validation import one_of, positive_integer
 
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
-KINDS = ("linear", "embedding", "conv1d", "conv2d", "conv3d", "skip")
+KINDS = ("linear", "embedding", "stack", "conv1d", "conv2d", "conv3d", "skip")
 LAYOUTS = ("channels-first", "channels-last")
 _EMBEDDING = re.compile(r"embed|\bw[tp]e\b|token", re.IGNORECASE)
 _STATISTICS = re.compile(r"running_|moving_|num_batches|(^|[._/])(mean|var|variance)$")
+_EXPERTS = re.compile(r"experts|(^|[._])moe([._]|$)|_exps\b")
+_BIAS = re.compile(r"bias(_table)?$")
+_RATES = re.compile(r"(^|[._])(A_log|ssm_a)$")
+_QUANTISED = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float", "bfloat", "complex", "q")
+"""How types begin in which weights are stored; whole numbers of 64 bits are counters and positions."""
 T = TypeVar("T")
 
 
@@ -41,10 +50,10 @@ class Layer:
     name : str
         Of its tensor.
     kind : str
-        ``linear``, ``embedding``, ``conv1d``, ``conv2d`` or ``conv3d``.
+        ``linear``, ``embedding``, ``stack``, ``conv1d``, ``conv2d`` or ``conv3d``.
     shape : tuple of int
         (groups, out/groups, in/groups, *kernel), whatever the order in the file. Groups are of channels that do not
-        mix, one in most layers.
+        mix, one in most layers. A stack of n matrices is (1, out, in, n): they are its slices.
     tensor : Tensor
         As the checkpoint has it; ``channels_last`` and ``transposed`` say how its axes stand there.
     """
@@ -63,27 +72,54 @@ class Layer:
 
     @property
     def kernel(self) -> tuple[int, ...]:
-        """Taps along each axis; ``()`` for a layer without any."""
+        """Taps along each axis, or the number of matrices in a stack; ``()`` for a layer without any."""
         return self.shape[3:]
+
+    @property
+    def is_convolution(self) -> bool:
+        """Whether its slices are taps that one input passes through together."""
+        return self.kind.startswith("conv")
 
     def weights(self) -> np.ndarray:
         """``shape`` array of weights, of the file's type; a view where it can be."""
         values = self.tensor.read()
         if self.kind == "embedding":  # with axes of length one before or between
             return values.reshape(self.shape)
+        if self.kind == "stack":
+            values = np.moveaxis(values, 0, -1)
+            return (values.swapaxes(0, 1) if self.transposed else values)[None]
         if self.channels_last:
             values = np.moveaxis(values, (-1, -2), (0, 1))
         split = values.reshape(self.groups, values.shape[0] // self.groups, *values.shape[1:])
         return split.swapaxes(1, 2) if self.transposed else split
 
+    def matrix(self, i: int) -> np.ndarray:
+        """(out, in) array: the i-th of a stack, read without the others where the format allows."""
+        values = self.tensor.read_one(i)
+        return values.T if self.transposed else values
+
 
 @dataclass(frozen=True)
 class Skipped:
-    """A tensor, or a part of one, that is not analysed, and why."""
+    """A tensor, or a part of one, that is not analysed, and why.
+
+    Attributes
+    ----------
+    name : str
+        Of the tensor, or of the slice.
+    shape : tuple of int
+        As stored.
+    reason : str
+        A sentence.
+    weights : bool
+        Of a tensor that is no layer: whether it may hold weights that have a spectrum, such as quantised ones that are
+        not read. Biases, scales, statistics and masks have none.
+    """
 
     name: str
     shape: tuple[int, ...]
     reason: str
+    weights: bool = False
 
 
 @dataclass(frozen=True)
@@ -148,7 +184,7 @@ def find_layers(
         kind = by_pattern(kinds, name, "")
         reason = "Left out by the caller." if kind == "skip" else _no_layer(tensor)
         if reason:
-            skipped.append(Skipped(name, tensor.shape, reason))
+            skipped.append(Skipped(name, tensor.shape, reason, kind != "skip" and _may_be_weights(tensor)))
             continue
         swap = any(fnmatchcase(name, pattern) for pattern in transposed)
         n_groups = positive_integer(by_pattern(groups, name, 1), "groups")
@@ -167,21 +203,43 @@ def by_pattern(options: Mapping[str, T], name: str, default: T) -> T:
 
 def _no_layer(tensor: Tensor) -> str:
     """Why a tensor is no layer; empty if it is one."""
-    squeezed = [length for length in tensor.shape if length != 1]
-    if tensor.unread:
-        return tensor.unread
+    name, shape = tensor.name, tensor.shape
+    squeezed = [length for length in shape if length != 1]
+    if tensor.aside or tensor.unread:
+        return tensor.aside or tensor.unread
+    if _is_mask(tensor):
+        return f"A mask, not weights ({tensor.dtype})."
     if not tensor.is_real:
         return f"Of type {tensor.dtype}: weights are floating-point numbers."
     if tensor.size == 0:
         return "Empty."
-    if _STATISTICS.search(tensor.name) and len(tensor.shape) < 2:
+    if _STATISTICS.search(name) and len(shape) < 2:
         return "Statistics of a normalisation, not weights."
-    if len(tensor.shape) < 2 or (len(squeezed) < 2 and _EMBEDDING.search(tensor.name)):
-        what = "A bias" if tensor.name.endswith("bias") else "A scale, as of a normalisation"
-        return f"{what}: a vector has no spectrum." if tensor.shape else "A single number."
-    if len(tensor.shape) > 5:
-        return f"{len(tensor.shape)} axes: no layer is known to have so many."
+    if len(shape) < 2 or (len(squeezed) < 2 and _EMBEDDING.search(name)):
+        what = "A bias" if _BIAS.search(name) else "A scale, as of a normalisation"
+        return f"{what}: a vector has no spectrum." if shape else "A single number."
+    if _BIAS.search(name):
+        return "A bias, though of several axes: it is added, and multiplies nothing."
+    if _RATES.search(name):
+        return "Logarithms of a state space's rates: no matrix that multiplies anything."
+    if len(shape) > 5:
+        return f"{len(shape)} axes: no layer is known to have so many."
     return ""
+
+
+def _is_mask(tensor: Tensor) -> bool:
+    """(1, 1, n, n) under the name of a bias, as GPT-2's files have it, or truth values."""
+    square = len(tensor.shape) == 4 and tensor.shape[:2] == (1, 1) and tensor.shape[2] == tensor.shape[3] > 1
+    return tensor.dtype == "bool" or (square and tensor.name.endswith((".bias", ".mask")))
+
+
+def _may_be_weights(tensor: Tensor) -> bool:
+    """Whether a tensor that is no layer may be a matrix of weights all the same, in a form that is not read."""
+    wide = sum(length > 1 for length in tensor.shape) > 1
+    packed = tensor.dtype in ("int8", "uint8") and (len(tensor.shape) > 1 or tensor.name.endswith("weight"))
+    if tensor.aside or _is_mask(tensor) or tensor.size < 2 or not tensor.dtype.startswith(_QUANTISED):
+        return False
+    return (wide or packed) and (not tensor.is_real or len(tensor.shape) > 5)
 
 
 def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool) -> Layer:
@@ -192,6 +250,13 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
         if len(matrix) != 2:
             raise ValueError(f"{name}: found the shape {shape}, expected two axes for an embedding.")
         return Layer(name, "embedding", (1, *matrix), tensor)
+    if kind == "stack" or (not kind and len(shape) == 3 and _EXPERTS.search(name)):
+        if len(shape) != 3 or groups != 1:
+            raise ValueError(
+                f"{name}: found the shape {shape}, expected (matrices, out, in) and no groups for a stack."
+            )
+        rows, columns = shape[:0:-1] if transposed else shape[1:]
+        return Layer(name, "stack", (1, rows, columns, shape[0]), tensor, transposed=transposed)
     natural = "linear" if len(shape) == 2 else f"conv{len(shape) - 2}d"
     if kind not in ("", natural):
         raise ValueError(f"{name}: found the shape {shape} for a layer of kind {kind!r}, expected {natural!r}.")

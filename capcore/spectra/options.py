@@ -93,7 +93,7 @@ class DensityOptions:
         """What the weights of a layer are multiplied by."""
         if isinstance(self.scale, str):
             fitted_alone = np.prod(layer.kernel) if self.arrangement == "slices" else 1
-            return float(np.sqrt(fitted_alone / 2)) if layer.kernel else 1.0
+            return float(np.sqrt(fitted_alone / 2)) if layer.is_convolution else 1.0
         return float(self.scale)
 
     def divisor(self, shape: tuple[int, int]) -> float:

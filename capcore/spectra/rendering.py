@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
-from capcore.spectra.report import SpectraReport, compare_spectra
-from capcore.spectra.tensors import Checkpoint
-from capcore.spectra.weightwatcher.details import weightwatcher_details, weightwatcher_summary
-
-if TYPE_CHECKING:
-    import pandas
+from capcore.spectra.densities import matrices_of, unfit_reason
+from capcore.spectra.layers import Skipped
+from capcore.spectra.options import SpectraOptions
+from capcore.spectra.report import SpectraReport
+from capcore.spectra.tables import lined_up, number, separated
+from capcore.spectra.tensors import Checkpoint, shown
+from capcore.spectra.weightwatcher.details import PresetTable, averages
 
 COLUMNS: Mapping[str, str] = {
-    "name": "layer", "rows": "rows", "columns": "cols", "n": "n",
-    "alpha": "alpha", "alpha_low": "low", "alpha_high": "high", "null_low": "null low", "null_high": "null high",
-    "n_tail": "n_tail", "x_min": "x_min", "distance": "KS", "p_value": "p", "favoured": "favoured",
-    "log_spectral": "log λmax", "alpha_hat": "alpha hat", "stable_rank": "stable rank",
-    "soft_rank": "soft rank", "n_spikes": "spikes",
+    "name": "layer", "shape": "shape", "n": "n", "alpha": "alpha", "interval": "interval", "shuffled": "shuffled",
+    "warning": "warning", "traps": "traps", "change": "change", "n_tail": "n_tail", "x_min": "x_min",
+    "distance": "KS", "p_value": "p", "favoured": "favoured", "tpl_alpha": "TPL alpha", "tpl_rate": "TPL rate",
+    "log_spectral": "log λmax", "alpha_hat": "alpha hat", "stable_rank": "stable rank", "soft_rank": "soft rank",
+    "n_spikes": "spikes",
 }  # fmt: skip
 """Column of a report's table → heading on a terminal."""
-OPTIONAL = ("alpha_low", "alpha_high", "null_low", "null_high", "p_value")
+LATER = (
+    "x_min", "favoured", "log_spectral", "stable_rank", "soft_rank", "shape", "distance", "n_tail", "n_spikes",
+    "alpha_hat", "tpl_rate", "traps",
+)  # fmt: skip
+"""Columns in the order in which a narrow terminal leaves them out."""
 SUMMARY: Mapping[str, str] = {
     "model": "network", "n_layers": "layers", "n_fitted": "fitted", "n_failed": "failed", "n_skipped": "skipped",
     "mean_alpha": "mean alpha", "mean_alpha_hat": "mean alpha hat", "sum_alpha_hat": "sum alpha hat",
@@ -31,99 +38,216 @@ SUMMARY: Mapping[str, str] = {
 """Metric of a network → heading on a terminal."""
 PRESET = "WeightWatcher 0.7.7"
 SHOWN = (
-    "slice_id", "longname", "N", "M", "num_evals",
-    "alpha", "xmin", "D", "sigma", "lambda_max", "alpha_weighted", "stable_rank",
+    "slice_id", "longname", "N", "M", "num_evals", "alpha", "xmin", "D", "sigma", "lambda_max", "alpha_weighted",
+    "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
 )  # fmt: skip
+LOW, HIGH, ENOUGH = 2.0, 6.0, 10
+"""Ends beyond which WeightWatcher warns, and draws from which a range says something."""
+Beside = Mapping[str, Mapping[str, float]]
 
 
-def render(reports: Sequence[SpectraReport], form: str, *, summary: bool = False) -> str:
+def render(
+    reports: Sequence[SpectraReport],
+    form: str,
+    *,
+    summary: bool = False,
+    beside: Sequence[Beside] = (),
+    width: int | None = None,
+) -> str:
     """Reports as ``table``, ``csv`` or ``json``; with ``summary`` only one row per network.
 
     JSON is an object with ``reports``, of which each is what :meth:`~capcore.spectra.report.SpectraReport.to_dict`
-    gives, without its spectra where only the summary is asked for. The other formats need pandas.
+    gives, without its spectra where only the summary is asked for. ``beside`` : of each report, name of a spectrum →
+    further columns, under that key of JSON. ``width`` : of the terminal.
     """
+    beside = beside or [{}] * len(reports)
     if form == "json":
-        values = [report.to_dict() for report in reports]
+        values = [{**report.to_dict(), "beside": _finite(more)} for report, more in zip(reports, beside, strict=True)]
         for value in values if summary else ():
-            del value["spectra"]
-        return _json({"reports": values})
+            del value["spectra"], value["beside"]
+        return as_json({"reports": values})
     if form == "csv":
         if summary:
-            return _csv(compare_spectra(reports))
-        texts = [report.to_csv() for report in reports]
-        return texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
-    return "\n".join([*(_terminal(report, summary) for report in reports), _comparison(reports)])
+            return separated([_head(report) | vars(report.model) for report in reports])
+        pairs = zip(reports, beside, strict=True)
+        return separated([_csv_row(row, more) for report, more in pairs for row in report.rows()])
+    parts = [_terminal(report, more, summary, width) for report, more in zip(reports, beside, strict=True)]
+    return "\n".join([*parts, _comparison(reports, width)])
 
 
-def preset_text(checkpoints: Sequence[Checkpoint], form: str, *, pool: bool, summary: bool) -> tuple[str, int]:
-    """WeightWatcher's numbers in the given format, and how many layers it calls failed. Needs pandas."""
-    import pandas as pd
+def warning(row: Any) -> str:
+    """What a row's α warns of, with the reason; empty for nothing."""
+    found = []
+    if row.alpha < LOW:
+        found.append(f"over-trained: alpha < {LOW:g}")
+    if row.alpha > HIGH:
+        found.append(f"under-trained: alpha > {HIGH:g}")
+    if (row.n_null or 0) >= ENOUGH and row.null_low <= row.alpha <= row.null_high:
+        found.append("as shuffled")
+    return ", ".join(found)
 
-    tables = [weightwatcher_details(checkpoint, pool=pool) for checkpoint in checkpoints]
-    failed = sum([*table.get("status", ())].count("failed") for table in tables)
-    heads = [{"model": checkpoint.name, "sha256": checkpoint.sha256} for checkpoint in checkpoints]
-    averages = [weightwatcher_summary(table) for table in tables]
-    rows = pd.DataFrame([{**head, **values} for head, values in zip(heads, averages, strict=True)])
+
+def not_analysed(report: SpectraReport) -> dict[str, str]:
+    """Name → reason of all weights without an exponent, those that were not read among them."""
+    return {**report.failures, **{part.name: part.reason for part in report.not_layers if part.weights}}
+
+
+def described(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None = None) -> tuple[str, int]:
+    """What would be analysed, and how many weights would not be, with the reasons; nothing is computed."""
+    found = options.layers(checkpoint)
+    rows: list[dict[str, Any]] = []
+    left_out: list[Skipped] = []
+    for layer in found.layers:
+        kind = options.density.arrangement if layer.kernel else "unfolded"
+        if layer.kind == "stack" and kind != "slices":
+            kind = "pooled"
+        shape, count = matrices_of(layer, kind, options.density)
+        if reason := unfit_reason(shape, count, options.density):
+            left_out.append(Skipped(layer.name, layer.tensor.shape, reason, True))
+            continue
+        spectra = math.prod(layer.kernel) if kind == "slices" and layer.kernel else 1
+        each = f"{count} of {shape[0]} × {shape[1]}" if count > 1 else f"{shape[0]} × {shape[1]}"
+        row = {"name": layer.name, "kind": layer.kind, "shape": " × ".join(map(str, layer.tensor.shape))}
+        stored = layer.tensor.stored or layer.tensor.dtype
+        rows.append(row | {"stored": stored, "spectra": spectra, "matrices": each, "n": min(shape) * count})
+    others = [*left_out, *found.skipped]
+    failed = sum(part.weights for part in others)
     if form == "json":
-        networks = []
-        for row, table in zip(_records(rows), tables, strict=True):
-            head = {name: row.pop(name) for name in ("model", "sha256")}
-            layers = {} if summary else {"details": _records(table)}
-            networks.append({**head, "pool": pool, "summary": row, **layers})
-        return _json({"preset": PRESET, "networks": networks}), failed
+        value = {"model": checkpoint.name, "layers": rows, "not_analysed": [asdict(part) for part in others]}
+        return as_json(value), failed
     if form == "csv":
-        for head, table in zip(heads, tables, strict=True):
-            for name in ("sha256", "model"):
-                table.insert(0, name, head[name])
-        return _csv(rows if summary else pd.concat(tables)), failed
-    parts = [
-        f"{head['model']}  (the numbers of {PRESET})\n" + _lined_up(table[[name for name in SHOWN if name in table]])
-        for head, table in zip(heads, tables, strict=True)
-        if not summary and len(table)
-    ]
-    return "\n\n".join([*parts, _lined_up(rows.drop(columns="sha256"))]) + "\n", failed
+        told = [{"name": part.name, "reason": part.reason} for part in others]
+        empty: dict[str, Any] = dict.fromkeys(("name", "kind", "shape", "stored", "spectra", "matrices", "n", "reason"))
+        return separated([{"model": checkpoint.name, **empty, **row} for row in [*rows, *told]]), failed
+    headings = {"name": "layer", "kind": "kind", "shape": "shape", "stored": "stored", "spectra": "spectra"}
+    headings |= {"matrices": "matrices", "n": "eigenvalues"}
+    text = f"{shown(checkpoint.name)}: {len(rows)} layers would be analysed\n"
+    text += lined_up(rows, headings, width, ("stored", "spectra", "shape")) + "\n" if rows else ""
+    alike: dict[str, list[str]] = {}
+    for part in others:
+        alike.setdefault(part.reason, []).append(part.name)
+    for reason, names in alike.items():
+        many = f"{len(names)} tensors, such as {names[0]}" if len(names) > 3 else ", ".join(names)
+        text += f"Not analysed: {shown(many)}. {shown(reason)}\n"
+    return text, failed
 
 
-def _terminal(report: SpectraReport, summary: bool) -> str:
-    frame = report.table()
-    missing = [name for name in OPTIONAL if frame[name].isna().all()]
-    shown = frame[frame["status"] == "ok"][[name for name in COLUMNS if name not in missing]].rename(columns=COLUMNS)
-    lines = [f"{report.source.name}  (SHA-256 {report.source.sha256[:12]}…)"]
-    if len(shown) and not summary:
-        lines += [_lined_up(shown), ""]
-    if report.failures:
-        lines.append(f"Not analysed, and in no average: {len(report.failures)}")
-        lines += [f"  {name}: {reason}" for name, reason in report.failures.items()]
-    return "\n".join(lines) + "\n"
+def preset_text(
+    checkpoints: Sequence[Checkpoint],
+    tables: Sequence[PresetTable],
+    form: str,
+    *,
+    pool: bool,
+    summary: bool,
+    width: int | None = None,
+) -> str:
+    """WeightWatcher's numbers in the given format."""
+    heads = [{"model": checkpoint.name, "sha256": checkpoint.sha256} for checkpoint in checkpoints]
+    means = [averages(table.rows) for table in tables]
+    if form == "json":
+        networks = [
+            {**head, "pool": pool, "summary": _finite(mean), **({} if summary else {"details": _finite(table.rows)})}
+            | {"left_out": dict(table.left_out)}
+            for head, mean, table in zip(heads, means, tables, strict=True)
+        ]
+        return as_json({"preset": PRESET, "networks": networks})
+    if form == "csv":
+        if summary:
+            return separated([{**head, **mean} for head, mean in zip(heads, means, strict=True)])
+        rows = [{**head, **row} for head, table in zip(heads, tables, strict=True) for row in table.rows]
+        return separated(rows or heads)
+    parts = []
+    for head, table in zip(heads, tables, strict=True):
+        rows = [{**row, "warning": _told(row)} for row in table.rows]
+        later = ("sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
+        text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
+        text += lined_up(rows, {name: name for name in SHOWN if name in rows[0]}, width, later) + "\n" if rows else ""
+        left_out = _reasons("Left out, as the tool does without a word", table.left_out)
+        parts += [] if summary else [text + left_out]
+    rows = [{"model": head["model"], **mean} for head, mean in zip(heads, means, strict=True)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return "\n".join([*parts, lined_up(rows, {name: name for name in names}, width, names[:3:-1]) + "\n"])
 
 
-def _comparison(reports: Sequence[SpectraReport]) -> str:
-    frame = compare_spectra(reports)
+def _told(row: Mapping[str, Any]) -> str:
+    """The tool's warning, with the reason for it."""
+    if not row["warning"]:
+        return ""
+    why = "the fit failed" if row["status"] == "failed" else f"alpha {'<' if row['alpha'] < LOW else '>'} "
+    end = "" if row["status"] == "failed" else f"{LOW if row['alpha'] < LOW else HIGH:g}"
+    return f"{row['warning']}: {why}{end}"
+
+
+def _head(report: SpectraReport) -> dict[str, Any]:
+    return {"model": report.source.name, "sha256": report.source.sha256}
+
+
+def _csv_row(row: Mapping[str, Any], beside: Beside) -> dict[str, Any]:
+    return {**row, **beside.get(str(row["name"]), {})}
+
+
+def _terminal(report: SpectraReport, beside: Beside, summary: bool, width: int | None) -> str:
+    rows = []
+    for row in report.spectra:
+        if row.ok:
+            more = beside.get(row.name, {})
+            values = {**vars(row), **more, "warning": warning(row), "traps": _traps(more)}
+            values["shape"] = f"{row.rows}×{row.columns}" + (f" ·{row.n_matrices}" if row.n_matrices > 1 else "")
+            values["interval"] = _range(row.alpha_low, row.alpha_high)
+            rows.append(values | {"shuffled": _range(row.null_low, row.null_high)})
+    parts = [f"{shown(report.source.name)}  (SHA-256 {report.source.sha256[:12]}…)"]
+    if rows and not summary:
+        parts += [lined_up(rows, COLUMNS, width, LATER)]
+        parts += [line for line in (_economies(report),) if line]
+    return "\n".join(parts) + "\n" + _reasons("Not analysed, and in no average", not_analysed(report))
+
+
+def _economies(report: SpectraReport) -> str:
+    """What large layers were spared, where their size decided."""
+    options, fitted, told = report.options, [row for row in report.spectra if row.ok], []
+    if options.null and (few := sum((row.n_null or 0) == 2 < options.n_null for row in fitted)):
+        told.append(f"2 draws of shuffled weights for {few} large spectra")
+    if options.null and (none := sum(row.n_null is None for row in fitted)):
+        told.append(f"no draws for {none} larger ones")
+    if options.n_resamples and (wide := sum(math.isnan(row.alpha_low) for row in fitted)):
+        told.append(f"no interval for {wide}")
+    return "For time: " + ", ".join(told) + "; --null-draws N and --bootstrap N compute them." if told else ""
+
+
+def _reasons(head: str, reasons: Mapping[str, str]) -> str:
+    lines = [f"  {shown(name)[:200]}: {shown(reason)[:500]}\n" for name, reason in reasons.items()]
+    return f"{head}: {len(reasons)}\n" + "".join(lines) if reasons else ""
+
+
+def _range(low: float, high: float) -> str:
+    return "–" if math.isnan(low) else f"{low:.3g}–{high:.3g}"
+
+
+def _traps(more: Mapping[str, float]) -> str:
+    if math.isnan(more.get("traps", math.nan)):
+        return "–"
+    low, high = more["traps_low"], more["traps_high"]
+    return f"{more['traps']:g}" if low == high else f"{more['traps']:g} ({low:g}–{high:g})"
+
+
+def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:
     if len(reports) > 1:
-        return "Networks\n" + _lined_up(frame[[*SUMMARY]].rename(columns=SUMMARY)) + "\n"
+        rows = [{"model": report.source.name, **vars(report.model)} for report in reports]
+        return "Networks\n" + lined_up(rows, SUMMARY, width, [*SUMMARY][:5:-1]) + "\n"
     metrics = vars(reports[0].model)
-    width = max(map(len, metrics))
-    return "Network\n" + "".join(f"  {name:{width}}  {_number(value)}\n" for name, value in metrics.items())
+    size = max(map(len, metrics))
+    return "Network\n" + "".join(f"  {name:{size}}  {number(value)}\n" for name, value in metrics.items())
 
 
-def _lined_up(frame: pandas.DataFrame) -> str:
-    """A table for a terminal, numbers to four digits."""
-    return str(frame.to_string(index=False, float_format=_number, na_rep="–"))
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.4g}"
-
-
-def _csv(frame: pandas.DataFrame) -> str:
-    return str(frame.to_csv(index=False, lineterminator="\n"))
-
-
-def _json(value: Mapping[str, Any]) -> str:
+def as_json(value: Mapping[str, Any]) -> str:
+    """JSON (RFC 8259: without NaN)."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _records(frame: pandas.DataFrame) -> list[dict[str, Any]]:
-    """Rows as plain values, with None for numbers that are not finite."""
-    rows: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
-    return rows
+def _finite(value: Any) -> Any:
+    """The same with None for numbers that are not finite."""
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,20 +1,19 @@
-"""The safetensors format, read with NumPy alone: eight bytes of length, a JSON header, the values; and its index files.
+"""The safetensors format, read with NumPy alone: eight bytes of length, a JSON header, the values.
 
 A header may lie, so all that it says is checked against the file before a value is touched: its length, every type,
 every shape against the bytes set aside for it, and that these cover the rest of the file with no overlap and no hole,
-as the format demands. Values are views of the mapped file, so that reading a large file costs no memory.
+as the format demands. A tensor's values are read when they are asked for, and nothing else.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from capcore.spectra.archives import map_file, sha256, strict_json
+from capcore.spectra.archives import File, strict_json
+from capcore.spectra.memory import QUANTISED
 from capcore.spectra.tensors import (
     DAMAGED,
     Checkpoint,
@@ -25,22 +24,23 @@ from capcore.spectra.tensors import (
     checked_shape,
     count,
     damaged,
+    shown,
 )
 
-INDEX = ".safetensors.index.json"
-LARGEST_INDEX = 2**24  # bytes
-LONGEST_HEADER = 2**24  # bytes: a hundred thousand tensors; parsed JSON takes up to twenty times as much memory
+LONGEST_HEADER = 100_000_000  # bytes, as the format says; parsed JSON takes up to twenty times as much memory
 NUMPY = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "<i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "<u1", "BOOL": "|b1", "C64": "<c8",
 }  # fmt: skip
-LISTED_ONLY = {
-    "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8,
-    "F6_E2M3": 6, "F6_E3M2": 6, "F4": 4,
+RAW = {"BF16": "<u2", "F8_E4M3": "u1", "F8_E5M2": "u1", "F8_E8M0": "u1", "F8_E4M3FNUZ": "u1", "F8_E5M2FNUZ": "u1"}
+"""Types that NumPy lacks → the type that their bits are read as."""
+RAW_NAMES = {
+    "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
 }  # fmt: skip
-"""Types for quantised weights, in bits: their scales stand elsewhere, so that the numbers alone mean nothing."""
-QUANTISED = "Quantised weights have their scales elsewhere: analyse the file they were made of."
+LISTED_ONLY = {"F6_E2M3": 6, "F6_E3M2": 6, "F4": 4}
+"""Types of less than a byte, in bits."""
 
 
 def read_safetensors(path: str | Path) -> Checkpoint:
@@ -49,64 +49,21 @@ def read_safetensors(path: str | Path) -> Checkpoint:
     Raises ``CheckpointError`` for a file that is cut short or whose header does not describe it.
     """
     path = Path(path)
-    data = map_file(path)
-    start = 8 + _header_length(path, data)
-    header = strict_json(data[8:start].tobytes(), f"{path}: its header")
+    file = File(path)
+    start = 8 + _header_length(file)
+    header = strict_json(file.read(8, start).tobytes(), f"{path}: its header")
     if not isinstance(header, dict):
         raise damaged(path, f"{brief(header)} as header", "names of tensors")
     metadata = _metadata(path, header.pop("__metadata__", {}))
-    values = data[start:]
+    n_bytes = file.size - start
     tensors, spans = {}, []
     for name, entry in header.items():
         where = f"{path}: {checked_name(name, str(path))!r}"
-        dtype, shape, (begin, end) = _entry(where, entry, len(values))
-        tensors[name] = _tensor(name, dtype, shape, values[begin:end])
+        dtype, shape, (begin, end) = _entry(where, entry, n_bytes)
+        tensors[name] = _tensor(name, dtype, shape, file, start + begin)
         spans.append((begin, end, name))
-    _covers(path, sorted(spans), len(values))
-    return Checkpoint(path.name, "safetensors", sha256(data), len(data), tensors, metadata)
-
-
-def read_shards(index: Path) -> Checkpoint:
-    """The checkpoint of an index: every tensor where the index says, and no other.
-
-    Raises ``CheckpointError`` where the files and the index disagree.
-    """
-    weights = weight_map(index)
-    parts = {name: read_safetensors(index.parent / name) for name in sorted(set(weights.values()))}
-    tensors: dict[str, Tensor] = {}
-    for part, checkpoint in parts.items():
-        for name, tensor in checkpoint.tensors.items():
-            if weights.get(name) != part:
-                raise damaged(index, f"{name!r} in {part}", f"it in {brief(weights.get(name))}")
-            tensors[name] = tensor
-    missing = sorted(set(weights) - set(tensors))
-    if missing:
-        where = weights[missing[0]]
-        raise CheckpointError(f"{index}: found no {brief(missing[0])} in {where}, expected it there. {DAMAGED}")
-    hashes = {name: checkpoint.sha256 for name, checkpoint in parts.items()}
-    digest = hashlib.sha256("".join(hashes.values()).encode()).hexdigest()
-    size = sum(checkpoint.size for checkpoint in parts.values())
-    return Checkpoint(index.name.removesuffix(INDEX), "safetensors", digest, size, tensors, parts=hashes)
-
-
-def weight_map(index: Path) -> dict[str, str]:
-    """Tensor → name of the file beside the index that holds it.
-
-    Raises ``CheckpointError`` for an index that is malformed or names files elsewhere.
-    """
-    data = map_file(index)
-    if len(data) > LARGEST_INDEX:
-        raise CheckpointError(f"{index}: found {len(data)} bytes, expected at most {LARGEST_INDEX}. {DAMAGED}")
-    found = strict_json(data.tobytes(), str(index))
-    weights = found.get("weight_map") if isinstance(found, dict) else None
-    if not isinstance(weights, dict) or not weights or not all(isinstance(part, str) for part in weights.values()):
-        raise CheckpointError(f"{index}: found {brief(found)}, expected a weight_map from tensors to files. {DAMAGED}")
-    for part in set(weights.values()):
-        if Path(part).name != part or not part.endswith(".safetensors") or not part.isprintable():
-            raise CheckpointError(
-                f"{index}: found the file {brief(part)}, expected safetensors files beside the index. {DAMAGED}"
-            )
-    return weights
+    _covers(path, sorted(spans), n_bytes)
+    return Checkpoint(shown(path.name), "safetensors", file.digest, file.size, tensors, metadata)
 
 
 def bfloat16(words: np.ndarray) -> np.ndarray:
@@ -115,15 +72,17 @@ def bfloat16(words: np.ndarray) -> np.ndarray:
     >>> bfloat16(np.array([0x3FC0], np.uint16)).tolist()
     [1.5]
     """
-    return (words.astype(np.uint32) << 16).view(np.float32)
+    wide = words.astype(np.uint32)
+    wide <<= 16
+    return wide.view(np.float32)
 
 
-def _header_length(path: Path, data: np.ndarray) -> int:
-    if len(data) < 10:
-        raise damaged(path, f"{len(data)} bytes", "more of a safetensors file")
-    length, most = int(data[:8].view("<u8")[0]), min(LONGEST_HEADER, len(data) - 8)
+def _header_length(file: File) -> int:
+    if file.size < 10:
+        raise damaged(file.path, f"{file.size} bytes", "more of a safetensors file")
+    length, most = int(file.read(0, 8).view("<u8")[0]), min(LONGEST_HEADER, file.size - 8)
     if not 2 <= length <= most:
-        raise damaged(path, f"a header of {length} bytes in a file of {len(data)}", f"2 to {most}")
+        raise damaged(file.path, f"a header of {length} bytes in a file of {file.size}", f"2 to {most}")
     return length
 
 
@@ -137,8 +96,8 @@ def _entry(where: str, entry: Any, n_bytes: int) -> tuple[str, tuple[int, ...], 
     if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= set(entry):
         raise damaged(where, brief(entry), "dtype, shape and data_offsets")
     dtype, shape, offsets = entry["dtype"], checked_shape(entry["shape"], where), entry["data_offsets"]
-    if not isinstance(dtype, str) or dtype not in {*NUMPY, *LISTED_ONLY, "BF16"}:
-        known = ", ".join([*NUMPY, "BF16", *LISTED_ONLY])
+    if not isinstance(dtype, str) or dtype not in {*NUMPY, *RAW, *LISTED_ONLY}:
+        known = ", ".join([*NUMPY, *RAW, *LISTED_ONLY])
         raise CheckpointError(f"{where}: found the type {brief(dtype)}, expected one of {known}. Convert the file.")
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(type(offset) is int for offset in offsets):
         raise damaged(where, f"offsets {brief(offsets)}", "two whole numbers")
@@ -154,21 +113,29 @@ def _entry(where: str, entry: Any, n_bytes: int) -> tuple[str, tuple[int, ...], 
 def _bits(dtype: str) -> int:
     if dtype in LISTED_ONLY:
         return LISTED_ONLY[dtype]
-    return 16 if dtype == "BF16" else 8 * np.dtype(NUMPY[dtype]).itemsize
+    return 8 * np.dtype(RAW.get(dtype) or NUMPY[dtype]).itemsize
 
 
-def _tensor(name: str, dtype: str, shape: tuple[int, ...], raw: np.ndarray) -> Tensor:
-    def plain() -> np.ndarray:
-        return raw.view(NUMPY[dtype]).reshape(shape)
+def _tensor(name: str, dtype: str, shape: tuple[int, ...], file: File, begin: int) -> Tensor:
+    kind, size = RAW.get(dtype, NUMPY.get(dtype, "u1")), -(-count(shape) * _bits(dtype) // 8)
 
-    def brain() -> np.ndarray:
-        return bfloat16(raw.view("<u2")).reshape(shape)
+    def read(at: int, n_bytes: int, part: tuple[int, ...]) -> np.ndarray:
+        found = file.read(at, at + n_bytes).view(kind).reshape(part)
+        return bfloat16(found) if dtype == "BF16" else found
+
+    def one(i: int) -> np.ndarray:
+        step = size // shape[0]
+        return read(begin + i * step, step, shape[1:])
+
+    def values() -> np.ndarray:
+        return read(begin, size, shape)
 
     if dtype in LISTED_ONLY:
-        kind = "float" + dtype[1:].lower()
-        return Tensor(name, kind, shape, plain, QUANTISED)
-    read: Callable[[], np.ndarray] = brain if dtype == "BF16" else plain
-    return Tensor(name, "bfloat16" if dtype == "BF16" else np.dtype(NUMPY[dtype]).name, shape, read)
+        return Tensor(name, "float" + dtype[1:].lower(), shape, lambda: np.zeros(0), QUANTISED)
+    if dtype in RAW:
+        name_of_type = "bfloat16" if dtype == "BF16" else RAW_NAMES[dtype]
+        return Tensor(name, name_of_type, shape, values, "" if dtype == "BF16" else QUANTISED, one=one)
+    return Tensor(name, np.dtype(NUMPY[dtype]).name, shape, values, one=one)
 
 
 def _covers(path: Path, spans: list[tuple[int, int, str]], n_bytes: int) -> None:

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
 REAL = ("float16", "bfloat16", "float32", "float64")
 """Types whose values are weights that can be analysed."""
+CHUNK = 2**20  # entries looked at together
 DAMAGED = "The file is damaged or was written by something else: fetch it again, or save it anew."
 
 
 class CheckpointError(ValueError):
     """A file that cannot be read, or must not be: says what was found, what was expected, and what to do."""
+
+    def __str__(self) -> str:
+        return shown(super().__str__())
+
+
+class NoWeightsError(CheckpointError):
+    """A file of something else, such as an optimiser's state: in a folder it is left alone."""
+
+
+class NonFiniteError(CheckpointError):
+    """Weights that are NaN or infinite, where the caller wants none of such a file."""
+
+
+Step: TypeAlias = Callable[[int], object]
+"""Told how many bytes have been hashed since it was last called."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +44,19 @@ class Tensor:
     name : str
         As the file has it.
     dtype : str
-        By NumPy's names, and ``bfloat16``, ``float8_e4m3``, … beyond them.
+        Of what :meth:`read` returns, by NumPy's names; ``bfloat16``, ``float8_e4m3fn``, … beyond them.
     shape : tuple of int
         Sizes of the axes, as stored.
     values : callable
         Reads them; see :meth:`read`.
     unread : str
         Why values of this type are not read; empty if they are.
+    aside : str
+        Why it is no layer of its own, though it can be read: a scale of another tensor, or the same tensor again.
+    stored : str
+        How weights are stored where that is not how they are read: quantised ones, with their scales.
+    one : callable, optional
+        Reads the i-th entry of the first axis alone; see :meth:`read_one`.
     """
 
     name: str
@@ -39,6 +64,9 @@ class Tensor:
     shape: tuple[int, ...]
     values: Callable[[], np.ndarray] = field(repr=False, compare=False)
     unread: str = ""
+    aside: str = ""
+    stored: str = ""
+    one: Callable[[int], np.ndarray] | None = field(default=None, repr=False, compare=False)
 
     @property
     def size(self) -> int:
@@ -59,6 +87,10 @@ class Tensor:
             raise CheckpointError(f"{self.name!r}: found values of type {self.dtype}. {self.unread}")
         return self.values()
 
+    def read_one(self, i: int) -> np.ndarray:
+        """``shape[1:]`` array: the i-th matrix of a stack, without the others where the format allows."""
+        return self.read()[i] if self.one is None or self.unread else self.one(i)
+
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
@@ -69,26 +101,41 @@ class Checkpoint:
     name : str
         Of the file, without its folder.
     format : str
-        ``safetensors``, ``npz``, ``npy``, ``torch`` or ``arrays``.
-    sha256 : str
-        Of the file; of the files' hashes in order where there are several; of the values for arrays in memory.
+        ``safetensors``, ``npz``, ``npy``, ``torch``, ``onnx``, ``gguf`` or ``arrays``.
+    digest : str or callable
+        The SHA-256, or what computes those of all files by name, once they are asked for: see :meth:`hashes`.
     size : int
         Bytes.
     tensors : mapping
         Name → :class:`~capcore.spectra.tensors.Tensor`.
     metadata : mapping
         Texts that the file carries.
-    parts : mapping
-        SHA-256 by file where there are several.
     """
 
     name: str
     format: str
-    sha256: str
+    digest: str | Callable[[Step], Mapping[str, str]] = field(repr=False)
     size: int
     tensors: Mapping[str, Tensor] = field(repr=False)
     metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
-    parts: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def hashes(self, step: Step | None = None) -> Mapping[str, str]:
+        """SHA-256 by file, computed once: all bytes are read for it. ``step`` is told how many at a time."""
+        if "_hashes" not in vars(self):
+            found = {self.name: self.digest} if isinstance(self.digest, str) else self.digest(step or (lambda n: None))
+            vars(self)["_hashes"] = found
+        return vars(self)["_hashes"]
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the file; of the files' hashes in order where there are several; of the values for arrays in memory."""
+        found = [*self.hashes().values()]
+        return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """SHA-256 by file where there are several."""
+        return self.hashes() if len(self.hashes()) > 1 else {}
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.tensors:
@@ -105,6 +152,16 @@ class Checkpoint:
         return name in self.tensors
 
 
+def shown(text: object) -> str:
+    """``str(text)`` with escapes for what a terminal would act upon: control characters, line ends, bytes of no text.
+
+    >>> shown("a\x1b[31m.npz")
+    'a\\\\x1b[31m.npz'
+    """
+    found = str(text)
+    return found if found.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in found)
+
+
 def count(shape: tuple[int, ...]) -> int:
     """Entries of a shape, as a Python int that cannot overflow.
 
@@ -115,6 +172,16 @@ def count(shape: tuple[int, ...]) -> int:
     for length in shape:
         product *= length
     return product
+
+
+def non_finite_count(values: np.ndarray) -> int:
+    """Number of entries that are NaN or infinite, counted in pieces, so that it takes no second copy.
+
+    >>> non_finite_count(np.array([1, np.nan, -np.inf]))
+    2
+    """
+    flat = values.reshape(-1, order="A")
+    return sum(int(np.count_nonzero(~np.isfinite(flat[i : i + CHUNK]))) for i in range(0, flat.size, CHUNK))
 
 
 def checked_name(name: object, where: str) -> str:

@@ -7,21 +7,30 @@ plain containers and refuses every other class. Releases before 2.6 could be led
 from __future__ import annotations
 
 import re
+import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
 
-from capcore.spectra.archives import Guarded, map_file, open_archive, sha256
-from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor, brief, checked_name, checked_shape
+from capcore.spectra.archives import File, Guarded, open_archive
+from capcore.spectra.memory import CODES, tied, torch_place, torch_tensor
+from capcore.spectra.memory import of_torch as of_torch
+from capcore.spectra.safetensors import bfloat16
+from capcore.spectra.tensors import Checkpoint, CheckpointError, NoWeightsError, Tensor, brief, checked_name, shown
 
 KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
 """Where a training script puts the weights, in this order. Optimisers stand beside them: no weights."""
+LARGE = 2**30  # bytes: above, tensors are read from the file one at a time, as safetensors are
+MOST = 2**20  # entries of nested containers: shared ones could count for more than any memory holds
 CONVERT = (
     "Where you trust the file, load it with the code that wrote it and save model.state_dict() with "
     "safetensors.torch.save_file: a safetensors file is read without PyTorch."
@@ -35,19 +44,34 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
     Raises ``CheckpointError`` without PyTorch 2.6 or newer, for pickled classes, and for anything that it cannot load.
     """
     path = Path(path)
-    data = map_file(path)
+    file = File(path)
     torch = _torch(path)
-    with Guarded(str(path)):
+    with Guarded(str(path)), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's own, about what is refused or listed below
+        large = False
         if zipfile.is_zipfile(path):
-            open_archive(path).close()
+            with open_archive(path) as archive:
+                infos = archive.infolist()
+            if any("/code/" in info.filename for info in infos):
+                raise CheckpointError(f"{path}: found a TorchScript archive, which holds code. {CONVERT}")
+            large = file.size > LARGE and not any(info.compress_type for info in infos)
         try:
-            loaded = torch.load(path, map_location="cpu", weights_only=True)
+            with _no_values() if large else nullcontext():
+                loaded = torch.load(path, map_location="cpu", weights_only=True)
         except UnpicklingError as error:
             raise _refusal(path, str(error)) from None
         found, weights = _weights(path, torch, loaded, key)
-        tensors = {name: _tensor(torch, f"{path}: {name!r}", name, value) for name, value in weights.items()}
+        tensors, first = {}, dict[Hashable, str]()
+        for name, value in weights.items():
+            tensor, place = torch_tensor(f"{path}: {name!r}", name, value), torch_place(value)
+            begin = getattr(value.untyped_storage(), "_checkpoint_offset", None) if large else None
+            if begin is not None:
+                place = (begin, *(place if isinstance(place, tuple) else (place,))[1:])
+                tensor = _in_file(file, begin, tensor, value)
+            same = first.setdefault(place, name) if tensor.size else name
+            tensors[name] = tensor if same == name else tied(tensor, same)
     metadata = {"weights found in": found} if found else {}
-    return Checkpoint(path.name, "torch", sha256(data), len(data), tensors, metadata)
+    return Checkpoint(shown(path.name), "torch", file.digest, file.size, tensors, metadata)
 
 
 def _torch(path: Path) -> Any:
@@ -64,6 +88,34 @@ def _torch(path: Path) -> Any:
             "even when loaded as weights only. Upgrade it, or use a safetensors file."
         )
     return torch
+
+
+@contextmanager
+def _no_values() -> Iterator[None]:
+    """While it lasts, PyTorch loads tensors without their values, and notes where in the file those are."""
+    with import_module("torch._subclasses.fake_tensor").FakeTensorMode():
+        yield
+
+
+def _in_file(file: File, begin: int, tensor: Tensor, value: Any) -> Tensor:
+    """The tensor, read from the bytes of its storage, which begin there."""
+    size, strides = value.element_size(), tuple(value.stride())
+    kind = {"bfloat16": "u2"}.get(tensor.dtype) or CODES.get(tensor.dtype) or tensor.dtype
+
+    def part(shape: tuple[int, ...], steps: tuple[int, ...], first: int) -> np.ndarray:
+        span = 1 + sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
+        at = begin + size * (value.storage_offset() + first)
+        words = file.read(at, at + size * span).view(kind)
+        words = bfloat16(words) if tensor.dtype == "bfloat16" else words
+        return np.lib.stride_tricks.as_strided(words, shape, [step * words.itemsize for step in steps])
+
+    if not tensor.size:
+        return replace(tensor, values=lambda: np.zeros(tensor.shape, kind))
+    return replace(
+        tensor,
+        values=lambda: part(tensor.shape, strides, 0),
+        one=lambda i: part(tensor.shape[1:], strides[1:], i * strides[0]),
+    )
 
 
 def _refusal(path: Path, reason: str) -> CheckpointError:
@@ -88,33 +140,41 @@ def _weights(path: Path, torch: Any, loaded: Any, key: str | None) -> tuple[str,
         inner = loaded.get(candidate)
         if isinstance(inner, Mapping) and (weights := _flat(path, torch, inner)):
             return candidate, weights
-    return "", _flat(path, torch, loaded, nested=False)
+    if weights := _flat(path, torch, loaded, nested=False):
+        return "", weights
+    found = [k for k, inner in loaded.items() if isinstance(inner, Mapping) and _flat(path, torch, inner)]
+    if not found or {"state", "param_groups"} <= {*loaded}:
+        what = "an optimiser's state" if found else f"no tensors among {brief([*map(str, loaded)][:9])}"
+        raise NoWeightsError(f"{path}: found {what}, expected the weights of a network.")
+    raise CheckpointError(
+        f"{path}: found no tensors at the top but under {brief(found)}, expected one to be named: key={found[0]!r}, "
+        f"or --key {found[0]} in a shell."
+    )
 
 
-def _flat(path: Path, torch: Any, found: Mapping[Any, Any], prefix: str = "", nested: bool = True) -> dict[str, Any]:
+def _flat(
+    path: Path,
+    torch: Any,
+    found: Mapping[Any, Any],
+    prefix: str = "",
+    nested: bool = True,
+    seen: Iterator[int] | None = None,
+) -> dict[str, Any]:
+    """Tensors by name. ``seen`` counts the entries of all containers."""
     result: dict[str, Any] = {}
+    seen = seen or count()
     for name, value in found.items():
+        if next(seen) > MOST:
+            raise CheckpointError(f"{path}: found containers of more than {MOST} entries, expected tensors by name.")
         if isinstance(value, torch.Tensor):
             inner = {checked_name(f"{prefix}{name}", str(path)): value}
         else:
-            inner = _flat(path, torch, value, f"{prefix}{name}.") if nested and isinstance(value, Mapping) else {}
+            inner = (
+                _flat(path, torch, value, f"{prefix}{name}.", True, seen)
+                if nested and isinstance(value, Mapping)
+                else {}
+            )
         if inner.keys() & result.keys():
             raise CheckpointError(f"{path}: found two tensors {min(inner.keys() & result.keys())!r}, expected one.")
         result |= inner
     return result
-
-
-def _tensor(torch: Any, where: str, name: str, value: Any) -> Tensor:
-    shape, dtype = checked_shape(tuple(value.shape), where), str(value.dtype).removeprefix("torch.")
-    if value.layout != torch.strided or value.is_quantized or dtype.startswith(("float8", "float4", "complex", "q")):
-        return Tensor(name, dtype, shape, lambda: np.zeros(0), "Sparse, complex or quantised: save plain weights.")
-    held = value.untyped_storage().nbytes()
-    if value.numel() * value.element_size() > held:  # a stride of zero lets one number pose as a million
-        raise CheckpointError(f"{where}: found shape {brief(shape)} on {held} bytes, expected a number for each entry.")
-    return Tensor(name, dtype, shape, lambda: of_torch(value))
-
-
-def of_torch(value: Any) -> np.ndarray:
-    """A PyTorch tensor as an array; float32 for bfloat16."""
-    value = value.detach().cpu()
-    return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()

@@ -16,7 +16,17 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.complexity import (
+from chapters.along_training.ranks import (
+    example_leverage,
+    participation_ratio,
+    quick_rank,
+    rank_ceiling,
+    without_common_shift,
+)
+from chapters.effective_complexity import experiment as effective_complexity
+from chapters.effective_complexity.experiment import plain
+from chapters.effective_complexity.tangents import tangent_network
+from chapters.shared.complexity import (
     Curves,
     Network,
     boundary_density,
@@ -29,16 +39,6 @@ from capcore.complexity import (
     sensitivity,
     trace_curves,
 )
-from chapters.along_training.ranks import (
-    example_leverage,
-    participation_ratio,
-    quick_rank,
-    rank_ceiling,
-    without_common_shift,
-)
-from chapters.effective_complexity import experiment as effective_complexity
-from chapters.effective_complexity.experiment import plain
-from chapters.effective_complexity.tangents import tangent_network
 from chapters.stored import stored
 
 SETTINGS: dict[str, Any] = {

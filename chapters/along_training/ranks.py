@@ -1,12 +1,12 @@
 """The rank of a network's parameter Jacobian on data: the rank itself, quickly, and a ceiling that it can reach.
 
-*The ceiling.* :func:`~capcore.complexity.parameter_rank.rank_bound` counts parameters. On data fewer count: a pixel
+*The ceiling.* ``rank_bound`` counts parameters. On data fewer count: a pixel
 that is the same in all images does what the bias does, a unit that is off on all of them does nothing, and a unit that
 is on for all of them can be moved by the layer above. ``rank_bound_on_data`` counts what is left, unit by unit. A pixel
 that is dark in all images but one lets every unit of the first layer move that image by itself: sixteen units, but ten
 logits. ``rank_ceiling`` sets such examples aside, and counts them by their outputs.
 
-*The rank.* What :func:`~capcore.complexity.parameter_rank.parameter_rank` decomposes as a whole is split here. The last
+*The rank.* What ``parameter_rank`` decomposes as a whole is split here. The last
 layer spans Q ⊗ R^n_outputs exactly, with Q the span of what it reads; of the other layers only what is orthogonal to
 that is left to decompose. The column space is the same one, and the tolerance is the package's, relative to all columns
 at unit length before they were projected.
@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import svd
 
-from capcore.complexity.gradients import forward_pass, pulled_back
-from capcore.complexity.network import Network, as_network
-from capcore.complexity.parameter_rank import rank_bound
 from capcore.constraints import ConstraintSpace, equilibrate, rank_tolerance
+from chapters.shared.complexity.gradients import forward_pass, pulled_back
+from chapters.shared.complexity.network import Network, as_network
+from chapters.shared.complexity.parameter_rank import rank_bound
 
 ALONE = 1e-9
 """An example of a leverage within this of one has a direction of its own."""
@@ -51,14 +51,14 @@ class DataRankBound:
 
 
 def rank_bound_on_data(network: object, inputs: object) -> DataRankBound:
-    """A ceiling for :func:`~capcore.complexity.parameter_rank.parameter_rank` of a network at inputs (n, d).
+    """A ceiling for :func:`~chapters.shared.complexity.parameter_rank.parameter_rank` of a network at inputs (n, d).
 
     With H_l (n, fan_in + 1) what layer l reads and a column of ones, s_j (n,) the slope of unit j, and rows only where
     the logits depend on the unit's output, it is
 
         rank H_L · n_outputs + Σ_j (rank [s_j∘H_l, H_{l+1}] − rank H_{l+1}),
 
-    and never more than :func:`~capcore.complexity.parameter_rank.rank_bound`.
+    and never more than :func:`~chapters.shared.complexity.parameter_rank.rank_bound`.
 
     Proof: let d_j (n, n_outputs) be the derivative of the logits by the output of unit j in layer l. The weights into j
     move the logits by v∘d_j with v in the span V of s_j∘H_l. The weights from j on are those of layer l + 1, whose
@@ -76,7 +76,7 @@ def rank_bound_on_data(network: object, inputs: object) -> DataRankBound:
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it.
+    network : as :func:`~chapters.shared.complexity.network.as_network` takes it.
 
     >>> three = Network([np.ones((1, 3)), np.ones((3, 1))], [[0.0, 9.0, -9.0], [0.0]])  # at 0, never off, dead
     >>> found = rank_bound_on_data(three, [[-2.0], [-1.0], [1.0], [2.0], [3.0]])
@@ -163,9 +163,9 @@ def quick_rank(network: Network, inputs: np.ndarray) -> QuickRank:
     """The rank of D (n · n_outputs, n_params) at inputs (n, d), and how clear it is.
 
     Directions that are as small as the rounding of the projection are not counted. Networks of few smooth units can
-    have such; :func:`~capcore.complexity.parameter_rank.parameter_rank` counts them.
+    have such; :func:`~chapters.shared.complexity.parameter_rank.parameter_rank` counts them.
 
-    >>> from capcore.complexity import random_network
+    >>> from chapters.shared.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> quick_rank(random_network([2, 3, 1], rng, bias_scale=0.5), 2 * rng.normal(size=(400, 2))).rank
     10
@@ -183,7 +183,7 @@ def quick_rank(network: Network, inputs: np.ndarray) -> QuickRank:
 def example_leverage(network: Network, inputs: np.ndarray) -> np.ndarray:
     """(n,) how freely the logits of each example move, 0 to n_outputs: they sum to the rank.
 
-    What :attr:`~capcore.complexity.parameter_rank.ParameterRank.per_example` says, from the same pieces.
+    What :attr:`~chapters.shared.complexity.parameter_rank.ParameterRank.per_example` says, from the same pieces.
     """
     top, rest, threshold = _parts(network, inputs)
     n_outputs = network.widths[-1]
@@ -279,7 +279,7 @@ class RankCeiling:
 
 
 def rank_ceiling(network: object, inputs: object) -> RankCeiling:
-    """A ceiling for :func:`~capcore.complexity.parameter_rank.parameter_rank` at inputs (n, d), the sharpest here.
+    """A ceiling for ``parameter_rank`` at inputs (n, d), the sharpest here.
 
     Proof: let S be any set of examples. The weights below the last layer move the logits of example i within the span
     of the weights out of the highest hidden units that are not flat there, of dimension a_i ≤ n_outputs. Give all of
@@ -292,9 +292,9 @@ def rank_ceiling(network: object, inputs: object) -> RankCeiling:
 
     Parameters
     ----------
-    network : as :func:`~capcore.complexity.network.as_network` takes it.
+    network : as :func:`~chapters.shared.complexity.network.as_network` takes it.
 
-    >>> from capcore.complexity import random_network
+    >>> from chapters.shared.complexity import random_network
     >>> net = random_network([2, 5, 1], np.random.default_rng(0), 1.0, 0.5, "tanh")
     >>> x = np.column_stack([np.linspace(-2, 2, 99), np.zeros(99)])
     >>> x[0, 1] = 1.0  # an input that one example has alone: five weights, one output

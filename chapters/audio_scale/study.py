@@ -18,7 +18,6 @@ from tqdm import tqdm
 
 from capcore.allocation import CapacityWarning, allocate
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.constraints import gram_eigenvalues
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.fit import fit_large
@@ -27,6 +26,7 @@ from capcore.large.octave_predictor import ExponentialSequence
 from capcore.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from capcore.validation import positive_integer
+from chapters.gaussian_prediction.study import gram_eigenvalues
 
 REGULAR = ("PowerLaw", "FractionalGaussianNoise", "RationalQuadratic")
 """Families whose target no smaller model reproduces exactly."""

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.complexity.network import Network
-from capcore.complexity.parameter_rank import parameter_rank
-from capcore.spectra import analyse_spectra
+from capcore.spectra import analyse_checkpoint, of_arrays
 from chapters.capacity_vs_expressivity.sets import (
     ITEM_DIM,
     MODELS,
@@ -24,6 +22,8 @@ from chapters.capacity_vs_expressivity.sets import (
     target,
     train_models,
 )
+from chapters.shared.complexity.network import Network
+from chapters.shared.complexity.parameter_rank import parameter_rank
 
 SETTINGS: dict[str, Any] = {
     "models": ["invariant", "invariant + places", "order-aware", "narrow", "linear"],
@@ -129,7 +129,7 @@ def alpha_hat(model: TrainedModel) -> float | None:
     """Σ α log₁₀ λ_max over the weight matrices with at least ten eigenvalues (paper 3, Eq. 3); none without any."""
     parts = [model] if isinstance(model, Network) else [model.items, model.rest]
     weights = [w.T for part in parts for w in part.weights]
-    report = analyse_spectra({f"layer{i}.weight": w for i, w in enumerate(weights)})
+    report = analyse_checkpoint(of_arrays({f"layer{i}.weight": w for i, w in enumerate(weights)}))
     return report.model.sum_alpha_hat if report.model.n_fitted else None
 
 

@@ -16,7 +16,6 @@ from tqdm import tqdm
 
 from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
-from capcore.complexity.parameter_rank import parameter_rank
 from capcore.constraints import ConstraintSpace
 from capcore.optimum import fit
 from capcore.processes import PowerLaw
@@ -24,6 +23,7 @@ from capcore.validation import positive_integer
 from chapters.capacity_vs_expressivity.experiment import SETTINGS as TRAINING
 from chapters.capacity_vs_expressivity.experiment import random_labels, target_data, train_on
 from chapters.capacity_vs_expressivity.sets import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracy
+from chapters.shared.complexity.parameter_rank import parameter_rank
 
 SETTINGS: dict[str, Any] = {
     **{key: TRAINING[key] for key in ("models", "extra_models", "kappa_size", "n_train", "n_test", "seeds")},

@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.stats import chi2
 
-from capcore.complexity.network import Network, as_network
-from capcore.complexity.sets import SetNetwork
 from capcore.validation import finite_array, one_of, positive_integer
+from chapters.shared.complexity.network import Network, as_network
+from chapters.shared.complexity.sets import SetNetwork
 from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 N_ITEMS, ITEM_DIM = 4, 3

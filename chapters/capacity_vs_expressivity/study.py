@@ -92,7 +92,7 @@ class ModelAxes:
     memorisation : its accuracies on random labels.
     fits : target → its accuracies.
     ranks : (trials,) κ, the rank of the parameter Jacobian on data. odd_shares : (trials,) the share of it on functions
-        that see a reordering, :meth:`~capcore.complexity.parameter_rank.ParameterRank.odd_share`.
+        that see a reordering, :meth:`~chapters.shared.complexity.parameter_rank.ParameterRank.odd_share`.
     """
 
     name: str

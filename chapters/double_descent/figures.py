@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from capcore.complexity.effective import ModelComplexity
 from capcore.plotting import CYCLE, MARKERS
+from chapters.double_descent.effective import ModelComplexity
 from chapters.shared.intervals import student_interval
 
 STYLES = ("-", "--", ":", "-.")

@@ -13,9 +13,8 @@ from math import comb
 import numpy as np
 from scipy.optimize import nnls
 
-from capcore.complexity import ModelComplexity, model_complexity
-from capcore.complexity.effective import Sample, least_squares, noise
 from capcore.validation import finite_array, finite_number, positive_integer
+from chapters.double_descent.effective import ModelComplexity, Sample, least_squares, model_complexity, noise
 from chapters.double_descent.study import feature_sample, wrong_digits
 
 CRITERIA = {"squared": 1e-6, "zero-one": 0.01}
@@ -128,7 +127,7 @@ def of_features(
 def as_text(found: ModelComplexity) -> str:
     """The value with its interval where there is one, or the bound that it is.
 
-    >>> from capcore.complexity import complexity_of_errors
+    >>> from chapters.double_descent.effective import complexity_of_errors
     >>> as_text(complexity_of_errors({10: [0.0, 0.0], 20: [1.0, 1.0]}, epsilon=0.1))
     '10'
     """

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.complexity import ModelComplexity, complexity_of_errors
-from capcore.complexity.effective import Procedure, Sample
 from capcore.validation import positive_integer
+from chapters.double_descent.effective import ModelComplexity, Procedure, Sample, complexity_of_errors
 from chapters.double_descent.experiment import (
     digits,
     one_hot,

@@ -19,12 +19,12 @@ from scipy.stats import f as fisher_distribution
 from scipy.stats import ttest_ind
 from tqdm import tqdm
 
-from capcore.complexity import Network, fisher_rao, random_network, sensitivity
-from capcore.complexity.fisher_norm import homogeneous_form
-from capcore.complexity.gradients import output_errors
 from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.effective_complexity.tangents import segment_pieces, tangent_network, uniform_tangents
 from chapters.shared.adam import train
+from chapters.shared.complexity import Network, fisher_rao, random_network, sensitivity
+from chapters.shared.complexity.fisher_norm import homogeneous_form
+from chapters.shared.complexity.gradients import output_errors
 
 SETTINGS: dict[str, Any] = {
     "n_images": 600,

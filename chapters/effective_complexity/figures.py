@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.complexity.activations import Activation
 from capcore.plotting import CYCLE
+from chapters.shared.complexity.activations import Activation
 
 LABELS = {"right": ("true labels", CYCLE[0], "-"), "shuffled": ("shuffled labels", CYCLE[1], "--")}
 """Name, colour and line of networks by the labels that they learn."""

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from capcore.complexity import (
+from capcore.validation import finite_array, one_of, positive_integer
+from chapters.effective_complexity.experiment import PLACES, Factorial
+from chapters.shared.complexity import (
     Network,
     closed_form_fisher_rao,
     fisher_rao,
     random_network,
 )
-from capcore.complexity.fisher_norm import FISHERS, HOMOGENEOUS
-from capcore.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
-from capcore.validation import finite_array, one_of, positive_integer
-from chapters.effective_complexity.experiment import PLACES, Factorial
+from chapters.shared.complexity.fisher_norm import FISHERS, HOMOGENEOUS
+from chapters.shared.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
 from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.shared.numbers import with_error
 from chapters.stored import stored
@@ -124,7 +124,7 @@ def fisher_matrix(
 ) -> np.ndarray:
     """(n_params, n_params) Fisher information, written out: for small networks, and for checking the other routes.
 
-    Parameters in the order of :func:`~capcore.complexity.gradients.point_gradients`; the rest as ``fisher_rao``.
+    Parameters in the order of ``point_gradients``; the rest as ``fisher_rao``.
     """
     logits = net(inputs)
     if one_of(fisher, "fisher", FISHERS) == "empirical":

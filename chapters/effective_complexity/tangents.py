@@ -19,10 +19,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from capcore.complexity import Network, partition_slice, random_network
-from capcore.complexity.activations import Activation, piecewise
-from capcore.complexity.network import as_network, out_of_range
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from chapters.shared.complexity import Network, partition_slice, random_network
+from chapters.shared.complexity.activations import Activation, piecewise
+from chapters.shared.complexity.network import as_network, out_of_range
 
 CURVES = ("logistic", "sigmoid", "tanh")
 COARSEST = float(1 - np.tanh(1))

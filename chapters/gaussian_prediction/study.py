@@ -24,7 +24,7 @@ from scipy.linalg import cholesky, solve, svdvals, toeplitz
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.constraints import ConstraintSpace, gram_eigenvalues
+from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem
 from capcore.processes import AutoRegressive, Process
 from capcore.results import Fit
@@ -194,3 +194,23 @@ def echo_starts(arch: Architecture, seed: int, n_starts: int = 8) -> tuple[list[
     runs = sorted((fit(arch, echo, start="random", rng=each) for each in seeds), key=lambda run: run.loss)
     ends = {"best": runs[0], "worst": runs[-1]}
     return runs, {f"{name}, loss {run.loss:.3f}": allocate(arch, run, echo).per_input for name, run in ends.items()}
+
+
+def gram_eigenvalues(matrix: object) -> np.ndarray:
+    """(n,) eigenvalues of K̃K̃ᵀ, descending: the Λ of paper 1, §4.3, whose Fig. 5, left, draws it.
+
+    Shown for comparison only. The eigenvalues are squares of the singular values of K̃, so what is below √eps of the
+    largest drowns in rounding, and some come out negative (the paper's footnote 7).
+
+    Raises
+    ------
+    ValueError
+        For entries beyond 1e±140, whose squares are no numbers.
+    """
+    array = finite_array(matrix, "matrix", 2)
+    if array.any() and not 1e-140 <= np.abs(array).max() <= 1e140:
+        raise ValueError(
+            f"matrix: found a largest entry of {np.abs(array).max():.1e}, expected one between 1e-140 and 1e140: its "
+            "square leaves double precision. Divide the matrix by a number first."
+        )
+    return np.linalg.eigvalsh(array @ array.T)[::-1]

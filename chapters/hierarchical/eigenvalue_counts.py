@@ -16,11 +16,10 @@ import numpy as np
 
 from capcore.architectures import Hierarchical
 from capcore.architectures.base import Architecture
-from capcore.constraints import gram_eigenvalues
 from capcore.optimum import Problem, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from capcore.validation import finite_array
-from chapters.gaussian_prediction.study import models_by_channels
+from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.lbfgs_sweep import describes
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}

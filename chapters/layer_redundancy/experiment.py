@@ -22,8 +22,8 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.optimum import FitResult, Problem, fit
 from capcore.processes import PowerLaw, Process
-from capcore.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
 from capcore.validation import finite_array, positive_integer
+from chapters.layer_redundancy.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
 
 SETTINGS: dict[str, Any] = {
     "n_layers": 6,
@@ -155,7 +155,7 @@ def freeze_layers(
 ) -> dict[tuple[str, ...], Refits]:
     """Largest redundant set of layers → :class:`Refits` with its layers frozen at ``n_draws`` random values.
 
-    Every layer set of :func:`capcore.redundancy.redundant_layer_sets`; ``n_starts`` as in :func:`refit`.
+    Every layer set of ``redundant_layer_sets``; ``n_starts`` as in :func:`refit`.
     """
     problem = Problem.of(arch, process)
     optimum = fit(arch, problem)

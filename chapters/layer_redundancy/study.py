@@ -12,9 +12,9 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.constraints import ConstraintSpace, chain
 from capcore.processes import FAMILIES, PowerLaw, Process
-from capcore.redundancy import is_redundant
 from capcore.validation import positive_integer
 from chapters.layer_redundancy.experiment import Refits, freeze_single_weights
+from chapters.layer_redundancy.redundancy import is_redundant
 from chapters.shared.survey import Case, case
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.complexity import (
+from chapters.shared.adam import train
+from chapters.shared.complexity import (
     Curves,
     Network,
     SlicePartition,
@@ -27,8 +28,7 @@ from capcore.complexity import (
     segments,
     trace_curves,
 )
-from capcore.complexity.regions import regions_of
-from chapters.shared.adam import train
+from chapters.shared.complexity.regions import regions_of
 
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 SETTINGS: dict[str, Any] = {

@@ -11,8 +11,8 @@ from matplotlib.path import Path
 from matplotlib.ticker import LogLocator
 from scipy.ndimage import distance_transform_edt
 
-from capcore.complexity import SlicePartition
 from capcore.plotting import CYCLE
+from chapters.shared.complexity import SlicePartition
 
 MARKERS = "osD^vP*"
 LINES = ("-", "--", "-.", ":")

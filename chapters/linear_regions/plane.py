@@ -2,7 +2,7 @@
 
 On a plane x = origin + u e₁ + v e₂ a network with 64 inputs is one with two, u and v: its first layer is multiplied by
 the directions, the others stay. Sixteen bits for each weight leave eight kilobytes for a network. The page cuts the
-plane itself, as :func:`~capcore.complexity.slices.partition_slice` does; all counts are those of the rounded network.
+plane itself, as ``partition_slice`` does; all counts are those of the rounded network.
 
 ``python -m chapters run plane_networks`` makes them again, in about a minute on one core.
 """
@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from capcore.complexity import Network, SlicePartition, partition_slice
 from chapters.linear_regions.experiment import LABELS, labels, measures, plane_through, setting, start, three_images
 from chapters.shared.adam import train
+from chapters.shared.complexity import Network, SlicePartition, partition_slice
 
 SETTINGS: dict[str, Any] = {
     "seed": 0,

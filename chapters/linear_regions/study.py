@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from capcore.complexity import (
+from capcore.validation import finite_number
+from chapters.shared.complexity import (
     Curves,
     Network,
     SlicePartition,
@@ -25,10 +26,9 @@ from capcore.complexity import (
     segments,
     trace_curves,
 )
-from capcore.complexity.network import as_network
-from capcore.complexity.regions import regions_of
-from capcore.complexity.trace import Trace
-from capcore.validation import finite_number
+from chapters.shared.complexity.network import as_network
+from chapters.shared.complexity.regions import regions_of
+from chapters.shared.complexity.trace import Trace
 
 
 def expected_boundary_density(network: object, inputs: object, bias_scale: float) -> np.ndarray:

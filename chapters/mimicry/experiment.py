@@ -18,10 +18,10 @@ import optax
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
-from capcore.complexity.curves import segments
-from capcore.complexity.network import Network, as_network
-from capcore.complexity.regions import curve_regions
 from chapters.mimicry.students import answers, scaled_logits
+from chapters.shared.complexity.curves import segments
+from chapters.shared.complexity.network import Network, as_network
+from chapters.shared.complexity.regions import curve_regions
 from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 SETTINGS: dict[str, Any] = {

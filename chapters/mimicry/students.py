@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.complexity.gradients import check_targets, loss_gradients
-from capcore.complexity.network import Network, as_network, random_network
 from capcore.validation import finite_array, one_of, positive_integer
 from chapters.shared.adam import Adam, check_rates, check_runs, stacked, unstacked
+from chapters.shared.complexity.gradients import check_targets, loss_gradients
+from chapters.shared.complexity.network import Network, as_network, random_network
 from chapters.shared.intervals import Interval
 
 LOGITS, HARD, ALONE, FEW = "logits, pool", "hard labels, pool", "labels, labelled alone", "logits, labelled alone"
@@ -208,7 +208,7 @@ def train_students(
 
     Raises ``ValueError`` for networks of different shapes, targets that do not fit, and settings out of range.
 
-    >>> from capcore.complexity import random_network
+    >>> from chapters.shared.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> x, start = rng.normal(size=(40, 2)), random_network([2, 8, 2], rng)
     >>> (found,) = train_students([start], x, x[:, 0] > 0, [rng], n_steps=300, learning_rate=0.02)
@@ -259,7 +259,7 @@ def mimic(
 
     Parameters
     ----------
-    teacher : of two outputs or more, as :func:`~capcore.complexity.network.as_network` takes it, such as a fitted
+    teacher : of two outputs or more, as ``as_network`` takes it, such as a fitted
         ``MLPClassifier``.
     pool : (n, d) points without labels; may hold the labelled ones.
     test : points (m, d), or a pair of them with their labels (m,). They must not be among the others.

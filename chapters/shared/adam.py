@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.complexity.gradients import check_targets, loss_gradients
-from capcore.complexity.network import Network, any_out_of_range
 from capcore.validation import finite_array, finite_number, positive_integer
+from chapters.shared.complexity.gradients import check_targets, loss_gradients
+from chapters.shared.complexity.network import Network, any_out_of_range
 
 DECAYS = (0.9, 0.999)
 """Of the running means of gradients and of squared gradients (Kingma & Ba, 2015)."""
@@ -150,7 +150,7 @@ def train(
     Parameters
     ----------
     networks : list of Network
-        Where the runs start, such as from :func:`~capcore.complexity.network.random_network`.
+        Where the runs start, such as from :func:`~chapters.shared.complexity.network.random_network`.
     inputs : (n, d) array_like
         The same for all runs.
     targets : array_like
@@ -179,7 +179,7 @@ def train(
 
     Examples
     --------
-    >>> from capcore.complexity import random_network
+    >>> from chapters.shared.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> run = train([random_network([1, 8, 1], rng)], [[-1.0], [1.0]], [[1.0], [1.0]], [rng], "squared", 0.02)
     >>> bool(run.losses[-1] < 1e-3 < run.losses[0])

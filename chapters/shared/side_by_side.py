@@ -106,5 +106,5 @@ def train_side_by_side(
 
 
 def as_pairs(layers: Layers, *index: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """One run's layers in double precision, as :func:`~capcore.complexity.network.as_network` reads them."""
+    """One run's layers in double precision, as :func:`~chapters.shared.complexity.network.as_network` reads them."""
     return [(np.asarray(w[index], dtype=float), np.asarray(b[index], dtype=float)) for w, b in layers]

@@ -10,10 +10,10 @@ from itertools import product
 
 import numpy as np
 
-from capcore.spectra.checkpoints import read_checkpoint
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import operator_spectra
 from capcore.spectra.layers import Layer, find_layers
+from capcore.spectra.memory import of_arrays
 from capcore.spectra.options import DensityOptions
 from capcore.validation import finite_array, positive_integer
 
@@ -106,4 +106,4 @@ def bounds_hold(n_kernels: int, rng: np.random.Generator, grid: int = 8) -> bool
 
 
 def _layer(kernel: np.ndarray) -> Layer:
-    return find_layers(read_checkpoint({"kernel": finite_array(kernel, "kernel", 4)})).layers[0]
+    return find_layers(of_arrays({"kernel": finite_array(kernel, "kernel", 4)})).layers[0]

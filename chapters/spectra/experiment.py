@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from capcore.spectra.analysis import analyse_spectra
+from capcore.spectra.analysis import analyse_checkpoint
+from capcore.spectra.memory import of_arrays
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import SpectraReport
 from capcore.validation import finite_number, positive_integer
@@ -163,7 +164,7 @@ def networks(width: int, epochs: int, decay: float, rate: float, seed: int = 0) 
 
 def analysed(weights: Mapping[str, np.ndarray], **options: Any) -> SpectraReport:
     """The report on a network's weights as the chapters take it: layers with at least 32 eigenvalues."""
-    return analyse_spectra(weights, SpectraOptions(DensityOptions(minimum=MINIMUM), **options))
+    return analyse_checkpoint(of_arrays(weights), SpectraOptions(DensityOptions(minimum=MINIMUM), **options))
 
 
 SETTINGS: dict[str, Any] = {

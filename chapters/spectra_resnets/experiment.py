@@ -11,6 +11,7 @@ of shuffled weights, and metrics of the exact operators.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from capcore.spectra.archives import map_file, sha256
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import GramSpectra, gram_spectra
 from capcore.spectra.layers import Layer, find_layers, slices, unfolded
@@ -127,7 +127,11 @@ def run(
     Path(target).parent.mkdir(parents=True, exist_ok=True)
     with Path(target).open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
-    return {"arrays": Path(target).name, "arrays_sha256": sha256(map_file(Path(target))), "networks": networks}
+    return {
+        "arrays": Path(target).name,
+        "arrays_sha256": hashlib.sha256(Path(target).read_bytes()).hexdigest(),
+        "networks": networks,
+    }
 
 
 def _joined(spectra: list[GramSpectra]) -> np.ndarray:
@@ -234,7 +238,7 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         with threadpool_limits(1):
             path = given.output / "resnet_spectra.json"
-            results.save(path, PROG, (run, read_network), SETTINGS, lambda: _run(read, given.output))
+            results.save(path, PROG, (run,), SETTINGS, lambda: _run(read, given.output))
     except CheckpointError as error:
         print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
         return 1

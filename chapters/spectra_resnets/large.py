@@ -94,11 +94,20 @@ def plot_large(table: pd.DataFrame, kind: str, ax: Axes) -> Axes:
         ax.plot(rows["alpha"], heights, marker, color=colour, markersize=4, label=f"{targets} targets")
     ax.axvspan(*RANGE, color="0.93", zorder=0, label="2 to 5")
     ax.set(xscale="log", xlabel="exponent α", ylim=(len(layers) - 0.5, -0.5), title=f"{kind}s")
-    ax.set_yticks(range(len(layers)), [re.sub(r"[a-z]+(\d)\.(\w+)", r"\2 \1", layer) for layer in layers])
+    ax.set_yticks(range(len(layers)), [short(layer) for layer in layers])
     ticks = [2, 3, 5, 10, 20, 50]
     ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
     ax.xaxis.set_minor_formatter("")
     return ax
+
+
+def short(layer: str) -> str:
+    """Its name on an axis.
+
+    >>> short("block1.query"), short("layer2")
+    ('query 1', 'layer 2')
+    """
+    return re.sub(r"^[a-z]+(\d)\.(\w+)", r"\2 \1", re.sub(r"^layer(\d)", r"layer \1", layer))
 
 
 def of_folder(folder: str, n_null: int = 20, n_simulations: int = 200, minimum: int = 50) -> pd.DataFrame:

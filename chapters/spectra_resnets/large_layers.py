@@ -11,8 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from capcore.spectra.analysis import analyse_spectra
-from capcore.spectra.options import DensityOptions, SpectraOptions
+import numpy as np
+
+from capcore.spectra.eigenvalues import gram_spectra
+from capcore.spectra.inference import goodness_of_fit
+from capcore.spectra.noise import layer_generator, null_weights
+from capcore.spectra.power_law import fit_power_law, fit_power_laws
 from chapters.shared.swept import values_of
 from chapters.spectra.experiment import Training, train_network
 from chapters.spectra_resnets.transformer import Transformer, train_transformer
@@ -58,18 +62,31 @@ def one_network(
         weights, train, test = found.weights, found.train_accuracy, found.test_accuracy
     else:
         weights, train, test = train_transformer(Transformer(size, depth), steps, seed, targets == "shuffled")
-    options = SpectraOptions(
-        DensityOptions(minimum=SMALLEST), alternatives=(), null="shuffled", n_null=n_null, n_simulations=n_simulations
-    )
-    rows = analyse_spectra(weights, options).spectra
-    columns = {name: [float(f"{getattr(row, name):.6g}") for row in rows] for name in COLUMNS}
+    large = {name: matrix for name, matrix in weights.items() if min(matrix.shape) >= SMALLEST}
+    rows = [one_layer(name, matrix, n_null, n_simulations) for name, matrix in large.items()]
+    columns = {name: [float(f"{row[name]:.6g}") for row in rows] for name in COLUMNS}
     return {
-        "layers": [row.layer for row in rows],
-        "shapes": [list(weights[row.layer].shape) for row in rows],
+        "layers": list(large),
+        "shapes": [list(matrix.shape) for matrix in large.values()],
         **columns,
         "train": float(f"{train:.4g}"),
         "test": float(f"{test:.4g}"),
     }
+
+
+def one_layer(name: str, weights: np.ndarray, n_null: int, n_simulations: int) -> dict[str, float]:
+    """``COLUMNS`` of one matrix, as ``analyse_spectra`` with a shuffled null gives them.
+
+    >>> list(one_layer("fc", np.random.default_rng(0).normal(size=(32, 40)), 2, 2)) == list(COLUMNS)
+    True
+    """
+    eigenvalues = gram_spectra(weights[None]).eigenvalues[0]
+    fit = fit_power_law(eigenvalues)
+    tested = goodness_of_fit(eigenvalues, layer_generator(0, name, "goodness of fit"), n_simulations=n_simulations)
+    shuffled = [null_weights(weights, "shuffled", seed=0, name=name, draw=draw) for draw in range(n_null)]
+    null = [found.alpha for found in fit_power_laws([gram_spectra(each[None]).eigenvalues[0] for each in shuffled])]
+    values = (fit.alpha, fit.distance, fit.n_tail, tested.p_value, min(null), max(null))
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def run(

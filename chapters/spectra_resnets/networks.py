@@ -185,7 +185,7 @@ def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
     """
     path = Path(path)
     if path.suffix in TORCH:
-        found = archives.sha256(archives.map_file(path))
+        found = archives.sha256(path)
         if found != source.sha256:
             raise CheckpointError(
                 f"{path}: found a file with SHA-256 {found[:12]}…, expected {source.sha256[:12]}…, the one that was "
@@ -352,7 +352,7 @@ def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork
     path = Path(folder or find_registry().parents[1] / "chapters/spectra_resnets" / "results") / NAME
     content = results.load(path)
     values, beside = content["values"], path.with_name(content["values"]["arrays"])
-    if archives.sha256(archives.map_file(beside)) != values["arrays_sha256"]:
+    if hashlib.sha256(beside.read_bytes()).hexdigest() != values["arrays_sha256"]:
         raise results.StaleResultsError(
             f"{beside.name}: found other arrays than {path.name} names, expected those of one run. "
             f"Make both again: {content['command']}"

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra.analysis import analyse_spectra
+from capcore.spectra.analysis import analyse_checkpoint
+from capcore.spectra.memory import of_arrays
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import SpectraReport
 from chapters.spectra.experiment import Training, train_network
@@ -86,8 +87,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
 
 def _analysed(weights: Mapping[str, np.ndarray], settings: Mapping[str, Any], draw: int | None = None) -> SpectraReport:
     null: dict[str, Any] = {} if draw is None else {"null": "shuffled", "draw": draw}
-    return analyse_spectra(
-        weights, SpectraOptions(DensityOptions(minimum=settings["minimum"], **null), alternatives=())
+    return analyse_checkpoint(
+        of_arrays(weights), SpectraOptions(DensityOptions(minimum=settings["minimum"], **null), alternatives=())
     )
 
 

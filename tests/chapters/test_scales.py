@@ -11,8 +11,8 @@ pytest.importorskip("jax")
 pytest.importorskip("optax")
 pytest.importorskip("sklearn")
 
-from capcore.complexity import Network, random_network
 from chapters.mimicry.students import answers, scaled_logits
+from chapters.shared.complexity import Network, random_network
 from tests.any_scale import ORDINARY, at_all_scales, equals, right_or_refused
 
 NETWORK = random_network([3, 6, 5, 4], np.random.default_rng(0), bias_scale=0.3)
@@ -20,7 +20,7 @@ POINTS = np.random.default_rng(1).normal(size=(20, 3))
 TESTED = {"answers", "scaled_logits"}
 THROUGH = {
     "against": "answers",
-    "mean_regions": "curve_regions, in tests/complexity/test_scales.py",
+    "mean_regions": "curve_regions, in tests/chapters/shared/complexity/test_scales.py",
     "tangent": "parameter_rank, there",
     "rank_on_fresh": "parameter_rank, there",
     "alpha_hat": "analyse_spectra, in tests/spectra/test_scales.py",

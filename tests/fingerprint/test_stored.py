@@ -77,8 +77,8 @@ def test_chapters_moved_and_reformatted_make_nothing_stale(tmp_path, monkeypatch
         where = tmp_path / re.sub("^chapters", "rooms", path.relative_to(ROOT).as_posix())
         where.parent.mkdir(parents=True, exist_ok=True)
         where.write_text(re.sub(r"\bchapters\b", "rooms", stripped(path)), "utf8")
-    for path in (ROOT / "capcore").rglob("*.pyi"):
-        shutil.copy(path, tmp_path / path.relative_to(ROOT))
+    for path in [*(ROOT / "capcore").rglob("*.pyi"), *(ROOT / "chapters").rglob("*.pyi")]:
+        shutil.copy(path, tmp_path / re.sub("^chapters", "rooms", path.relative_to(ROOT).as_posix()))
     table = Path("spectra_resnets", "resnet_sources.csv")
     shutil.copy(ROOT / "chapters" / table, tmp_path / "rooms" / table)
     monkeypatch.setattr(essence, "FOLDER", re.compile(essence.FOLDER.pattern.replace("chapters", "rooms")))

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import capcore
+from chapters.shared import complexity
 
-LAZY = [capcore, capcore.architectures, capcore.complexity, capcore.processes, capcore.propagation, capcore.spectra]
+LAZY = [capcore, capcore.architectures, capcore.processes, capcore.propagation, capcore.spectra, complexity]
 
 
 def stub(package):

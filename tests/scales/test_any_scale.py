@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore import allocation, constraints, features, generic, redundancy
+from capcore import allocation, constraints, features, generic
 from capcore import variable_projection as vp
 from tests.scales import laws, process_laws
 
-OTHERS = {"claims", "complexity", "deep", "notebook", "plotting", "propagation", "spectra"}  # not the linear core
+OTHERS = {"claims", "deep", "notebook", "plotting", "propagation", "spectra"}  # not the linear core
 EXPONENTS = (-996, -531, -332, -20, 20, 332, 531, 996)  # of two: 1e±300, 1e±160, 1e±100, 1e±6
 ORDINARY = 20  # up to here nothing may be refused
 
@@ -27,13 +27,6 @@ def capacities(*model_and_process, method):
 
 COUNTS = {
     "generic.exact_rank": lambda arch, w: generic.exact_rank(arch, params=w),
-    "redundancy.exact_jacobian": lambda arch, w: generic.rank_modulo_prime(redundancy.exact_jacobian(arch, w)),
-    "redundancy.marginal_rank": lambda arch, w: redundancy.marginal_rank(arch, "layer 2", w),
-    "redundancy.is_redundant": lambda arch, w: redundancy.is_redundant(arch, "layer 2", w),
-    "redundancy.layer_set_ranks": lambda arch, w: list(redundancy.layer_set_ranks(arch, w).values()),
-    "redundancy.minimal_layer_sets": lambda arch, w: len(redundancy.minimal_layer_sets(arch, w)),
-    "redundancy.redundant_layer_sets": lambda arch, w: len(redundancy.redundant_layer_sets(arch, w)),
-    "redundancy.maximal_redundant_set": lambda arch, w: redundancy.maximal_redundant_set(arch, params=w),
 }
 PENCIL = ("hankel_rank", "hankel_svd", "pencil_poles", "real_poles")
 LAWS = {
@@ -69,7 +62,6 @@ LAWS = {
     "constraints.equilibrate": laws.linear(constraints.equilibrate, 0),
     "constraints.compress_columns": laws.linear(lambda m: constraints.compress_columns(m.T)),
     "constraints.rank_tolerance": laws.linear(lambda m: constraints.rank_tolerance(m.shape, float(m[0, 0]))),
-    "constraints.gram_eigenvalues": laws.linear(lambda m: constraints.gram_eigenvalues(m)[:3], 2),
     "tangent_space.TangentSpace": laws.tangent,
     **dict.fromkeys(("tensor_train.tt_svd", "tensor_train.contract", "tensor_train.widen"), laws.trains),
     **dict.fromkeys(("time_series.estimate_process", "time_series.sieve_bootstrap"), process_laws.series),
@@ -109,7 +101,7 @@ NO_SCALE = {
     ),
     "whole numbers": (
         "generic.ranks_from_below generic.ranks_from_above generic.attainable_ranks generic.tensor_train_dimension "
-        "finite_field.rank_modulo_prime redundancy.parameter_set features.Hermite features.Monomials "
+        "finite_field.rank_modulo_prime features.Hermite features.Monomials "
         "features.PiecewiseLinear features.make_features fourier.fourier_frequencies fourier.mode_frequencies "
         "fourier.fourier_modes"
     ),
@@ -122,7 +114,7 @@ NO_SCALE = {
     "a function of a reader's model, which allocate takes": (
         "own_model.linearised_jax own_model.linearised_torch own_model.as_architecture"
     ),
-    "files": "time_series.load_series sweeps.load_sweep",
+    "files": "time_series.load_series",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
 

@@ -1,6 +1,8 @@
 """Whatever is done to a valid file, reading it succeeds or raises CheckpointError, and takes little memory."""
 
 import io
+import struct
+import time
 import tracemalloc
 
 import numpy as np
@@ -8,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.spectra import CheckpointError, read_checkpoint
+from capcore.spectra import CheckpointError, find_layers, read_checkpoint
+from tests.spectra.corpus import of_names, tensor, torch_zip
 from tests.spectra.crafted import packed, safetensors_bytes
 
 ARRAYS = {"conv": np.ones((2, 3, 3, 3), np.float32), "n": np.arange(4), "bias": np.zeros(2, np.float16)}
@@ -98,6 +101,71 @@ def test_headers_of_the_right_form(header, values, tmp_path_factory):
     assert (
         sum(checkpoint.tensors[name].read().nbytes for name in checkpoint if not checkpoint.tensors[name].unread) <= 80
     )
+
+
+def seeds():
+    """Valid files of every kind that is read, by suffix."""
+    rng = np.random.default_rng(0)
+    quantised = {
+        "fc.weight": rng.integers(-9, 9, (8, 8)).astype("i1"), "fc.weight_scale": np.ones((8, 1), "f4"),
+        "a.qweight": np.ones((1, 8), "i4"), "a.qzeros": np.ones((1, 1), "i4"), "a.scales": np.ones((1, 8), "f4"),
+        "experts.up_blocks": np.ones((2, 2, 1, 16), "u1"), "experts.up_scales": np.ones((2, 2, 1), "u1"),
+        "b.lora_A.weight": np.ones((2, 4)), "b.lora_B.weight": np.ones((3, 2)),
+    }  # fmt: skip
+    buffer = io.BytesIO()
+    np.savez(buffer, **quantised)
+    found = [*FILES.items(), ("quantised.npz", buffer.getvalue()), ("pt", torch_zip(of_names(("w", tensor()))))]
+    found.append(("safetensors.index.json", b'{"weight_map": {"w": "model-1.safetensors"}}'))
+    gguf = b"GGUF" + struct.pack("<IQQ", 3, 1, 1) + struct.pack("<Q3sIQ3s", 3, b"k.a", 8, 3, b"abc")
+    gguf += struct.pack("<Q1sIQQIQ", 1, b"w", 2, 4, 3, 0, 0)
+    found.append(("gguf", gguf.ljust(-(-len(gguf) // 32) * 32, b"\0") + bytes(48)))
+    onnx = b"\x08\x0e: \x12\x01g*\x1b\x08\x02\x08\x02\x10\x01B\x01wJ\x10" + bytes(16) + b"B\x02\x10\x1c"
+    found.append(("onnx", onnx))
+    return found
+
+
+def mutated(data, rng):
+    """The bytes with a few changed, cut out, put in, doubled or moved."""
+    data = bytearray(data)
+    for _ in range(rng.integers(1, 3)):
+        start = int(rng.integers(0, len(data) + 1))
+        stop = start + int(rng.choice([0, 1, 2, 4, 8, 64]))
+        kind = rng.integers(4)
+        word = WORDS[rng.integers(len(WORDS))] if kind else bytes(data[start:stop]) * 2
+        data[start:stop] = rng.bytes(int(rng.integers(0, 9))) if kind == 1 else word
+    return bytes(data[: rng.integers(len(data) + 1)] if rng.integers(4) == 0 else data)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_many_files(n, tmp_path):
+    """Each ends in an answer, of which every tensor can be read, or in a message, in little time and memory."""
+    rng, known, answers, named = np.random.default_rng(n), seeds(), 0, []
+    (tmp_path / "model-1.safetensors").write_bytes(packed({"w": np.ones((3, 3), "f4")}))
+    for i in range(n + len(known)):
+        suffix, data = known[i % len(known)]
+        path = tmp_path / f"model.{suffix}"
+        path.write_bytes(data if i < len(known) else mutated(data, rng))
+        begin = time.process_time()
+        if i == len(known):
+            assert answers >= 6  # all that are whole, without the extras
+            tracemalloc.start()
+        tracemalloc.reset_peak()
+        try:
+            checkpoint = read_checkpoint(path, non_finite="keep")
+            find_layers(checkpoint)
+            for tensor in checkpoint.tensors.values():
+                if not tensor.unread:
+                    assert tensor.read().shape == tensor.shape
+            answers += 1
+        except CheckpointError as error:
+            named.append(str(error))
+        assert i < len(known) or time.process_time() - begin < 2.0  # the first of a kind imports its reader
+        assert tracemalloc.get_traced_memory()[1] < 2 * MEMORY
+        path.unlink()
+    tracemalloc.stop()
+    assert all(message.isprintable() for message in named)
+    assert n / 20 < answers < n
 
 
 @pytest.mark.parametrize("suffix", FILES)

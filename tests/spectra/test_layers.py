@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, find_layers, read_checkpoint
+from capcore.spectra import (
+    Checkpoint,
+    CheckpointError,
+    DensityOptions,
+    SpectraOptions,
+    Tensor,
+    analyse_spectra,
+    find_layers,
+    layer_densities,
+    read_checkpoint,
+)
 from tests.strategies import all_of
 
 
@@ -136,3 +146,64 @@ def test_a_listed_type_is_named(tmp_path):
     assert "Quantised" in skipped.reason
     with pytest.raises(CheckpointError, match="float8_e4m3"):
         checkpoint["w"]
+
+
+def test_experts_are_a_stack_of_matrices(rng):
+    """(n, out, in) under a name of experts: n spectra, or one of all; each equal to that of its matrix alone."""
+    stored = rng.normal(size=(5, 12, 30)).astype("f4")
+    source = {"mlp.experts.down_proj": stored, "mlp.experts.down_proj_bias": stored[..., 0]}
+    (layer,) = layers_of(source).layers
+    assert (layer.kind, layer.shape, layer.groups, layer.is_convolution) == ("stack", (1, 12, 30, 5), 1, False)
+    np.testing.assert_array_equal(layer.weights()[0, ..., 3], stored[3])
+    alone = {
+        name: row.alpha
+        for name, row in zip("abcde", analyse_spectra(dict(zip("abcde", stored, strict=True))).spectra, strict=True)
+    }
+    rows = analyse_spectra(source).spectra
+    assert [row.name for row in rows] == [f"mlp.experts.down_proj[{i}]" for i in range(5)]
+    assert [row.alpha for row in rows] == [*alone.values()]
+    for view in ("pooled", "unfolded", "operator"):
+        options = DensityOptions(view, grid=8 if view == "operator" else None)
+        (row,) = analyse_spectra(source, SpectraOptions(options)).spectra
+        assert (row.n, row.n_matrices, row.rows, row.columns) == (60, 5, 12, 30)
+    (other,) = layers_of(source, transposed=["*proj"]).layers
+    assert other.shape == (1, 30, 12, 5)
+    np.testing.assert_array_equal(other.matrix(2), stored[2].T)
+    np.testing.assert_array_equal(other.weights()[0, ..., 2], stored[2].T)
+
+
+def test_a_stack_is_read_one_matrix_at_a_time_and_says_which_is_bad(rng):
+    stored = rng.normal(size=(3, 12, 30))
+    stored[1, 0, 0] = np.nan
+    read = []
+    tensor = Tensor("w", "float32", stored.shape, None, one=lambda i: read.append(i) or stored[i].astype("f4"))
+    layer = find_layers(Checkpoint("x", "x", "0", 0, {"w": tensor}), kinds={"w": "stack"}).layers[0]
+    options = DensityOptions()
+    found = layer_densities(layer, options)
+    assert [density.name for density in found] == ["w[0]", "w[2]"] and read == [0, 1, 2]
+    assert [(part.name, part.reason) for part in found.skipped] == [("w[1]", "1 weights are NaN or infinite.")]
+    pooled = layer_densities(layer, DensityOptions("pooled"))
+    assert not len(pooled) and "1 of its matrices" in pooled.skipped[0].reason
+
+
+def test_what_may_be_weights_and_is_not_read_is_told_apart():
+    """Of tensors that are no layers: quantised matrices, not biases, counters, positions, masks and scales."""
+    codes = np.ones((4, 4), "i1")
+    arrays = {
+        **{name: codes.astype(name) for name in ("int8", "uint8", "int32", "int64", "bool", "complex64")},
+        "packed.weight": np.ones((32, 1), np.uint8),
+        "position_ids": np.ones((1, 9), np.int32),
+        "attn.bias": np.tril(np.ones((1, 1, 4, 4), "f4")),
+        "A_log": np.ones((4, 4)),
+        "rnn.bias": np.ones((2, 4)),
+        "six": np.ones((2,) * 6),
+        "tied": np.ones((3, 3)),
+    }
+    arrays["again"] = arrays["tied"]
+    found = layers_of(arrays)
+    assert [layer.name for layer in found.layers] == ["tied"]
+    named = {skipped.name for skipped in found.skipped if skipped.weights}
+    assert named == {"int8", "uint8", "int32", "complex64", "packed.weight", "six"}
+    assert {skipped.name: skipped.reason for skipped in found.skipped}["again"].startswith("The same weights as 'tied'")
+    left_out = layers_of(arrays, kinds={"int8": "skip"})
+    assert not any(skipped.weights for skipped in left_out.skipped if skipped.name == "int8")

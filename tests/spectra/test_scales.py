@@ -157,7 +157,8 @@ SIGMAS = {
 SINGLE = {"weightwatcher_details": watched}
 NEVER_REFUSED = {"fit_power_law", "fit_power_laws", "hill_table", "spectrum_norms", "log_alpha_norm", "analyse_spectra"}
 EXEMPT = {
-    **dict.fromkeys(("read_checkpoint", "read_folder"), "reads files"),
+    **dict.fromkeys(("read_checkpoint", "read_folder", "of_arrays"), "reads weights"),
+    "analyse_checkpoint": "is what analyse_spectra calls",
     **dict.fromkeys(("find_layers", "layer_generator"), "takes names and shapes"),
     **dict.fromkeys(("model_metrics", "compare_spectra", "weightwatcher_summary"), "takes tables of metrics"),
 }

@@ -10,7 +10,8 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, read_checkpoint
+from capcore.spectra import CheckpointError, find_layers, read_checkpoint
+from capcore.spectra.tensors import NoWeightsError
 from capcore.spectra.torch_files import read_torch
 from tests.spectra.test_archives import Hostile
 from tests.strategies import all_of
@@ -61,10 +62,11 @@ def test_weights_only_is_asked_for(file, stub):
 
     def load(path, **options):
         asked.update(options)
-        return {}
+        return {"none": 1}
 
     stub("2.13.0+cpu", load)
-    assert len(read_torch(file)) == 0
+    with pytest.raises(NoWeightsError, match="no tensors among"):
+        read_torch(file)
     assert asked == {"map_location": "cpu", "weights_only": True}
 
 
@@ -177,3 +179,76 @@ def test_cut_files(torch, tmp_path, legacy):
 def test_tensors_in_memory(torch):
     weights = {"w": torch.ones(2, 2, requires_grad=True), "h": torch.ones(2, dtype=torch.bfloat16)}
     assert read_checkpoint(weights)["w"].tolist() == [[1, 1], [1, 1]]
+
+
+def test_large_files_are_read_tensor_by_tensor(torch, tmp_path, monkeypatch):
+    """Above a size no values are loaded with the file, and each tensor comes from its bytes: the same as otherwise."""
+    w = torch.arange(600.0).reshape(20, 30)
+    weights = {"w": w, "t": w.T, "part": w[3:9, 4:8], "tied": w, "h": w.bfloat16(), "f8": w.to(torch.float8_e5m2)}
+    weights |= {"stack": torch.rand(3, 4, 5), "n": torch.arange(3), "empty": torch.ones(0, 3), "one": torch.tensor(2.0)}
+    torch.save({"state_dict": weights}, tmp_path / "a.pth")
+    small = read_checkpoint(tmp_path / "a.pth")
+    monkeypatch.setattr("capcore.spectra.torch_files.LARGE", 0)
+    large = read_checkpoint(tmp_path / "a.pth")
+    assert {*large} == {*small} == {*weights}
+    for name, tensor in large.tensors.items():
+        assert (tensor.dtype, tensor.shape, tensor.aside) == (
+            small.tensors[name].dtype, small.tensors[name].shape, small.tensors[name].aside
+        )  # fmt: skip
+        np.testing.assert_array_equal(tensor.values(), small.tensors[name].values())
+    np.testing.assert_array_equal(large.tensors["stack"].read_one(1), weights["stack"][1])
+    assert large.tensors["tied"].aside.startswith("The same weights as 'w'")
+    (tmp_path / "a.pth").write_bytes((tmp_path / "a.pth").read_bytes()[:2000])
+    with pytest.raises(CheckpointError, match="changed while it was read"):
+        large["w"]
+
+
+def test_shared_containers_are_not_multiplied(torch, tmp_path):
+    """Thirty mappings, each twice in the next, are 2^30 entries in two kilobytes."""
+    inner = {"w": torch.ones(2, 2)}
+    for _ in range(30):
+        inner = {"a": inner, "b": inner}
+    torch.save({"state_dict": inner}, tmp_path / "laughs.pt")
+    with pytest.raises(CheckpointError, match="more than 1048576 entries"):
+        read_checkpoint(tmp_path / "laughs.pt")
+
+
+def test_tensors_without_plain_values_are_named(torch, tmp_path, recwarn):
+    odd = {"meta": torch.ones(3, 3, device="meta"), "sparse": torch.eye(3).to_sparse_csr(), "w": torch.ones(12, 12)}
+    odd |= {"negative": torch._neg_view(torch.ones(12, 13)), "complex": torch.ones(3, 3, dtype=torch.complex64)}
+    torch.save(odd, tmp_path / "odd.pt")
+    recwarn.clear()
+    found = find_layers(read_checkpoint(tmp_path / "odd.pt"))
+    assert [layer.name for layer in found.layers] == ["w", "negative"]
+    assert {skipped.name for skipped in found.skipped if skipped.weights} == {"meta", "sparse", "complex"}
+    np.testing.assert_array_equal(found.layers[1].weights(), -np.ones((1, 12, 13)))
+    assert not recwarn.list
+
+
+def test_the_key_of_the_weights_is_named(torch, tmp_path):
+    torch.save({"ema": {"w": torch.ones(2, 2)}, "step": 3}, tmp_path / "a.pt")
+    with pytest.raises(CheckpointError, match=all_of(["'ema'", "key='ema'", "--key ema"])):
+        read_checkpoint(tmp_path / "a.pt")
+
+
+def test_torchscript_is_refused_before_it_is_opened(torch, tmp_path, recwarn):
+    with zipfile.ZipFile(tmp_path / "a.pt", "w") as archive:
+        archive.writestr("a/code/__torch__.py", "import os")
+        archive.writestr("a/data.pkl", b"x")
+    with pytest.raises(CheckpointError, match="TorchScript"):
+        read_checkpoint(tmp_path / "a.pt")
+    assert not recwarn.list
+
+
+def test_a_module_is_its_state(torch):
+    module = torch.nn.Sequential(torch.nn.Linear(20, 12), torch.nn.Linear(12, 20, bias=False))
+    module[1].weight = torch.nn.Parameter(module[0].weight.T)
+    found = read_checkpoint(module)
+    assert [*found] == ["0.weight", "0.bias", "1.weight"]
+    np.testing.assert_array_equal(found["0.weight"], module[0].weight.detach().numpy())
+    tied = torch.nn.ModuleDict({"a": module[0], "b": module[0]})
+    asides = [tensor.aside for tensor in read_checkpoint(tied).tensors.values()]
+    assert [bool(aside) for aside in asides] == [False, False, True, True]
+    assert (
+        read_checkpoint(module).sha256 == read_checkpoint({k: v.numpy() for k, v in module.state_dict().items()}).sha256
+    )

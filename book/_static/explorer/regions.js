@@ -1,7 +1,7 @@
 // Regions along training: a plane through three images, cut into the polygons on which a network is affine, by epoch.
 //
 // Data: the stored result "plane_networks" (chapters/linear_regions/plane.py): networks of two inputs, in 16 bits. The
-// plane is cut here, as capcore.complexity.slices.partition_slice does.
+// plane is cut here, as chapters.shared.complexity.slices.partition_slice does.
 "use strict";
 (() => {
   const KINDS = { right: "true labels", shuffled: "shuffled labels" };

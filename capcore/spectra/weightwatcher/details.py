@@ -5,15 +5,16 @@ Which tensors it takes for layers, what matrices it makes of them, and every col
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from capcore.large.leverage import in_threads
 from capcore.spectra.singular_values import LARGE, large_singular_values
-from capcore.spectra.tensors import Checkpoint
+from capcore.spectra.tensors import Checkpoint, NonFiniteError
 from capcore.spectra.weightwatcher.fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
 from capcore.validation import positive_integer
 
@@ -70,17 +71,8 @@ def weightwatcher_details(
     """
     import pandas as pd
 
-    tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
-    weights = {name: tensor for name, tensor in tensors.items() if name.endswith(".weight")}
-
-    def of_layer(item: tuple[str, Any]) -> list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]:
-        return list(_parts(item[0].removesuffix(".weight"), item[1], pool))
-
-    parallel = positive_integer(workers, "workers") > 1
-    found = in_threads(of_layer, weights.items(), workers) if parallel else map(of_layer, weights.items())
-    parts = [part for layer in found for part in layer]
-    fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
-    return pd.DataFrame([_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)])
+    table = preset_table(checkpoint, pool=pool, mp_fit=mp_fit, workers=workers, refuse=True)
+    return pd.DataFrame(table.rows)
 
 
 def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
@@ -91,6 +83,70 @@ def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
     ['alpha', 'alpha_weighted', 'log_alpha_norm']
     """
     return {name: float(details[name].mean()) for name in AVERAGED if name in details}
+
+
+_Parts: TypeAlias = "list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]"
+
+
+@dataclass(frozen=True)
+class PresetTable:
+    """Rows of ``details`` as mappings, and weights that are in none of them: name → reason."""
+
+    rows: Sequence[Mapping[str, Any]]
+    left_out: Mapping[str, str]
+
+
+def averages(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """:func:`weightwatcher_summary` of rows."""
+    found = {}
+    for name in AVERAGED:
+        values = [float(row[name]) for row in rows if name in row]
+        if values:
+            with np.errstate(invalid="ignore"):
+                kept = [value for value in values if not math.isnan(value)]
+                found[name] = float(np.mean(kept)) if kept else math.nan
+    return found
+
+
+def preset_table(
+    checkpoint: Checkpoint | Mapping[str, np.ndarray],
+    *,
+    pool: bool = True,
+    mp_fit: bool = False,
+    workers: int = 1,
+    refuse: bool = False,
+    bar: Callable[[Iterable[_Parts]], Iterable[_Parts]] = iter,
+) -> PresetTable:
+    """The :class:`PresetTable` of a checkpoint; a layer that cannot be read is left out, or with ``refuse`` raises.
+
+    bar : wraps what goes over the layers, such as a progress bar.
+    """
+    tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
+    weights = {name: tensor for name, tensor in tensors.items() if name.endswith(".weight")}
+    left_out: dict[str, str] = {}
+
+    def of_layer(item: tuple[str, Any]) -> _Parts:
+        try:
+            found = list(_parts(item[0].removesuffix(".weight"), item[1], pool))
+            if not found and sum(length > 1 for length in item[1].shape) > 1:
+                left_out[item[0]] = "Too few or too many eigenvalues, too long a side, or not of two or four axes."
+            return found
+        except NonFiniteError:
+            raise
+        except Exception as error:
+            if refuse:
+                raise
+            left_out[item[0]] = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            return []
+
+    parallel = positive_integer(workers, "workers") > 1
+    found = in_threads(of_layer, weights.items(), workers) if parallel else map(of_layer, weights.items())
+    parts = [part for layer in bar(found) for part in layer]
+    fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
+    for name, tensor in tensors.items():
+        if name not in weights and len(tensor.shape) > 1 and getattr(tensor, "is_real", True):
+            left_out[name] = "Its name does not end in .weight."
+    return PresetTable([_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)], left_out)
 
 
 def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices | None:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import Network
 from chapters.along_training import experiment
 from chapters.along_training.experiment import KINDS, SETTINGS, Stored
+from chapters.shared.complexity import Network
 
 pytest.importorskip("sklearn")
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.complexity import Network, parameter_jacobian, parameter_rank, random_network
 from capcore.finite_field import PRIME, rank_modulo_prime, residues
 from chapters.along_training.experiment import places
 from chapters.along_training.ranks import (
@@ -15,6 +14,7 @@ from chapters.along_training.ranks import (
     rank_bound_on_data,
     rank_ceiling,
 )
+from chapters.shared.complexity import Network, parameter_jacobian, parameter_rank, random_network
 from tests.chapters.along_training.test_data_rank_bound import ACTIVATIONS, WIDTHS, awkward, with_odd_units
 from tests.strategies import seeds
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import fisher_rao
 from chapters.along_training import study
 from chapters.along_training.experiment import KINDS, SETTINGS, Stored, places, table
 from chapters.effective_complexity.experiment import fit, trained
+from chapters.shared.complexity import fisher_rao
 from chapters.shared.ranks import spearman
 
 NAMES = list(study.RELU)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.complexity import Network, parameter_rank, random_network, rank_bound
 from chapters.along_training.ranks import rank_bound_on_data, without_common_shift
+from chapters.shared.complexity import Network, parameter_rank, random_network, rank_bound
 from tests.strategies import seeds
 
 WIDTHS = st.lists(st.integers(1, 5), min_size=2, max_size=4)

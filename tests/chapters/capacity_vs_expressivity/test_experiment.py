@@ -8,9 +8,9 @@ pytest.importorskip("jax")
 import jax
 import jax.numpy as jnp
 
-from capcore.complexity import parameter_jacobian
 from chapters.capacity_vs_expressivity import experiment
 from chapters.capacity_vs_expressivity.sets import MODELS, accuracy, train_models
+from chapters.shared.complexity import parameter_jacobian
 
 pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
 OPTIONS = {"learning_rates": [0.05], "n_steps": 400, "batch_size": 16}

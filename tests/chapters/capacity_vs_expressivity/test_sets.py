@@ -7,9 +7,9 @@ pytest.importorskip("jax")
 
 from hypothesis import given
 
-from capcore.complexity import SetNetwork, random_network
-from capcore.complexity.sets import orbit_indices
 from chapters.capacity_vs_expressivity.sets import TARGETS, closed_under_exchange, target, with_places
+from chapters.shared.complexity import SetNetwork, random_network
+from chapters.shared.complexity.sets import orbit_indices
 from tests.strategies import seeds
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import complexity_of_errors
 from chapters.double_descent import figures as draw
+from chapters.double_descent.effective import complexity_of_errors
 
 FOUND = complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.1], 40: [0.3, 0.5]}, epsilon=0.1)
 ALL = complexity_of_errors({10: [0.0, 0.0], 20: [0.0, 0.0]}, epsilon=0.1)

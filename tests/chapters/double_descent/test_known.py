@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from capcore.complexity import complexity_of_errors
-from capcore.complexity.effective import model_complexity
 from chapters.double_descent import known
+from chapters.double_descent.effective import complexity_of_errors, model_complexity
 from chapters.double_descent.known import (
     not_separable,
     random_dichotomies,

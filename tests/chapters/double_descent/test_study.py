@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity import model_complexity
-from capcore.complexity.effective import least_squares
 from chapters.double_descent import experiment, study
+from chapters.double_descent.effective import least_squares, model_complexity
 from tests.strategies import seeds
 
 

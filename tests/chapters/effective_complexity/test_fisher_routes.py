@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity import fisher_norm as fr
 from chapters.effective_complexity.study import explicit, fisher_matrix, parameter_vector, rescaled_units
-from tests.complexity.test_fisher_norm import case, options
+from chapters.shared.complexity import fisher_norm as fr
+from tests.chapters.shared.complexity.test_fisher_norm import case, options
 from tests.strategies import seeds
 
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from capcore.complexity import sensitivity
 from chapters.effective_complexity.experiment import midpoints, shuffled_features, uniform_box
-from tests.complexity.test_input_jacobian import case
+from chapters.shared.complexity import sensitivity
+from tests.chapters.shared.complexity.test_input_jacobian import case
 from tests.strategies import seeds
 
 

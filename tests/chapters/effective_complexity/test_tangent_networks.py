@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity import curve_regions, random_network, segments
 from chapters.effective_complexity.tangents import (
     segment_knots,
     segment_pieces,
     tangent_network,
     uniform_tangents,
 )
+from chapters.shared.complexity import curve_regions, random_network, segments
 from tests.strategies import seeds
 
 

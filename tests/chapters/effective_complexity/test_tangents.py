@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from capcore.complexity import Network, partition_slice, random_network
 from chapters.effective_complexity.tangents import (
     COARSEST,
     curve_complexity,
@@ -16,6 +15,7 @@ from chapters.effective_complexity.tangents import (
     restricted,
     tangent_activation,
 )
+from chapters.shared.complexity import Network, partition_slice, random_network
 
 Z = np.linspace(-12, 12, 24_001)
 CURVE = {"tanh": np.tanh, "logistic": expit, "sigmoid": expit}

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.constraints import gram_eigenvalues
 from capcore.optimum import Problem
 from capcore.processes import PowerLaw
-from chapters.gaussian_prediction.study import models_by_channels
+from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.eigenvalue_counts import (
     SETTINGS,
     count_above_noise,

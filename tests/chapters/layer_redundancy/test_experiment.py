@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore import Frozen, Hierarchical, PowerLaw, Problem, Recurrent, fit, is_redundant
+from capcore import Frozen, Hierarchical, PowerLaw, Problem, Recurrent, fit
 from chapters.layer_redundancy import experiment, study
 from chapters.layer_redundancy.experiment import SETTINGS, run
+from chapters.layer_redundancy.redundancy import is_redundant
 from chapters.layer_redundancy.study import compare_subsets
 from chapters.stored import stored
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import curve_regions
 from chapters.linear_regions import experiment
+from chapters.shared.complexity import curve_regions
 from chapters.stored import stored
 
 pytest.importorskip("jax")  # capcore.deep, which holds the digits, asks for the extra

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.path import Path
 
-from capcore.complexity import random_network
 from chapters.linear_regions import experiment, plane
+from chapters.shared.complexity import random_network
 from chapters.stored import path_of, stored
 
 pytest.importorskip("jax")  # capcore.deep, which holds the digits, asks for the extra

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import (
+from chapters.linear_regions import study
+from chapters.linear_regions.study import ball_points, expected_boundary_density, spherical_lengths
+from chapters.shared.complexity import (
     Network,
     boundary_density,
     ellipse,
@@ -14,8 +16,6 @@ from capcore.complexity import (
     segments,
     trace_curves,
 )
-from chapters.linear_regions import study
-from chapters.linear_regions.study import ball_points, expected_boundary_density, spherical_lengths
 
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 

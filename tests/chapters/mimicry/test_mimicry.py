@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import Network, random_network
 from chapters.mimicry.students import ALONE, FEW, HARD, LOGITS, Arm, Mimicry, mimic
+from chapters.shared.complexity import Network, random_network
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 2))

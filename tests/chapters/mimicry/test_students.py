@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.complexity import Network, random_network
-from capcore.complexity.gradients import loss_gradients
 from chapters.mimicry.students import answers, matched_width, scaled_logits, train_students
+from chapters.shared.complexity import Network, random_network
+from chapters.shared.complexity.gradients import loss_gradients
 from tests.strategies import seeds
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import Network, random_network
-from capcore.complexity.gradients import loss_gradients
 from chapters.shared.adam import train
+from chapters.shared.complexity import Network, random_network
+from chapters.shared.complexity.gradients import loss_gradients
 
 RNG = np.random.default_rng(0)
 INPUTS, LABELS = RNG.normal(size=(30, 3)), RNG.integers(0, 3, 30)

@@ -8,9 +8,9 @@ pytest.importorskip("jax")
 import jax
 import jax.numpy as jnp
 
-from capcore.complexity.network import as_network
 from chapters.mimicry import experiment
 from chapters.mimicry.experiment import against, mean_regions, random_labels, train_student
+from chapters.shared.complexity.network import as_network
 from chapters.shared.side_by_side import train_side_by_side
 
 pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed

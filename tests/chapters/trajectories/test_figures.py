@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from capcore.complexity import Network, partition_slice
 from chapters.linear_regions.figures import plot_counts, plot_partition, plot_training
+from chapters.shared.complexity import Network, partition_slice
 from chapters.trajectories.figures import plot_by_layer
 
 

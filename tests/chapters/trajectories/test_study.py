@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from capcore.complexity import layer_lengths, random_network, segments, trace_curves
+from chapters.shared.complexity import layer_lengths, random_network, segments, trace_curves
 from chapters.trajectories import study
 from chapters.trajectories.study import expected_length_gain
 

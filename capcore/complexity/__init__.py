@@ -1,9 +1,0 @@
-"""Effective complexity of trained networks: measures of what a network does, not of what it could do (slides, note).
-
-A network is a list of weights and biases, or any object with ``coefs_`` and ``intercepts_``
-(:mod:`capcore.complexity.network`).
-"""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

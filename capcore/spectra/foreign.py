@@ -1,0 +1,144 @@
+"""ONNX and GGUF through their own packages, which are extras: imported where such a file is read.
+
+Quantised weights of GGUF are dequantised by ``gguf``'s own function. Bytes of tensors are read as those of other files
+are, piece by piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from capcore.spectra.archives import File, Guarded
+from capcore.spectra.memory import QUANTISED
+from capcore.spectra.safetensors import bfloat16
+from capcore.spectra.tensors import DAMAGED, Checkpoint, CheckpointError, Tensor, checked_name, checked_shape, shown
+
+ONNX_TYPES = {
+    1: "float32",
+    2: "uint8",
+    3: "int8",
+    4: "uint16",
+    5: "int16",
+    6: "int32",
+    7: "int64",
+    9: "bool",
+    10: "float16",
+    11: "float64",
+    12: "uint32",
+    13: "uint64",
+}
+"""Types of ONNX's that NumPy has. 16 is bfloat16."""
+
+
+def read_onnx(path: str | Path) -> Checkpoint:
+    """Initialisers and constants of an ONNX model by name, also those in files beside it. Needs the package ``onnx``.
+
+    Raises ``CheckpointError`` for files that are damaged or point elsewhere.
+    """
+    file, onnx = File(path), _package(Path(path), "onnx")
+    with Guarded(str(path)):
+        graph = onnx.load(str(path), load_external_data=False).graph
+        found = [(each.name, each) for each in graph.initializer]
+        found += [
+            (node.output[0], attribute.t)
+            for node in graph.node
+            for attribute in node.attribute
+            if node.op_type == "Constant" and attribute.name == "value"
+        ]
+        tensors: dict[str, Tensor] = {}
+        files = {file.path.name: file}
+        for name, entry in found:
+            if checked_name(name, str(path)) in tensors:
+                raise CheckpointError(f"{path}: found two tensors {name!r}, expected one. {DAMAGED}")
+            tensors[name] = _onnx_tensor(onnx, files, file.path, name, entry)
+
+    def digest(step: Callable[[int], object]) -> dict[str, str]:
+        return {name: value for each in files.values() for name, value in each.digest(step).items()}
+
+    return Checkpoint(shown(file.path.name), "onnx", digest, sum(each.size for each in files.values()), tensors)
+
+
+def _onnx_tensor(onnx: Any, files: dict[str, File], path: Path, name: str, entry: Any) -> Tensor:
+    where, shape = f"{path}: {name!r}", checked_shape(list(entry.dims), f"{path}: {name!r}")
+    brain = entry.data_type == 16
+    dtype = "bfloat16" if brain else ONNX_TYPES.get(entry.data_type, "")
+    if not dtype:
+        kind = onnx.TensorProto.DataType.Name(entry.data_type).lower()
+        return Tensor(name, kind.replace("float8e", "float8_e"), shape, lambda: np.zeros(0), QUANTISED)
+    size = int(np.prod(shape, dtype=object)) * (2 if brain else np.dtype(dtype).itemsize)
+    beside = {each.key: each.value for each in entry.external_data}
+    if entry.data_location == onnx.TensorProto.EXTERNAL:
+        location = beside.get("location", "")
+        if Path(location).name != location or not location.isprintable():
+            raise CheckpointError(f"{where}: found its values in {location!r}, expected a file beside the model.")
+        file = files.setdefault(location, File(path.parent / location)) if location else files[path.name]
+        begin = int(beside.get("offset", 0))
+        if begin < 0 or begin + size > file.size or int(beside.get("length", size)) != size:
+            raise CheckpointError(f"{where}: found {beside}, expected {size} bytes within {file.size}. {DAMAGED}")
+
+    def values() -> np.ndarray:
+        if entry.data_location != onnx.TensorProto.EXTERNAL:
+            with Guarded(where):
+                return np.asarray(onnx.numpy_helper.to_array(entry), "f4" if brain else dtype).reshape(shape)
+        raw = file.read(begin, begin + size)
+        return (bfloat16(raw.view("<u2")) if brain else raw.view(dtype)).reshape(shape)
+
+    return Tensor(name, dtype, shape, values)
+
+
+def read_gguf(path: str | Path) -> Checkpoint:
+    """Tensors of a GGUF file by name, (out, in) as PyTorch has them. Needs the package ``gguf``.
+
+    Raises ``CheckpointError`` for files that are damaged.
+    """
+    file, gguf = File(path), _package(Path(path), "gguf")
+
+    class Reader(gguf.GGUFReader):  # type: ignore[name-defined]
+        """Which does not go on beyond the end of the file, however long a list is said to be."""
+
+        def _get(self, offset: Any, dtype: Any, count: Any = 1, override_order: Any = None) -> Any:
+            if int(offset) + int(count) * np.dtype(dtype).itemsize > file.size:
+                raise ValueError("a list or text that is longer than the file")
+            return super()._get(offset, dtype, int(count), override_order)
+
+    tensors: dict[str, Tensor] = {}
+    with Guarded(str(path)):
+        for each in Reader(str(path)).tensors:
+            name = checked_name(each.name, str(path))
+            shape = checked_shape([int(length) for length in reversed(each.shape)], f"{path}: {name!r}")
+            tensors[name] = _gguf_tensor(gguf, file, name, shape, each)
+    return Checkpoint(shown(file.path.name), "gguf", file.digest, file.size, tensors)
+
+
+def _gguf_tensor(gguf: Any, file: File, name: str, shape: tuple[int, ...], entry: Any) -> Tensor:
+    kind, begin, n_bytes = entry.tensor_type, int(entry.data_offset), int(entry.n_bytes)
+    plain = {"F32": "float32", "F16": "float16", "F64": "float64", "I8": "int8", "I16": "int16", "I32": "int32"}
+    dtype, first = plain.get(kind.name), shape[0] if shape else 1
+
+    def part(at: int, size: int, form: tuple[int, ...]) -> np.ndarray:
+        raw = file.read(at, at + size)
+        if dtype:
+            return raw.view(dtype).reshape(form)
+        with Guarded(f"{file.path}: {name!r}"):
+            return gguf.quants.dequantize(raw.reshape(*form[:-1], -1), kind).reshape(form)
+
+    return Tensor(
+        name,
+        dtype or ("bfloat16" if kind.name == "BF16" else "float32"),
+        shape,
+        lambda: part(begin, n_bytes, shape),
+        stored="" if dtype or kind.name == "BF16" else f"GGUF {kind.name}",
+        one=(lambda i: part(begin + i * (n_bytes // first), n_bytes // first, shape[1:])) if len(shape) > 2 else None,
+    )
+
+
+def _package(path: Path, name: str) -> Any:
+    if find_spec(name) is None:
+        raise CheckpointError(f"{path}: found no package {name}, expected it for such a file: pip install {name}.")
+    return import_module(name)

@@ -1,0 +1,306 @@
+"""A network layer by layer, on threads or on a Dask cluster; and what a command adds to the metrics of each layer.
+
+Draws of shuffled weights give the range of α and, as their spikes beyond a bulk of noise, correlation traps: large
+single weights, which shuffling does not remove (Martin and Mahoney count them with ``randomize=True``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.spectra.adapters import lora_products
+from capcore.spectra.alternatives import compare_tails
+from capcore.spectra.analysis import PACKAGES, analyse_layer, levelled
+from capcore.spectra.checkpoints import read_checkpoint, read_folder
+from capcore.spectra.densities import Density, layer_densities, matrices_of
+from capcore.spectra.layers import Layer, Skipped
+from capcore.spectra.metrics import SpectrumMetrics, fit_tails
+from capcore.spectra.models import model_metrics
+from capcore.spectra.noise import fit_bulk
+from capcore.spectra.options import SpectraOptions
+from capcore.spectra.report import Source, SpectraReport
+from capcore.spectra.tensors import Checkpoint, CheckpointError, NonFiniteError, Tensor, shown
+
+NAN = float("nan")
+FEW, NO = 2**28, 2**33
+"""Multiplications of one spectrum from which a default takes two draws of the null, and none."""
+LONGEST = 8192  # eigenvalues whose interval a default computes
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is computed beside the metrics.
+
+    ``draws_given``, ``resamples_given`` : whether numbers of draws and resamples hold for layers of every size.
+    ``truncated`` : the exponents of the truncated power law, too. ``traceback`` : raise what is unexpected.
+    """
+
+    draws_given: bool = True
+    resamples_given: bool = True
+    truncated: bool = False
+    traceback: bool = False
+
+
+@dataclass(frozen=True)
+class LayerResult:
+    """Metrics, densities and what is skipped of a layer; ``beside``: name of the spectrum → further columns."""
+
+    rows: Sequence[SpectrumMetrics] = ()
+    densities: Sequence[Density] = ()
+    skipped: Sequence[Skipped] = ()
+    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Where a network is, for this process or another one: a path, which of a folder, and how to read it."""
+
+    path: str
+    name: str | None = None
+    base: str | None = None
+    key: str | None = None
+    non_finite: str = "refuse"
+
+    def open(self) -> Checkpoint:
+        """The checkpoint; with a base the difference from it."""
+        read = partial(read_checkpoint, key=self.key, non_finite=self.non_finite)
+        if self.name is None:
+            found = read(self.path)
+        else:
+            folder = read_folder(self.path, key=self.key, non_finite=self.non_finite).checkpoints
+            (found,) = (each for each in folder if each.name == self.name)
+        return found if self.base is None else difference(found, read(self.base))
+
+
+def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
+    """W − W₀ of every tensor that both have, by its name; of a LoRA adapter, the products that it adds to its base.
+
+    Raises ``CheckpointError`` where nothing matches.
+
+    >>> from capcore.spectra import of_arrays
+    >>> found = difference(of_arrays({"fc": np.full((2, 2), 3.0)}), of_arrays({"fc": np.ones((2, 2))}))
+    >>> found["fc"].tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    name, tensors = f"{checkpoint.name} - {base.name}", {}
+    if any("lora_" in each for each in checkpoint):
+        products = lora_products(checkpoint)
+        return replace(products, name=name, tensors={**products.tensors}, digest=_both(checkpoint, base))
+    for tensor in checkpoint.tensors.values():
+        other = base.tensors.get(tensor.name)
+        fits = other is not None and other.shape == tensor.shape
+        if fits and other is not None and tensor.is_real and other.is_real:
+            kind = "float64" if "float64" in (tensor.dtype, other.dtype) else "float32"
+            moved = replace(tensor, dtype=kind, values=partial(_subtract, tensor, other, kind), one=None)
+            tensors[tensor.name] = moved
+        elif tensor.is_real:
+            found = f"there {other.shape}" if other is not None else "not there"
+            tensors[tensor.name] = replace(tensor, unread=f"No difference from {base.name}: {found}.")
+        else:
+            tensors[tensor.name] = tensor
+    if not any(tensor.is_real for tensor in tensors.values()):
+        raise CheckpointError(f"{base.name}: found no tensor of {checkpoint.name}, expected its base. Compare names.")
+    return replace(checkpoint, name=name, tensors=tensors, digest=_both(checkpoint, base))
+
+
+def _both(checkpoint: Checkpoint, base: Checkpoint) -> Callable[[Any], dict[str, str]]:
+    return lambda step: {f"{each.name} ({i})": each.sha256 for i, each in enumerate((checkpoint, base))}
+
+
+def _subtract(tensor: Tensor, other: Tensor, kind: str) -> np.ndarray:
+    return tensor.read().astype(kind) - other.read().astype(kind)
+
+
+def relative_change(layer: Layer, base: Checkpoint) -> float:
+    """‖W − W₀‖/‖W₀‖ in the Frobenius norm, of a layer of the difference; NaN where the base has no such weights."""
+    names = (layer.name, layer.name.removeprefix("model."), f"model.{layer.name}")
+    original = next((base.tensors[name] for name in names if name in base), None)
+    if original is None or not original.is_real:
+        return NAN
+    norms = [float(np.linalg.norm(tensor.read().astype(float))) for tensor in (layer.tensor, original)]
+    return norms[0] / norms[1] if norms[1] else NAN
+
+
+def affordable(layer: Layer, options: SpectraOptions, asked: Asked) -> SpectraOptions:
+    """The options with fewer draws and resamples for a large layer, where nobody asked for their number."""
+    kind = options.density.arrangement if layer.kernel else "unfolded"
+    shape, number = matrices_of(layer, kind, options.density)
+    work = number * min(shape) ** 2 * max(shape)
+    if options.null and not asked.draws_given and work > FEW:
+        options = replace(options, n_null=min(2, options.n_null), null=options.null if work <= NO else None)
+    if not asked.resamples_given and number * min(shape) > LONGEST:
+        options = replace(options, n_resamples=0)
+    return options
+
+
+def layer_result(layer: Layer, options: SpectraOptions, asked: Asked, base: Checkpoint | None = None) -> LayerResult:
+    """The :class:`LayerResult` of a layer; whatever goes wrong with it is its reason. NaN that are refused raise."""
+    try:
+        options = affordable(layer, options, asked)
+        rows, densities, skipped = analyse_layer(layer, replace(options, null=None))
+        if not rows:
+            return LayerResult(rows, densities, skipped)
+        noise = null_ranges(layer, options) if options.null else {}
+        rows = [replace(row, **noise[row.name][0]) if row.name in noise else row for row in rows]
+        beside = {row.name: dict(noise[row.name][1]) if row.name in noise else {} for row in rows}
+        change = {} if base is None else {"change": relative_change(layer, base)}
+        for row, density in zip(rows, densities, strict=True):
+            beside[row.name] |= {**change, **(_truncated(density, options) if asked.truncated else {})}
+        return LayerResult(rows, densities, skipped, beside)
+    except NonFiniteError:
+        raise
+    except Exception as error:
+        if asked.traceback:
+            raise
+        reason = f"{type(error).__name__}: {shown(error)[:200]} (--traceback shows where.)"
+        return LayerResult(skipped=(Skipped(layer.name, layer.tensor.shape, reason),))
+
+
+def null_ranges(layer: Layer, options: SpectraOptions) -> dict[str, tuple[dict[str, Any], dict[str, float]]]:
+    """Spectrum → the ``null_…`` metrics of its draws, and ``traps``: spikes of a draw, median and both ends."""
+    level = levelled(layer)[0]
+    drawn = [
+        density for i in range(options.n_null) for density in layer_densities(level, options.null_density(i)).densities
+    ]
+    alphas = [fit.alpha for fit in fit_tails([density.eigenvalues for density in drawn], options)]
+    found: dict[str, tuple[dict[str, Any], dict[str, float]]] = {}
+    for name in dict.fromkeys(density.name for density in drawn):
+        good = np.array([a for a, d in zip(alphas, drawn, strict=True) if d.name == name and np.isfinite(a)])
+        spikes = [_spikes(density, options) for density in drawn if density.name == name]
+        counted = np.array([number for number in spikes if number is not None], dtype=float)
+        names = ("null_low", "null_median", "null_high")
+        ends = dict(zip(names, _ends(good), strict=True)), dict(zip(TRAPS, _ends(counted), strict=True))
+        found[name] = {**ends[0], "n_null": len(good)}, ends[1] if options.null == "shuffled" else {}
+    return found
+
+
+TRAPS = ("traps_low", "traps", "traps_high")
+
+
+def _ends(values: np.ndarray) -> tuple[float, float, float]:
+    if not len(values):
+        return NAN, NAN, NAN
+    return float(values.min()), float(np.median(values)), float(values.max())
+
+
+def _spikes(density: Density, options: SpectraOptions) -> int | None:
+    try:
+        divisor = density.divided_by
+        return fit_bulk(density.eigenvalues, density.shape, divisor=divisor, level=options.bulk_level).n_spikes
+    except ValueError:  # no bulk to speak of
+        return None
+
+
+def _truncated(density: Density, options: SpectraOptions) -> dict[str, float]:
+    """Exponent and rate of the truncated power law, on the tail of the power law."""
+    (fit,) = fit_tails([density.eigenvalues], options)
+    if not fit.ok or fit.x_max is not None:
+        return {"tpl_alpha": NAN, "tpl_rate": NAN}
+    (test,) = compare_tails(density.eigenvalues, fit, alternatives=("truncated power law",))
+    return {"tpl_alpha": test.model.parameters["alpha"], "tpl_rate": test.model.parameters["rate"]}
+
+
+@cache
+def _opened(opening: Opening, options: str) -> tuple[dict[str, Layer], Checkpoint | None]:
+    layers = SpectraOptions.from_dict(json.loads(options)).layers(opening.open()).layers
+    base = read_checkpoint(opening.base, key=opening.key) if opening.base else None
+    return {layer.name: layer for layer in layers}, base
+
+
+def remote_layer(opening: Opening, options: str, asked: Asked, name: str) -> LayerResult:
+    """:func:`layer_result` on a worker that opens the checkpoint itself. options : as JSON."""
+    layers, base = _opened(opening, options)
+    return layer_result(layers[name], SpectraOptions.from_dict(json.loads(options)), asked, base)
+
+
+def analyse_layers(
+    checkpoint: Checkpoint,
+    options: SpectraOptions,
+    asked: Asked,
+    *,
+    base: Checkpoint | None = None,
+    over: Callable[[Sequence[Layer]], Iterable[LayerResult]] | None = None,
+    workers: int = 1,
+    progress: bool | None = False,
+) -> tuple[SpectraReport, dict[str, Mapping[str, float]]]:
+    """The report of a checkpoint, with what stands beside each row; a layer that fails is named with the reason.
+
+    Parameters
+    ----------
+    checkpoint, options, asked
+        What to compute.
+    base : Checkpoint, optional
+        Where the checkpoint is a difference from it.
+    over : callable, optional
+        Gives the results of layers in order, such as :func:`on_dask`; by default they are computed here.
+    workers : int
+        Layers at a time here, on threads of one BLAS thread each.
+    progress : bool or None
+        As for :func:`~capcore.spectra.analysis.analyse_spectra`.
+    """
+    disable = None if progress is None else not progress
+    layers = options.layers(checkpoint)
+    work = partial(layer_result, options=options, asked=asked, base=base)
+    with tqdm(total=len(layers.layers), desc=shown(checkpoint.name), disable=disable, unit="layer", leave=False) as bar:
+        results = []
+        for result in over(layers.layers) if over else in_order(work, layers.layers, workers):
+            results.append(result)
+            bar.update()
+    with tqdm(total=checkpoint.size, desc="SHA-256", disable=disable, unit="B", unit_scale=True, leave=False) as bar:
+        checkpoint.hashes(bar.update)
+    spectra = [row for result in results for row in result.rows]
+    skipped = tuple(part for result in results for part in result.skipped)
+    report = SpectraReport(
+        Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts)),
+        options,
+        {name: version(name) for name in PACKAGES},
+        model_metrics(spectra, n_skipped=len(skipped), n_weights=sum(layer.tensor.size for layer in layers.layers)),
+        tuple(spectra),
+        skipped,
+        layers.skipped,
+        tuple(density for result in results for density in result.densities),
+    )
+    return report, {name: columns for result in results for name, columns in result.beside.items()}
+
+
+def in_order(work: Callable[[Any], Any], items: Iterable[Any], workers: int) -> Iterable[Any]:
+    """``work`` of every item, in order, on so many threads."""
+    from capcore.large.leverage import in_threads
+
+    return in_threads(work, items, workers) if workers > 1 else map(work, items)
+
+
+def on_dask(
+    address: Any, opening: Opening, options: str, asked: Asked
+) -> Callable[[Sequence[Layer]], Iterator[LayerResult]]:
+    """What computes layers on a Dask cluster, of which each worker opens the checkpoint: it needs the same paths."""
+
+    def over(layers: Sequence[Layer]) -> Iterator[LayerResult]:
+        from distributed import Client
+
+        with ExitStack() as stack:
+            try:
+                client = stack.enter_context(Client(address, timeout=10, set_as_default=False, name="capcore-spectra"))
+            except (OSError, TimeoutError, ValueError):
+                raise ValueError(f"--scheduler: found no answer at {address}, expected a Dask scheduler.") from None
+            task = partial(remote_layer, opening, options, asked)
+            futures = client.map(task, [layer.name for layer in layers], pure=False, retries=2)
+            for layer, future in zip(layers, futures, strict=True):
+                try:
+                    yield future.result()
+                except NonFiniteError:
+                    raise
+                except Exception as error:
+                    reason = f"On a worker: {type(error).__name__}: {shown(error)[:200]}"
+                    yield LayerResult(skipped=(Skipped(layer.name, layer.tensor.shape, reason),))
+
+    return over

@@ -1,0 +1,81 @@
+"""LoRA adapters: products of their pairs, and a base with these added."""
+
+import json
+
+import numpy as np
+import pytest
+
+from capcore.spectra import CheckpointError, analyse_checkpoint, find_layers, lora_products, read_checkpoint
+from tests.strategies import all_of
+
+
+@pytest.fixture
+def pair(rng):
+    return rng.normal(size=(4, 30)).astype("f4"), rng.normal(size=(20, 4)).astype("f4")
+
+
+@pytest.mark.parametrize(
+    ("config", "scale"),
+    [
+        ({}, 1),
+        ({"lora_alpha": 16, "r": 4}, 4),
+        ({"lora_alpha": 16, "use_rslora": True}, 8),
+        ({"lora_alpha": 16, "alpha_pattern": {"q_proj": 2}}, 0.5),
+    ],
+)
+def test_a_folder_of_pefts(tmp_path, rng, pair, config, scale):
+    a, b = pair
+    base = rng.normal(size=(20, 30)).astype("f4")
+    prefix = "base_model.model.model.layers.0.q_proj"
+    np.savez(tmp_path / "adapter_model.npz", **{f"{prefix}.lora_A.weight": a, f"{prefix}.lora_B.weight": b})
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+    adapter = read_checkpoint(tmp_path)
+    found = lora_products(adapter)
+    expected = scale * b.astype(float) @ a.astype(float)
+    np.testing.assert_allclose(found["model.layers.0.q_proj.weight"], expected, atol=1e-5)  # 4 products of float32
+    (layer,) = find_layers(found).layers
+    assert f"{scale:g}·B·A" in layer.tensor.stored
+    row = analyse_checkpoint(found).spectra[0]
+    np.testing.assert_allclose(row.rank, 4)
+    whole = lora_products(adapter, read_checkpoint({"model.layers.0.q_proj.weight": base, "other": base}))
+    assert [layer.name for layer in find_layers(whole).layers] == ["model.layers.0.q_proj.weight"]
+    np.testing.assert_allclose(whole["model.layers.0.q_proj.weight"], base + expected, atol=1e-5)
+    stored_the_other_way = lora_products(adapter, read_checkpoint({"layers.0.q_proj.weight": base.T}))
+    np.testing.assert_allclose(stored_the_other_way["model.layers.0.q_proj.weight"], (base + expected).T, atol=1e-5)
+
+
+def test_other_names_and_kernels(rng, pair):
+    a, b = pair
+    kohya = {"unet_q.lora_down.weight": a, "unet_q.lora_up.weight": b, "unet_q.alpha": np.float32(2)}
+    np.testing.assert_allclose(lora_products(read_checkpoint(kohya))["unet_q.weight"], b @ a / 2, rtol=1e-5)
+    table = {"wte.lora_embedding_A": a, "wte.lora_embedding_B": b}
+    np.testing.assert_allclose(lora_products(read_checkpoint(table))["wte.weight"], (b @ a).T, rtol=1e-5)
+    kernel = rng.normal(size=(4, 5, 3, 3)).astype("f4")
+    found = lora_products(read_checkpoint({"c.lora_A.weight": kernel, "c.lora_B.weight": b[..., None, None]}))
+    np.testing.assert_allclose(found["c.weight"], np.einsum("or,rihw->oihw", b, kernel), rtol=1e-4, atol=1e-5)
+    assert found.tensors["c.weight"].shape == (20, 5, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "parts"),
+    [
+        ({"w": np.ones((2, 2))}, ["no lora_A and lora_B"]),
+        ({"w.lora_A.weight": np.ones((2, 2))}, ["without 'w.lora_B.weight'"]),
+        ({"w.lora_A.weight": np.ones((2, 3)), "w.lora_B.weight": np.ones((4, 3))}, ["A of (2, 3) and B of (4, 3)"]),
+    ],
+)
+def test_adapters_that_are_none(arrays, parts):
+    with pytest.raises(CheckpointError, match=all_of(parts)):
+        lora_products(read_checkpoint(arrays))
+
+
+def test_bases_that_do_not_fit(pair):
+    a, b = pair
+    arrays = {"w.lora_A.weight": a, "w.lora_B.weight": b}
+    for base, part in (({"v.weight": a}, "no such layer"), ({"w.weight": a}, r"a layer of \(4, 30\)")):
+        with pytest.raises(CheckpointError, match=part):
+            lora_products(read_checkpoint(arrays), read_checkpoint(base))
+    dora = read_checkpoint({**arrays, "w.lora_magnitude_vector": np.ones(20)})
+    assert len(find_layers(lora_products(dora)).layers) == 1
+    with pytest.raises(CheckpointError, match="DoRA"):
+        lora_products(dora, read_checkpoint({"w.weight": np.ones((20, 30))}))
