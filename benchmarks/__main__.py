@@ -10,7 +10,18 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks import fitting, fitting_at_scale, lengths, octaves, propagation, ranks, scale, spectra, tangent
+from benchmarks import (
+    fitting,
+    fitting_at_scale,
+    lengths,
+    networks,
+    octaves,
+    propagation,
+    ranks,
+    scale,
+    spectra,
+    tangent,
+)
 from benchmarks.measure import Row, Skipped, environment, forget_peak_memory, peak_memory_gb
 from benchmarks.store import save
 
@@ -24,6 +35,7 @@ SUITES = {
     "ranks": ranks.rows,
     "propagation": propagation.rows,
     "spectra": spectra.rows,
+    "networks": networks.rows,
 }
 
 

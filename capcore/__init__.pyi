@@ -46,8 +46,8 @@ from .large.octave_predictor import ExponentialSequence as ExponentialSequence
 from .memory import TooLargeError as TooLargeError
 from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
-from .networks.allocation import NetworkAllocation as NetworkAllocation
 from .networks.allocation import allocate_network as allocate_network
+from .networks.results import NetworkAllocation as NetworkAllocation
 from .own_model import linearised_jax as linearised_jax
 from .own_model import linearised_torch as linearised_torch
 from .problem import Problem as Problem

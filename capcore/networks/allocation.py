@@ -12,174 +12,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from capcore.allocation import CapacityWarning
-from capcore.memory import arrays, fits
-from capcore.networks.dense import DenseModel, Response
-from capcore.networks.problem import NetworkProblem, to_metric
-from capcore.networks.subspaces import Functions, _orthonormal
-from capcore.networks.subspaces import inputs as linear_functions
-from capcore.validation import finite_array, finite_number, one_of
+from capcore.memory import arrays, fits, too_large
+from capcore.networks.problem import NetworkProblem
+from capcore.networks.response import DenseModel, NegativeCurvatureError, Response, SketchedModel, dense_bytes
+from capcore.networks.results import Capacities, NetworkAllocation, by_group, measure, shaped
+from capcore.networks.subspaces import prepare
+from capcore.validation import finite_number, one_of, positive_integer
 
 EPS = float(np.finfo(float).eps)
+DENSE = 4096
+"""Parameters up to which the dense route is taken, if it fits: its time grows with their cube."""
+LACKING = 1e-4
 OPTIMUM = 1e-8
 """A Newton step may take this share off the loss at most: outputs are then within about 1e-4 of the residuals."""
-
-
-@dataclass(frozen=True, eq=False)
-class Capacities:
-    """The capacities of one response operator.
-
-    Attributes
-    ----------
-    total : float
-        tr S.
-    per_output : (K,) array
-        Sums to ``total``.
-    per_example : (N,) array
-        Leverages; sums to ``total``.
-    per_subspace : dict
-        Name → array of the subspace's groups, or a number.
-    """
-
-    total: float
-    per_output: np.ndarray = field(repr=False)
-    per_example: np.ndarray = field(repr=False)
-    per_subspace: dict[str, Any] = field(repr=False)
-
-    def __sub__(self, other: Capacities) -> Capacities:
-        mine, theirs = self.per_subspace, other.per_subspace
-        return Capacities(
-            self.total - other.total,
-            self.per_output - other.per_output,
-            self.per_example - other.per_example,
-            {name: mine[name] - theirs[name] for name in mine},
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkLayer:
-    """Capacities of one group of parameters, seen in the four ways of :class:`~capcore.allocation.LayerAllocation`.
-
-    Attributes
-    ----------
-    independent : Capacities
-        As if all other layers were constants.
-    forward : Capacities
-        Given all layers before it.
-    backward : Capacities
-        Given all layers after it.
-    marginal : Capacities
-        Given all other layers.
-    """
-
-    independent: Capacities
-    forward: Capacities
-    backward: Capacities
-    marginal: Capacities
-
-    def totals(self) -> dict[str, float]:
-        """The four totals."""
-        return {name: view.total for name, view in vars(self).items()}
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkAllocation(Capacities):
-    """Where a network at given parameters spends its capacity, and how much of an optimum it is.
-
-    Attributes
-    ----------
-    gauss_newton_total : float
-        tr S without the residual curvature Σ e ∇²f.
-    loss : str
-    loss_value : float
-        L(θ), R included.
-    gradient_norm : float
-        ‖∇L‖.
-    decrement : float
-        ½∇LᵀH⁻¹∇L over L: the share of the loss that a Newton step would take off.
-    is_optimum : bool
-        Whether ``decrement`` is below 1e-8 and no curvature is negative.
-    eigenvalues : (p,) array
-        Of H, ascending; empty for "sketch".
-    n_negative, n_singular : int
-        Eigenvalues below zero, and numerically zero; −1 for "sketch".
-    method : str
-        "dense" or "sketch".
-    error : float
-        Standard error of ``total``; for "dense" what rounding may do, relatively.
-    errors : Capacities or None
-        Standard errors of all of them, for "sketch".
-    """
-
-    gauss_newton_total: float
-    loss: str
-    loss_value: float
-    gradient_norm: float
-    decrement: float
-    is_optimum: bool
-    eigenvalues: np.ndarray = field(repr=False)
-    n_negative: int
-    n_singular: int
-    method: str
-    error: float
-    errors: Capacities | None = field(repr=False)
-    problem: NetworkProblem = field(repr=False)
-    _response: Any = field(repr=False)
-    _model: Any = field(repr=False)
-    _options: dict[str, Any] = field(repr=False)
-    _subspaces: dict[str, Any] = field(repr=False)
-
-    def dense(self, name: str) -> DenseModel:
-        """J and H; refused for what was sketched."""
-        if self.method != "dense":
-            raise AttributeError(f"{name}: found a result of method 'sketch'. Use allocate_network(…, method='dense').")
-        return self._model
-
-    def capacity(self, columns: object) -> float:
-        """tr ZᵀSZ of the subspace that columns (N·K, k) span, example by example, in units of the outputs."""
-        array = finite_array(columns, "columns", (1, 2)).reshape(len(np.asarray(columns)), -1)
-        basis = _in_metric(array, self.problem)
-        if basis.shape[1] == 0:
-            raise ValueError("columns: found dimension 0, expected at least one that is not zero.")
-        return float(np.einsum("im,im->", basis, self._response.apply(basis)))
-
-    def response(self, shift: object) -> np.ndarray:
-        """(N, K) change of the outputs, to first order, after the targets moved by ``shift`` (N, K): J H⁻¹ Jᵀ h."""
-        h = finite_array(shift, "shift", (1, 2))
-        shape = self.problem.targets.shape
-        if h.size != np.prod(shape):
-            raise ValueError(f"shift: found shape {h.shape}, expected {shape}, that of the targets.")
-        derivatives = self.problem.derivatives
-        gradient = derivatives.vjp(derivatives.params, h.reshape(1, *shape))
-        return derivatives.jvp(derivatives.params, self._response.solve(gradient.T).T)[0]
-
-    @cached_property
-    def layers(self) -> dict[str, NetworkLayer]:
-        """Name of a group of parameters → its capacities, in the order of the parameters.
-
-        Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
-        """
-        model, options = self.dense("layers"), self._options
-        parts = {name: np.r_[part] for name, part in self.problem.layers.items()}
-        names = list(parts)
-
-        def of(chosen: list[str]) -> Capacities:
-            columns = np.concatenate([parts[name] for name in chosen]) if chosen else np.empty(0, dtype=int)
-            return measure(model.restricted(columns, **options), self.problem.targets.shape, self._subspaces)
-
-        ahead = [of(names[:i]) for i in range(len(names))] + [self]
-        behind = [self] + [of(names[i:]) for i in range(1, len(names) + 1)]
-        found = {}
-        for i, name in enumerate(names):
-            rest = of(names[:i] + names[i + 1 :])
-            found[name] = NetworkLayer(of([name]), ahead[i + 1] - ahead[i], behind[i] - behind[i + 1], self - rest)
-        return found
 
 
 def allocate_network(
@@ -196,6 +48,10 @@ def allocate_network(
     stopping_time: float | None = None,
     method: str = "auto",
     tolerance: float | None = None,
+    probes: int = 16,
+    max_steps: int = 2000,
+    single: bool = False,
+    rng: np.random.Generator | int | None = None,
     progress: bool = False,
 ) -> NetworkAllocation:
     """Where a trained network spends its capacity.
@@ -232,7 +88,16 @@ def allocate_network(
         "dense" forms J and H; "sketch" estimates from products with them; "auto" the first where it fits.
     tolerance : float, optional
         Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
-        decides, as everywhere (:func:`~capcore.constraints.rank_tolerance`).
+        decides, as everywhere (:func:`~capcore.constraints.rank_tolerance`). For "sketch" the share of a capacity that
+        a solve may still lack when it stops, by default 1e-4.
+    probes : int, default 16
+        Random vectors of "sketch"; standard errors fall as their root. Subspaces of no more columns are exact.
+    max_steps : int, default 2000
+        Steps of a solve of "sketch", at most.
+    single : bool, default False
+        Derivatives in single precision, which suffices for "sketch" where the condition number is below about 1e5.
+    rng : numpy.random.Generator or int, default 0
+        Of "sketch".
     progress : bool
         Show a progress bar.
 
@@ -243,7 +108,8 @@ def allocate_network(
     Warns
     -----
     CapacityWarning
-        For parameters that are no minimum, and for a singular Hessian along whose null space outputs move.
+        For parameters that are no minimum, unless the Gauss–Newton form is asked for, and for a singular Hessian along
+        whose null space outputs move.
 
     Raises
     ------
@@ -265,34 +131,43 @@ def allocate_network(
     one_of(curvature, "curvature", ("full", "gauss-newton"))
     if stopping_time is not None and not finite_number(stopping_time, "stopping_time") > 0:
         raise ValueError(f"stopping_time: found {stopping_time!r}, expected a positive number.")
-    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers)
-    n, k = problem.targets.shape
-    model = DenseModel.of(problem, progress)
-    prepared = prepare(_default_subspaces(problem) if subspaces is None else subspaces, problem)
+    problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, single)
+    if method == "auto":
+        small = problem.derivatives.n_params <= DENSE and fits(dense_bytes(problem))
+        method = "dense" if small or stopping_time is not None else "sketch"
     full = curvature == "full" and stopping_time is None
-    options: dict[str, Any] = {"full": full, "tolerance": tolerance, "time": stopping_time}
-    approximate = Response.of(model.scaled, model.gauss_newton, tolerance, stopping_time)
-    rows = n * (k if loss == "squared" else k - 1)
-    if not problem.regularised and stopping_time is None and approximate.kept.sum() >= rows:
-        raise ValueError(
-            f"inputs: found {n:,} examples that a network of {problem.derivatives.n_params:,} parameters can fit with "
-            "any targets, expected more: S = I says nothing. Give the weight_decay or stopping_time that was used, or "
-            "more examples than parameters."
+    if method == "dense":
+        found, dropped = _dense(problem, subspaces, full, tolerance, stopping_time, progress)
+    else:
+        if stopping_time is not None:
+            raise ValueError("stopping_time: found one with method 'sketch', expected none. Use method='dense'.")
+        rng = np.random.default_rng(0 if rng is None else rng)
+        probes = positive_integer(probes, "probes", 2)
+        found, dropped = (
+            _sketched(problem, subspaces, full, tolerance or LACKING, probes, max_steps, rng, progress),
+            0.0,
         )
+    _warn(found, dropped, full)
+    return found
+
+
+def _dense(
+    problem: NetworkProblem, subspaces: Any, full: bool, tolerance: float | None, time: float | None, progress: bool
+) -> tuple[NetworkAllocation, float]:
+    """By eigenvectors; also the share of the Jacobian in singular directions."""
+    model, (n, k) = DenseModel.of(problem, full, progress), problem.targets.shape
+    approximate = Response.of(model.scaled, model.gauss_newton, tolerance, time)
+    if time is None:
+        problem.refuse_rank(int(approximate.kept.sum()))
     response = Response.of(model.scaled, model.full, tolerance) if full else approximate
-    value, _ = problem.value_and_gradient(problem.derivatives.params)
-    move = np.abs(response.gains) @ np.square(response.vectors.T @ model.gradient) / 2
-    floor = (1e3 * EPS * np.linalg.norm(problem.targets)) ** 2
+    prepared = prepare(subspaces, problem)
     negative = response.kept & (response.eigenvalues < 0)
     sizes = np.abs(response.eigenvalues[response.kept])
+    move = np.abs(response.gains) @ np.square(response.vectors.T @ model.gradient) / 2
     found = NetworkAllocation(
         **vars(measure(response, (n, k), prepared)),
+        **_optimality(problem, model.gradient, float(move), bool(negative.any())),
         gauss_newton_total=float(approximate.diagonal.sum()),
-        loss=loss,
-        loss_value=value,
-        gradient_norm=float(np.linalg.norm(model.gradient)),
-        decrement=float(move / max(value, floor)),
-        is_optimum=bool(move <= OPTIMUM * value + floor and not negative.any()),
         eigenvalues=response.eigenvalues,
         n_negative=int(negative.sum()),
         n_singular=int((~response.kept).sum()),
@@ -302,64 +177,103 @@ def allocate_network(
         problem=problem,
         _response=response,
         _model=model,
-        _options=options,
+        _options={"full": full, "tolerance": tolerance, "time": time},
         _subspaces=prepared,
     )
-    _warn(found, response.dropped if stopping_time is None else 0.0, stopping_time is not None)
-    return found
+    return found, response.dropped if time is None else 0.0
 
 
-def measure(response: Any, shape: tuple[int, int], prepared: Mapping[str, Any]) -> Capacities:
-    """The capacities of a dense response."""
-    leverage = response.diagonal.reshape(shape)
-    per_subspace = {
-        name: _grouped(response.along(basis), labels, form) for name, (basis, labels, form) in prepared.items()
+def _sketched(
+    problem: NetworkProblem, subspaces: Any, full: bool, tolerance: float, probes: int, max_steps: int, rng: Any,
+    progress: bool,
+) -> NetworkAllocation:  # fmt: skip
+    """By Hutchinson's estimator: zᵀSz of random signs z, for the whole and for the columns of every subspace.
+
+    Removing the largest eigenvalues first (Hutch++) gains little, since most of what counts in S are values near 1.
+    """
+    p, (n, k) = problem.derivatives.n_params, problem.targets.shape
+    n_bytes = arrays(p, 11 * probes) + arrays(n * k, 6 * probes)
+    if not fits(n_bytes):
+        raise too_large(f"allocate_network: found {p:,} parameters, {probes} probes", n_bytes, "Use fewer probes.")
+    problem.refuse_rank(p)
+    prepared = prepare(subspaces, problem)
+    gradient = problem.value_and_gradient(problem.derivatives.params)[1]
+    with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
+        try:
+            model = SketchedModel.of(problem, full, min(4 * probes, p // 2), tolerance, max_steps, rng, bar)
+            found = _estimate(model, prepared, probes, rng)
+            newton = model.solve(gradient[:, None])[:, 0]
+            signs = found.pop("signs")
+            rough = _totals(model.gauss_newton(), signs)[0] if full else found["samples"]
+        except NegativeCurvatureError:
+            raise ValueError(
+                "params: found negative curvature, expected a minimum. Train on, or use capcore.networks.polish; the "
+                "Gauss–Newton form needs no minimum: curvature='gauss-newton'."
+            ) from None
+    return NetworkAllocation(
+        **vars(found["means"]),
+        **_optimality(problem, gradient, float(gradient @ newton) / 2, False),
+        gauss_newton_total=float(np.mean(rough)),
+        eigenvalues=np.empty(0),
+        n_negative=-1,
+        n_singular=-1,
+        method="sketch",
+        error=found["errors"].total,
+        errors=found["errors"],
+        problem=problem,
+        _response=replace(model, tolerance=min(tolerance, 1e-12)),
+        _model=None,
+        _options={},
+        _subspaces=prepared,
+    )
+
+
+def _estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any) -> dict[str, Any]:
+    signs = rng.choice([-1.0, 1.0], size=(model.roots.size, probes))
+    samples, diagonals = _totals(model, signs)
+    per_output, per_example = diagonals.sum(axis=0), diagonals.sum(axis=1)
+    means, errors = {}, {}
+    for name, (basis, labels, form) in prepared.items():
+        exact = basis.shape[1] <= probes
+        own = np.eye(basis.shape[1]) if exact else rng.choice([-1.0, 1.0], size=(basis.shape[1], probes))
+        along = own * (basis.T @ model.apply(basis @ own))
+        sums = by_group(along, labels, form)
+        means[name] = shaped(sums.sum(axis=1) if exact else sums.mean(axis=1), form)
+        errors[name] = shaped(0 * sums[:, 0] if exact else _standard_error(sums), form)
+    total = float(samples.mean())
+    spread = float(_standard_error(samples)) + model.tolerance * total
+    return {
+        "signs": signs,
+        "samples": samples,
+        "means": Capacities(total, per_output.mean(axis=-1), per_example.mean(axis=-1), means),
+        "errors": Capacities(spread, _standard_error(per_output), _standard_error(per_example), errors),
     }
-    return Capacities(float(leverage.sum()), leverage.sum(axis=0), leverage.sum(axis=1), per_subspace)
 
 
-def _grouped(values: np.ndarray, labels: np.ndarray, form: tuple[int, ...]) -> Any:
-    sums = np.bincount(labels, values, minlength=int(np.prod(form))).reshape(form)
-    return sums if form else float(sums)
+def _totals(model: SketchedModel, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(probes,) zᵀSz, and (N, K, probes) z ∘ Sz."""
+    each = signs * model.apply(signs)
+    return each.sum(axis=0), each.reshape(*model.roots.shape, -1)
 
 
-def prepare(subspaces: Mapping[str, Any], problem: NetworkProblem) -> dict[str, Any]:
-    """Name → orthonormal columns (N·K, M) in the metric of the loss, their groups (M,), and the shape of the groups."""
-    _, roots, means = problem.errors(problem.derivatives.outputs(problem.derivatives.params))
-    found = {}
-    for name, given in subspaces.items():
-        if isinstance(given, Functions):
-            found[name] = (*given.basis(roots, means), given.shape)
-            continue
-        array = finite_array(given, f"subspaces[{name!r}]", (1, 2)).reshape(len(np.asarray(given)), -1)
-        if len(array) == len(roots) and roots.shape[1] > 1:
-            basis, labels = Functions(array, np.zeros(array.shape[1], dtype=int), (1,), "span").basis(roots, means)
-        else:
-            basis = _in_metric(array, problem)
-            labels = np.zeros(basis.shape[1], dtype=int)
-        found[name] = (basis, labels, ())
-    return found
+def _standard_error(samples: np.ndarray) -> np.ndarray:
+    return samples.std(axis=-1, ddof=1) / np.sqrt(samples.shape[-1])
 
 
-def _in_metric(columns: np.ndarray, problem: NetworkProblem) -> np.ndarray:
-    """An orthonormal basis, in the metric of the loss, of columns (N·K, m) in units of the outputs."""
-    _, roots, means = problem.errors(problem.derivatives.outputs(problem.derivatives.params))
-    if len(columns) != roots.size:
-        raise ValueError(f"columns: found {len(columns)} rows, expected {roots.size}: {roots.shape[1]} an example.")
-    return _orthonormal(to_metric(columns, roots, means))
+def _optimality(problem: NetworkProblem, gradient: np.ndarray, move: float, negative: bool) -> dict[str, Any]:
+    value, _ = problem.value_and_gradient(problem.derivatives.params)
+    floor = (1e3 * EPS * float(np.linalg.norm(problem.targets))) ** 2
+    return {
+        "loss": problem.loss,
+        "loss_value": value,
+        "gradient_norm": float(np.linalg.norm(gradient)),
+        "decrement": move / max(value, floor, float(np.finfo(float).tiny)),
+        "is_optimum": move <= OPTIMUM * value + floor and not negative,
+    }
 
 
-def _default_subspaces(problem: NetworkProblem) -> dict[str, Functions]:
-    """Linear functions of every input, where there are fewer than examples."""
-    points, k = problem.derivatives.inputs, problem.targets.shape[1]
-    columns = points[0].size
-    if points.dtype.kind != "f" or columns >= len(points) or not fits(arrays(len(points) * k, columns * k, copies=4)):
-        return {}
-    return {"inputs": linear_functions(points)}
-
-
-def _warn(found: NetworkAllocation, dropped: float, stopped: bool) -> None:
-    if not (stopped or found.is_optimum):
+def _warn(found: NetworkAllocation, dropped: float, full: bool) -> None:
+    if full and not found.is_optimum:
         why = f"{found.n_negative} negative curvatures, " if found.n_negative > 0 else ""
         warnings.warn(
             f"params: found no minimum: {why}gradient norm {found.gradient_norm:.2g}, and a Newton step would take "

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import reduce
 from itertools import accumulate
 from typing import Any
 
@@ -65,11 +66,13 @@ class Derivatives:
     """What the rest of :mod:`capcore.networks` asks of a network: outputs, J, and products, at any parameters (p,)."""
 
     def __init__(self, apply: Callable[[Any, Any], Any], params: Any, inputs: np.ndarray, single: bool) -> None:
-        self.apply, self.inputs, self.single = apply, inputs, single
-        self.dtype = np.dtype(np.float32 if single else float)
+        self.apply: Any = apply
+        self.inputs, self.single = inputs, single
+        self.dtype: Any = np.dtype(np.float32 if single else float)
+        self._calls: dict[str, Any] = {}
         with self.precision():
             (self._from_torch if isinstance(apply, TorchApply) else self._from_jax)(params)
-        self.n_params, self._calls = self.params.size, {}  # type: dict[str, Any]
+        self.n_params = self.params.size
 
     def precision(self) -> Any:
         """JAX in double precision, whatever its setting."""
@@ -93,8 +96,7 @@ class Derivatives:
         self.transforms, self._compile = torch.func, lambda function: function
         shapes = {name: np.shape(value) for name, value in params.items()}
         sizes = [int(np.prod(shape)) for shape in shapes.values()]
-        if self.single:
-            self.apply.module.float()
+        self.apply.module.float() if self.single else self.apply.module.double()
         self.params = np.concatenate([np.ravel(value) for value in params.values()])
         self.layers = _slices([name.split(".")[0] for name in shapes], sizes)
         self._array = torch.as_tensor
@@ -156,6 +158,10 @@ class Derivatives:
         slope = self.transforms.grad(surrogate)
         return self.transforms.vmap(lambda t: self.transforms.jvp(slope, (w,), (t,))[1])(v)
 
+    def _ggn(self, w: Any, x: Any, v: Any, roots: Any, means: Any) -> Any:
+        moved = self._jvp(w, x, v)
+        return self._vjp(w, x, roots * roots * moved - means * (means * moved).sum(-1)[..., None])
+
     def chunks(self, directions: int = 1) -> Iterator[slice]:
         """Slices of the examples."""
         step = max(1, CHUNK // max(directions, 1))
@@ -184,13 +190,14 @@ class Derivatives:
     def vjp(self, w: np.ndarray, e: np.ndarray) -> np.ndarray:
         """(m, p) products Jᵀ e with (m, N, K)."""
         with self.precision():
-            return sum(self._call("vjp", w, self.inputs[part], e[:, part]) for part in self.chunks(len(e)))
+            return reduce(np.add, (self._call("vjp", w, self.inputs[part], e[:, part]) for part in self.chunks(len(e))))
 
     def hvp(self, w: np.ndarray, v: np.ndarray, errors: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
         """(m, p) products with JᵀWJ + Σ e ∇²f, W = diag(roots²) − means meansᵀ; all of them (N, K)."""
+        name, arrays = ("hvp", (errors, roots, means)) if errors.any() else ("ggn", (roots, means))  # half the passes
         with self.precision():
-            each = ((self.inputs[part], v, errors[part], roots[part], means[part]) for part in self.chunks(len(v)))
-            return sum(self._call("hvp", w, *arguments) for arguments in each)
+            parts = self.chunks(len(v))
+            return reduce(np.add, (self._call(name, w, self.inputs[i], v, *(a[i] for a in arrays)) for i in parts))
 
     def scalar(self, function: Callable[[Any], Any], w: np.ndarray, v: np.ndarray | None = None) -> Any:
         """Value and gradient (p,) of a function of the parameters; with v (m, p), its Hessian's products (m, p)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
 from capcore.architectures.derivatives import library
@@ -68,18 +68,33 @@ class NetworkProblem:
         """Whether anything is added to the loss."""
         return self.decay is None or bool(self.decay.any())
 
+    def refuse_rank(self, rank: int) -> None:
+        """Refuse what could fit any targets, which move in K directions an example, or K − 1 for probabilities."""
+        n, k = self.targets.shape
+        if not self.regularised and rank >= n * (k if self.loss == "squared" else k - 1):
+            raise ValueError(
+                f"inputs: found {n:,} examples that a network of {self.derivatives.n_params:,} parameters can fit with "
+                "any targets, expected more: S = I says nothing. Give the weight_decay or stopping_time that was used, "
+                "or more examples than parameters."
+            )
+
     def errors(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """e = ∂ℓ/∂f, and the roots r and means m of W = ∂²ℓ/∂f² = diag(r²) − m mᵀ; each (N, K)."""
+        """e = ∂ℓ/∂f, and the metric; each (N, K)."""
+        roots, means = self.metric(outputs)
+        return (means if self.loss == "cross-entropy" else outputs) - self.targets, roots, means
+
+    def metric(self, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Roots r and means m (N, K) of W = ∂²ℓ/∂f² = diag(r²) − m mᵀ, at any examples."""
         if self.loss == "squared":
-            return outputs - self.targets, np.ones_like(outputs), np.zeros_like(outputs)
-        p = np.exp(log_softmax(outputs, axis=1))
-        return p - self.targets, np.sqrt(p), p
+            return np.ones_like(outputs), np.zeros_like(outputs)
+        p = softmax(outputs, axis=1)
+        return np.sqrt(p), p
 
     def penalty(self, w: np.ndarray, v: np.ndarray | None = None) -> Any:
         """R and ∇R (p,); with directions (m, p), the products with ∇²R."""
         if self.regulariser is not None:
             return self.derivatives.scalar(self.regulariser, w, v)
-        return (float(self.decay @ w**2) / 2, self.decay * w) if v is None else self.decay * v  # type: ignore[operator]
+        return (float(self.decay @ w**2) / 2, self.decay * w) if v is None else self.decay * v
 
     def value_and_gradient(self, w: np.ndarray) -> tuple[float, np.ndarray]:
         """L and ∇L (p,)."""
@@ -109,11 +124,6 @@ class NetworkProblem:
         errors, roots, means = self.errors(self.derivatives.outputs(w))
         scaled = to_metric(self.derivatives.jacobian(w), roots, means)
         return scaled.T @ scaled + self.added(w) + self.residual(w, errors)
-
-    def curvature(self, w: np.ndarray, v: np.ndarray, full: bool = True) -> np.ndarray:
-        """(m, p) products of directions (m, p) with ∇²L, or with its Gauss–Newton form JᵀWJ + ∇²R."""
-        errors, roots, means = self.errors(self.derivatives.outputs(w))
-        return self.derivatives.hvp(w, v, errors if full else 0 * errors, roots, means) + self.penalty(w, v)
 
 
 def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:

@@ -11,8 +11,9 @@ inputs overlap, and ``how`` says what is done about that:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.fft import dctn
@@ -20,11 +21,11 @@ from scipy.linalg import qr, svd
 
 from capcore.constraints import rank_tolerance
 from capcore.memory import arrays, fits, too_large
-from capcore.networks.problem import to_metric
+from capcore.networks.problem import NetworkProblem, to_metric
 from capcore.validation import finite_array, one_of, positive_integer
 
 if TYPE_CHECKING:
-    from capcore.networks.allocation import NetworkAllocation
+    from capcore.networks.results import NetworkAllocation
 
 HOW = ("whitened", "chain", "span")
 
@@ -163,6 +164,41 @@ def positions(tokens: object, how: str = "whitened") -> Functions:
     every = [array[:, t, None] == np.unique(array[:, t]) for t in range(array.shape[1])]
     labels = np.repeat(np.arange(len(every)), [hot.shape[1] for hot in every])
     return Functions(np.hstack(every).astype(float), labels, (len(every),), how)
+
+
+def prepare(subspaces: Mapping[str, Any] | None, problem: NetworkProblem) -> dict[str, Any]:
+    """Name → orthonormal columns (N·K, M) in the metric of the loss, their groups (M,), and the shape of the groups."""
+    _, roots, means = problem.errors(problem.derivatives.outputs(problem.derivatives.params))
+    found = {}
+    for name, given in (_default_subspaces(problem) if subspaces is None else subspaces).items():
+        if isinstance(given, Functions):
+            found[name] = (*given.basis(roots, means), given.shape)
+            continue
+        array = finite_array(given, f"subspaces[{name!r}]", (1, 2)).reshape(len(np.asarray(given)), -1)
+        if len(array) == len(roots) and roots.shape[1] > 1:
+            basis, labels = Functions(array, np.zeros(array.shape[1], dtype=int), (1,), "span").basis(roots, means)
+        else:
+            basis = in_metric(array, problem)
+            labels = np.zeros(basis.shape[1], dtype=int)
+        found[name] = (basis, labels, ())
+    return found
+
+
+def _default_subspaces(problem: NetworkProblem) -> dict[str, Functions]:
+    """Linear functions of every input, where there are fewer than examples."""
+    points, k = problem.derivatives.inputs, problem.targets.shape[1]
+    columns = points[0].size
+    if points.dtype.kind != "f" or columns >= len(points) or not fits(arrays(len(points) * k, columns * k, copies=4)):
+        return {}
+    return {"inputs": inputs(points)}
+
+
+def in_metric(columns: np.ndarray, problem: NetworkProblem) -> np.ndarray:
+    """An orthonormal basis, in the metric of the loss, of columns (N·K, m) in units of the outputs."""
+    _, roots, means = problem.errors(problem.derivatives.outputs(problem.derivatives.params))
+    if len(columns) != roots.size:
+        raise ValueError(f"columns: found {len(columns)} rows, expected {roots.size}: {roots.shape[1]} an example.")
+    return _orthonormal(to_metric(columns, roots, means))
 
 
 def paper_metric(allocation: NetworkAllocation, values: object) -> np.ndarray:

@@ -24,6 +24,7 @@ TITLES = {
     "ranks": "Exact ranks",
     "propagation": "Capacity through deep layers",
     "spectra": "Weight spectra",
+    "networks": "Capacity of trained networks",
 }
 TENS = FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
 
@@ -42,7 +43,7 @@ def suites_with(content: Mapping[str, Any], threads: int) -> dict[str, Any]:
 def rows_of(suites: Mapping[str, Any]) -> pd.DataFrame:
     """Rows A1, A2, …, B1, …: ``suite``, ``work``, ``peer``, both times and their ``ratio``, ``n``, ``kappa``, …"""
     parts = {}
-    for letter, (name, suite) in zip("ABCDEFGHI", suites.items(), strict=False):
+    for letter, (name, suite) in zip("ABCDEFGHIJ", suites.items(), strict=False):
         part = pd.DataFrame(suite["rows"]).astype({"peer_seconds": float})
         parts[name] = part.set_axis([f"{letter}{j}" for j in range(1, len(part) + 1)]).assign(suite=name)
     rows = pd.concat(parts.values())

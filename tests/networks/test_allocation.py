@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 
 import capcore as cc
 from capcore import networks

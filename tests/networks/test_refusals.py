@@ -1,0 +1,120 @@
+"""What cannot be measured is refused, or told, with what to do."""
+
+import numpy as np
+import pytest
+
+import capcore as cc
+from capcore import networks
+
+jnp = pytest.importorskip("jax").numpy
+X = np.random.default_rng(0).normal(size=(12, 2))
+Y = X @ [1.0, -2.0]
+W = np.array([1.0, -2.0])
+
+
+def linear(w, x):
+    return x @ w
+
+
+def of(apply=linear, params=W, inputs=X, targets=Y, **options):
+    return cc.allocate_network(apply, params, inputs, targets, **options)
+
+
+def noisy(w, x):
+    return x @ w + np.random.default_rng().normal()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"loss": "square"}, "Did you mean 'squared'"),
+        ({"targets": Y[:5]}, "targets: found shape"),
+        ({"targets": Y * np.nan}, "NaN"),
+        ({"inputs": X * np.inf}, "infinite"),
+        ({"params": W * np.nan}, "params: found NaN"),
+        ({"params": {}}, "no parameters"),
+        ({"apply": noisy}, "Turn dropout off"),
+        ({"apply": lambda w, x: x @ w - (x @ w).mean()}, "evaluation mode"),
+        ({"apply": lambda w, x: (x @ w)[:3]}, "apply: found outputs of shape"),
+        ({"apply": lambda w, x: jnp.log(-jnp.abs(x @ w))}, "NaN"),
+        ({"loss": "cross-entropy"}, "at least two for cross-entropy"),
+        ({"weight_decay": -1.0}, "of at least 0"),
+        ({"inputs": X[:2], "targets": Y[:2]}, "S = I says nothing"),
+        ({"inputs": X[:2], "targets": Y[:2], "method": "sketch"}, "S = I says nothing"),
+        ({"stopping_time": -1.0}, "stopping_time"),
+        ({"stopping_time": 1.0, "method": "sketch"}, "method='dense'"),
+        ({"subspaces": {"mine": X[:5]}}, "columns: found 5 rows"),
+        ({"subspaces": {"mine": networks.inputs(X[:5])}}, "on 5 examples"),
+    ],
+)
+def test_a_wrong_argument_is_named(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        of(**arguments)
+
+
+def test_whole_numbers_are_no_parameters_and_strings_no_functions():
+    with pytest.raises(TypeError, match="floating-point"):
+        of(params=np.array([1, -2]))
+    with pytest.raises(TypeError, match="apply"):
+        of(apply="linear")
+
+
+def test_what_does_not_fit_is_refused_before_it_is_allocated(monkeypatch):
+    monkeypatch.setenv("CAPCORE_MEMORY", "1000")
+    with pytest.raises(cc.TooLargeError, match="method='sketch'"):
+        of(method="dense")
+    with pytest.raises(cc.TooLargeError, match="probes"):
+        of(method="sketch", subspaces={})
+
+
+def test_parameters_that_are_no_optimum_are_told_with_what_still_counts():
+    with pytest.warns(cc.CapacityWarning, match=r"(?s)gradient norm.*gauss-newton.*polish"):
+        found = of(params=W + 1)
+    assert not found.is_optimum and found.gradient_norm > 1 and found.total == pytest.approx(2)
+
+
+def test_a_saddle_counts_its_negative_curvature():
+    with pytest.warns(cc.CapacityWarning, match="1 negative curvatures"):
+        found = of(apply=lambda w, x: w[0] * w[1] * x[:, 0], params=np.zeros(2), targets=X[:, 0])
+    assert found.n_negative == 1 and not found.is_optimum
+
+
+def test_a_direction_that_nothing_holds_is_told():
+    """Here a tolerance that counts the second input's curvature, a hundredth of the first's, as none."""
+    with pytest.warns(cc.CapacityWarning, match="not defined there"):
+        found = of(tolerance=0.99, inputs=X * [1.0, 0.1], targets=(X * [1.0, 0.1]) @ W)
+    assert found.n_singular == 1
+
+
+def test_rotations_are_singular_directions_and_no_cause_for_a_warning(recwarn):
+    """w₀w₁x has a line of optima: the outputs do not move along it."""
+    found = of(apply=lambda w, x: w[0] * w[1] * x[:, 0], params=np.ones(2), targets=X[:, 0])
+    assert found.n_singular == 1 and found.total == pytest.approx(1) and found.is_optimum
+    assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
+
+
+def test_polish_leaves_a_saddle_and_ends_at_a_minimum():
+    found = networks.polish(lambda w, x: w[0] * w[1] * x[:, 0], np.zeros(2), X, X[:, 0], weight_decay=0.1)
+    assert found.converged and found.smallest_eigenvalue > 0 and found.gradient_norm < 1e-8
+
+
+def test_a_pytorch_module_gives_what_jax_gives():
+    """Both differentiate exactly: they differ by rounding times the condition number."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
+    apply, params = networks.from_torch(module)
+    y = np.random.default_rng(1).integers(0, 2, 12)
+    options = {"loss": "cross-entropy", "weight_decay": 0.3}
+    params = networks.polish(apply, params, X, y, **options).params
+    found = cc.allocate_network(apply, params, X, y, **options)
+
+    def twin(w, x):
+        return jnp.tanh(x @ w["0.weight"].T + w["0.bias"]) @ w["2.weight"].T + w["2.bias"]
+
+    expected = cc.allocate_network(twin, params, X, y, **options)
+    assert found.is_optimum and list(found.layers) == ["0", "2"]
+    assert found.total == pytest.approx(expected.total, rel=1e-8)
+    assert found.per_subspace["inputs"] == pytest.approx(expected.per_subspace["inputs"], rel=1e-6)
+    sketched = cc.allocate_network(apply, params, X, y, method="sketch", single=True, **options)
+    assert sketched.total == pytest.approx(found.total, abs=6 * sketched.error)
