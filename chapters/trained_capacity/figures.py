@@ -65,7 +65,12 @@ def plot_groups(kinds: Mapping[str, np.ndarray], ax: Axes) -> Axes:
     """Means over seeds of (n_seeds, 8) capacities of groups of principal components, with their standard deviations."""
     for i, (name, values) in enumerate(kinds.items()):
         at = np.arange(1, values.shape[1] + 1) + 0.12 * (i - 1)
-        look = {"color": CYCLE[i], "marker": "os^"[i], "linestyle": ("-", "--", ":")[i], "markersize": 4}
+        look: dict[str, Any] = {
+            "color": CYCLE[i],
+            "marker": "os^"[i],
+            "linestyle": ("-", "--", ":")[i],
+            "markersize": 4,
+        }
         ax.errorbar(at, values.mean(axis=0), values.std(axis=0, ddof=1), label=name, linewidth=1, **look)
     ax.set(xlabel="principal components, in groups of eight", ylabel="mean capacity", ylim=(0, 1.05))
     return ax
