@@ -1,0 +1,84 @@
+"""How far does a network follow changed labels?  Capacity foretells it; does anything simpler?  Question 3.
+
+Groups of six images get new labels, one group at a time, and the fully connected network is trained again: from its
+optimum, and from its first weights. ``python -m chapters run changed_labels`` makes it again, in about four minutes on
+one core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from chapters.trained_capacity.digits import reading
+from chapters.trained_capacity.optimum import Optimum, Response, Task, in_double, jacobian, outputs, settle
+
+SETTINGS: dict[str, Any] = {"n_images": 600, "decay": 1.0, "seed": 0, "n_groups": 40, "size": 6, "newton": 12}
+QUICK: dict[str, Any] = {"n_images": 40, "n_groups": 2, "size": 2, "newton": 1}
+PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+
+
+def groups(x: np.ndarray, labels: np.ndarray, n_groups: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Indices of images: every second group random, the others an image with those of its digit next to it."""
+    found = []
+    for number in range(n_groups):
+        if number % 2:
+            found.append(rng.choice(len(x), size, replace=False))
+            continue
+        middle = rng.integers(len(x))
+        distances = np.where(labels == labels[middle], np.linalg.norm(x - x[middle], axis=1), np.inf)
+        found.append(np.argsort(distances)[:size])
+    return found
+
+
+@in_double
+def simpler(task: Task, optimum: Optimum) -> dict[str, np.ndarray]:
+    """(N,) what needs no Hessian: residual, saliency and distance from the mean of the images with the same label."""
+    labels = task.targets.argmax(axis=1)
+    means = np.stack([task.inputs[labels == label].mean(axis=0) for label in range(10) if np.any(labels == label)])
+    number = np.unique(labels, return_inverse=True)[1]
+    of_one = jax.jit(jax.vmap(jax.jacrev(lambda x: task.apply(optimum.params, x[None])[0])))
+    return {
+        "residual": np.linalg.norm(outputs(task, optimum.params) - task.targets, axis=1),
+        "saliency": np.linalg.norm(np.asarray(of_one(task.inputs)), axis=(1, 2)),
+        "distance": np.linalg.norm(task.inputs - means[number], axis=1),
+    }
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Column → a value for each group: shares followed, "again" and "scratch", and what foretells them."""
+    task, start = reading("fully connected", settings["n_images"], settings["decay"], settings["seed"])
+    rng = np.random.default_rng([settings["seed"], 14])
+    optimum = settle(task, start, newton=settings["newton"])
+    whole, plain = Response.of(task, optimum), Response.of(task, optimum, gauss_newton=True)
+    j = jacobian(task, optimum.params)
+    of_images = simpler(task, optimum)
+    labels, first = task.targets.argmax(axis=1), outputs(task, optimum.params)
+    chosen = groups(task.inputs, labels, settings["n_groups"], settings["size"], rng)
+    starts = {"again": optimum.params, "scratch": start}
+    rows: list[dict[str, float]] = []
+    for group in tqdm(chosen, unit="group", disable=not progress):
+        targets = task.targets.copy()
+        targets[group] = np.eye(10)[(labels[group] + rng.integers(1, 10)) % 10]
+        shift = targets - task.targets
+        size = float(np.sum(shift**2))
+
+        ends = {
+            name: settle(task.with_targets(targets), params, newton=settings["newton"])
+            for name, params in starts.items()
+        }
+        followed = {name: outputs(task, end.params) - first for name, end in ends.items()}
+        rows.append(
+            {
+                "capacity": float(np.sum(shift * whole(shift)) / size),
+                "Gauss-Newton": float(np.sum(shift * plain(shift)) / size),
+                "gradient norm": float(np.linalg.norm(j.T @ shift.ravel()) / np.sqrt(size)),
+                **{name: float(values[group].mean()) for name, values in of_images.items()},
+                **{name: float(np.sum(shift * moved) / size) for name, moved in followed.items()},
+            }
+        )
+    return {name: [float(f"{row[name]:.6g}") for row in rows] for name in rows[0]}

@@ -1,0 +1,94 @@
+"""Figures of where trained networks spend their capacity. Capacities of digits' networks are means over ten outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from capcore.plotting import CYCLE, channel_colours
+from chapters.shared.lag_figures import LAG_AXIS
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "linear theory": {"color": "0.35", "linestyle": "--"},
+    "tanh": {"color": CYCLE[0]},
+    "gated": {"color": CYCLE[1], "linestyle": "-."},
+}
+
+
+def plot_lags(lines: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
+    """Lines over the lags, named as in ``LOOKS``, the most recent input at the right."""
+    for name, values in lines.items():
+        ax.step(np.arange(len(values)), values, where="mid", label=name, **LOOKS[name])
+    ax.set(xlabel=LAG_AXIS, ylabel=ylabel, ylim=(0, None))
+    if not ax.xaxis_inverted():
+        ax.invert_xaxis()
+    return ax
+
+
+def plot_foretold(groups: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes) -> Axes:
+    """Correlations with the linear stack's profile: a row for each process, a mark for each sample, by kind.
+
+    groups : row → kind → correlations; "random weights" has the range of its middle 90 %.
+    """
+    for row, kinds in enumerate(groups.values()):
+        for name, values in kinds.items():
+            if name == "random weights":
+                ends = np.quantile(values, [0.05, 0.95])
+                ax.plot(
+                    ends, [row, row], color="0.75", linewidth=5, solid_capstyle="butt", label=name if not row else None
+                )
+                continue
+            shift = 0.14 if name == "tanh" else -0.14
+            marker, colour = ("o", CYCLE[0]) if name == "tanh" else ("s", CYCLE[1])
+            label = name if not row else None
+            ax.plot(values, np.full(len(values), row + shift), marker, color=colour, markersize=4, label=label)
+    ax.axvline(0.9, color="0.4", linestyle=":", linewidth=0.8)
+    ax.set_yticks(range(len(groups)), list(groups))
+    ax.invert_yaxis()
+    ax.set(xlabel="correlation with the linear stack's profile", xlim=(None, 1.02))
+    return ax
+
+
+def plot_courses(steps: Sequence[int], courses: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
+    """Lines over the steps of training, on a logarithmic axis, from light to dark, named at their ends."""
+    colours = channel_colours(list(courses))  # type: ignore[arg-type]  # names keep their order
+    for name, values in courses.items():
+        ax.plot(steps, values, color=colours[name], label=name)  # type: ignore[index]
+    ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=ylabel, ylim=(0, None))
+    return ax
+
+
+def plot_groups(kinds: Mapping[str, np.ndarray], ax: Axes) -> Axes:
+    """Means over seeds of (n_seeds, 8) capacities of groups of principal components, with their standard deviations."""
+    for i, (name, values) in enumerate(kinds.items()):
+        at = np.arange(1, values.shape[1] + 1) + 0.12 * (i - 1)
+        look: dict[str, Any] = {
+            "color": CYCLE[i],
+            "marker": "os^"[i],
+            "linestyle": ("-", "--", ":")[i],
+            "markersize": 4,
+        }
+        ax.errorbar(at, values.mean(axis=0), values.std(axis=0, ddof=1), label=name, linewidth=1, **look)
+    ax.set(xlabel="principal components, in groups of eight", ylabel="mean capacity", ylim=(0, 1.05))
+    return ax
+
+
+def plot_predictors(found: Mapping[str, np.ndarray], names: Mapping[str, str], ax: Axes) -> Axes:
+    """Sizes of rank correlations with their 95 % intervals, a row for each predictor, and what chance gives.
+
+    found : name → (value, low, high); "chance" → (1,). names : name → label of its row.
+    """
+    for row, name in enumerate(names):
+        value, low, high = found[name]
+        colour = CYCLE[0] if row < 2 else CYCLE[1]
+        ax.plot([low, high], [row, row], color=colour, linewidth=1.5)
+        ax.plot([value], [row], "o" if row < 2 else "s", color=colour, markersize=5)
+    ax.axvspan(0, found["chance"][0], color="0.9", zorder=0)
+    ax.text(found["chance"][0] / 2, 0.5, "chance", ha="center", va="center", fontsize=8, color="0.35")
+    ax.set_yticks(range(len(names)), list(names.values()))
+    ax.invert_yaxis()
+    ax.set(xlabel="rank correlation with the share that is followed", xlim=(0, 1))
+    return ax

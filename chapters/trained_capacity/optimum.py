@@ -1,0 +1,238 @@
+"""The optimum of a small network, and how it responds to its targets, densely.
+
+Loss ½ ‖f − y‖² + ½ decay ‖θ‖², summed over examples and outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from scipy.optimize import least_squares, minimize
+
+from chapters.trained_capacity.networks import Apply, Params
+
+SMALL = 200  # parameters up to which Levenberg–Marquardt takes the whole Jacobian
+
+
+def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with JAX in double precision meanwhile: Newton's method needs it."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        with jax.enable_x64(True):
+            return function(*args, **options)
+
+    return call
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A network with what it learns.
+
+    Attributes
+    ----------
+    apply : (params, inputs) → (N, K) outputs. inputs : (N, …) array. targets : (N, K) array. decay : of the weights.
+    """
+
+    apply: Apply
+    inputs: np.ndarray
+    targets: np.ndarray
+    decay: float
+
+    def with_targets(self, targets: np.ndarray) -> Task:
+        """The same with other targets."""
+        return Task(self.apply, self.inputs, targets, self.decay)
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Where training has ended.
+
+    Attributes
+    ----------
+    params : dictionary of arrays. vector : (p,) the same in one vector. loss : there.
+    gradient : norm of the gradient. lowest : eigenvalue of the Hessian.
+    """
+
+    params: Params
+    vector: np.ndarray
+    loss: float
+    gradient: float
+    lowest: float
+
+
+def _loss(apply: Apply, template: Params, vector: Any, inputs: Any, targets: Any, decay: float) -> Any:
+    errors = apply(ravel_pytree(template)[1](vector), inputs) - targets
+    return 0.5 * jnp.sum(errors**2) + 0.5 * decay * jnp.sum(vector**2)
+
+
+_value_and_slope = partial(jax.jit, static_argnums=0)(jax.value_and_grad(_loss, 2))
+_hessian = partial(jax.jit, static_argnums=0)(jax.hessian(_loss, 2))
+
+
+@partial(jax.jit, static_argnums=0)
+def _outputs(apply: Apply, template: Params, vector: Any, inputs: Any) -> Any:
+    return apply(ravel_pytree(template)[1](vector), inputs)
+
+
+@partial(jax.jit, static_argnums=0)
+def _jacobian(apply: Apply, template: Params, vector: Any, inputs: Any) -> Any:
+    """By example, in reverse: there are fewer outputs than parameters."""
+    return jax.vmap(lambda x: jax.jacrev(_outputs, 2)(apply, template, vector, x[None])[0])(inputs)
+
+
+@in_double
+def outputs(task: Task, params: Params, inputs: np.ndarray | None = None) -> np.ndarray:
+    """(N, K) outputs, of other inputs where they are given."""
+    vector, _ = ravel_pytree(params)
+    return np.asarray(_outputs(task.apply, params, vector, task.inputs if inputs is None else inputs))
+
+
+@in_double
+def loss_and_slope(task: Task, params: Params, vector: np.ndarray) -> tuple[float, np.ndarray]:
+    """The loss at a vector of parameters shaped as ``params``, and its gradient (p,)."""
+    value, slope = _value_and_slope(task.apply, params, vector, task.inputs, task.targets, task.decay)
+    return float(value), np.asarray(slope)
+
+
+@in_double
+def settle(task: Task, params: Params, n_steps: int = 4000, newton: int = 30) -> Optimum:
+    """The optimum that training reaches from ``params``: Levenberg–Marquardt or L-BFGS-B, then Newton's method.
+
+    Newton's steps take the absolute values of the Hessian's eigenvalues, so that they descend, and are halved until
+    the gradient or the loss falls. Look at ``gradient`` and ``lowest`` of the result.
+    """
+    start, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
+    vector = np.asarray(start)
+    vector = _least_squares(task, params, vector) if vector.size <= SMALL else stopped(task, params, n_steps).vector
+    value, slope = loss_and_slope(task, params, vector)
+    sizes = np.zeros(1)
+    for _ in range(newton):
+        sizes, axes = np.linalg.eigh(hessian(task, params, vector))
+        if np.linalg.norm(slope) < 1e-13 * np.linalg.norm(vector) * sizes[-1]:
+            break
+        step = axes @ ((axes.T @ slope) / np.maximum(np.abs(sizes), 1e-10 * sizes[-1]))
+        for halvings in range(12):
+            trial = vector - step / 2**halvings
+            new, new_slope = loss_and_slope(task, params, trial)
+            if new < value or np.linalg.norm(new_slope) < np.linalg.norm(slope):
+                break
+        else:
+            break
+        vector, value, slope = trial, new, new_slope
+    return Optimum(_arrays(restore(vector)), vector, value, float(np.linalg.norm(slope)), float(sizes[0]))
+
+
+@in_double
+def stopped(task: Task, params: Params, n_steps: int) -> Optimum:
+    """Where at most ``n_steps`` of L-BFGS-B lead."""
+    start, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
+    options = {"maxiter": n_steps, "maxfun": 2 * n_steps, "ftol": 1e-15, "gtol": 1e-7, "maxcor": 30}
+    found = minimize(
+        lambda v: loss_and_slope(task, params, v), np.asarray(start), jac=True, method="L-BFGS-B", options=options
+    )
+    return Optimum(_arrays(restore(found.x)), found.x, float(found.fun), float(np.linalg.norm(found.jac)), np.nan)
+
+
+@in_double
+def stopped_at(task: Task, params: Params, share: float) -> Optimum:
+    """Where L-BFGS-B first has a gradient of this share of its first one."""
+    start, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
+    first = np.linalg.norm(loss_and_slope(task, params, np.asarray(start))[1])
+    reached: list[np.ndarray] = []
+
+    def stop(vector: np.ndarray) -> None:
+        if np.linalg.norm(loss_and_slope(task, params, vector)[1]) <= share * first:
+            reached.append(vector.copy())
+            raise StopIteration
+
+    options = {"jac": True, "method": "L-BFGS-B", "options": {"maxiter": 4000, "maxcor": 30}}
+    found = minimize(lambda v: loss_and_slope(task, params, v), np.asarray(start), callback=stop, **options)
+    vector = reached[0] if reached else found.x
+    value, slope = loss_and_slope(task, params, vector)
+    return Optimum(_arrays(restore(vector)), vector, value, float(np.linalg.norm(slope)), np.nan)
+
+
+def _arrays(params: Any) -> Params:
+    found: Params = jax.tree.map(np.asarray, params)
+    return found
+
+
+def _least_squares(task: Task, params: Params, vector: np.ndarray) -> np.ndarray:
+    root = np.sqrt(task.decay)
+
+    def errors(v: np.ndarray) -> np.ndarray:
+        found = _outputs(task.apply, params, v, task.inputs) - task.targets
+        return np.concatenate([np.ravel(found), root * v])
+
+    def slopes(v: np.ndarray) -> np.ndarray:
+        return np.vstack([jacobian(task, params, v), root * np.eye(v.size)])
+
+    options = {"method": "lm", "max_nfev": 400, "ftol": 1e-14, "xtol": 1e-14, "gtol": 1e-14}
+    found: np.ndarray = least_squares(errors, vector, slopes, **options).x
+    return found
+
+
+@in_double
+def jacobian(task: Task, params: Params, vector: np.ndarray | None = None) -> np.ndarray:
+    """(N K, p) derivative of the outputs by the parameters, at a vector of them where it is given."""
+    vector = np.asarray(ravel_pytree(params)[0] if vector is None else vector)
+    found = np.asarray(_jacobian(task.apply, params, vector, task.inputs))
+    return found.reshape(-1, vector.size)
+
+
+@in_double
+def hessian(task: Task, params: Params, vector: np.ndarray) -> np.ndarray:
+    """(p, p) second derivative of the loss."""
+    return np.asarray(_hessian(task.apply, params, vector, task.inputs, task.targets, task.decay))
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """The response S = J H⁻¹ Jᵀ of an optimum to a shift of its targets.
+
+    Attributes
+    ----------
+    shape : (N, K) of the outputs. factor : (N K, p) array, J axes of H. sizes : (p,) eigenvalues of H.
+    """
+
+    shape: tuple[int, int]
+    factor: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, task: Task, optimum: Optimum, gauss_newton: bool = False) -> Response:
+        """At an optimum. With Gauss–Newton, H leaves the curvature of the outputs away."""
+        j = jacobian(task, optimum.params, optimum.vector)
+        h = hessian(task, optimum.params, optimum.vector)
+        if gauss_newton:
+            h = j.T @ j + task.decay * np.eye(h.shape[0])
+        sizes, axes = np.linalg.eigh(h)
+        return cls(task.targets.shape, j @ axes, sizes)
+
+    @property
+    def total(self) -> float:
+        """The trace of S: effective degrees of freedom."""
+        return float(np.sum(self.factor**2 / self.sizes))
+
+    @property
+    def leverage(self) -> np.ndarray:
+        """(N, K) diagonal of S."""
+        return (self.factor**2 @ (1 / self.sizes)).reshape(self.shape)
+
+    def capacity(self, columns: np.ndarray) -> np.ndarray:
+        """(m, K) capacity of each column (N, m) as a direction of each output: zᵀ S z."""
+        n, k = self.shape
+        moved = np.einsum("nm,nkp->mkp", columns, self.factor.reshape(n, k, -1), optimize=True)
+        return np.sum(moved**2 / self.sizes, axis=2)
+
+    def __call__(self, shift: np.ndarray) -> np.ndarray:
+        """(N, K) how the outputs answer a small shift (N, K) of the targets."""
+        return (self.factor @ ((self.factor.T @ shift.ravel()) / self.sizes)).reshape(self.shape)

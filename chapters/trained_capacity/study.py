@@ -1,0 +1,186 @@
+"""What the stored experiments say: the number that each question asks for, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from chapters.shared.ranks import spearman
+from chapters.stored import stored
+from chapters.trained_capacity.along import half_times
+from chapters.trained_capacity.questions import QUESTIONS
+
+LIKE = 0.9  # a correlation of profiles that counts as the same place
+RESULTS = {
+    "stacks": "trained_stacks",
+    "digits": "trained_digits",
+    "along": "capacity_along_training",
+    "labels": "changed_labels",
+    "copying": "copying_transformer",
+}
+SIMPLER = ("gradient norm", "residual", "saliency", "distance")
+MAPS = ("receptive field", "saliency", "permutation", "ablation")
+READERS = ("fully connected", "convolutional")
+
+
+@cache
+def results() -> dict[str, Any]:
+    """Experiment → its stored values."""
+    return {name: stored(file)["values"] for name, file in RESULTS.items()}
+
+
+def correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Pearson's.
+
+    >>> round(correlation([1, 2, 3], [2, 4, 7]), 2)
+    0.99
+    """
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def foretold(case: Mapping[str, Any], units: str) -> tuple[float, float]:
+    """Correlation of the lowest optimum's linear profile with the linear stack's; 95 % of those at random weights."""
+    return correlation(case[units][0]["linear"], case["profile"]), float(np.quantile(case["random"], 0.95))
+
+
+def share_foretold(cases: Sequence[Mapping[str, Any]], units: str) -> float:
+    """Share of the cases that the linear stack foretells, of those in which an optimum was found."""
+    pairs = [foretold(case, units) for case in cases if case[units]]
+    return float(np.mean([found >= max(LIKE, chance) for found, chance in pairs]))
+
+
+def of_stacks(found: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers of question 1 that the stacks decide."""
+    cases = [case for case in found["cases"] if case["tanh"]]
+    ranks = [(case["tanh"][0]["total"], sum(case["profile"])) for case in cases]
+    rest = [correlation(case["tanh"][0]["other"], case["profile"]) for case in cases]
+    branches = [correlation(a["linear"], b["linear"]) for case in cases for a in case["tanh"] for b in case["tanh"]]
+    return {
+        "where tanh": share_foretold(cases, "tanh"),
+        "where gated": share_foretold(cases, "gated"),
+        "how much": float(np.mean([abs(total / rank - 1) <= 0.1 for total, rank in ranks])),
+        "rest": float(np.mean(np.array(rest) >= LIKE)),
+        "branches": min(branches),
+        "series": foretold(found["series"], "tanh")[0],
+    }
+
+
+def of_training(found: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers on the order in which capacity comes."""
+    steps, runs = found["steps"], [run for kind in found["digits"].values() for run in kind["bands"]]
+
+    def rising(name: str) -> float:
+        times = [half_times(np.array(run[name]), steps["digits"]) for run in runs]
+        return float(sum(bool(np.all(np.diff(each) > 0)) for each in times))
+
+    parts = ("linear", "products", "rest")
+    orders = [
+        half_times(np.array([run["orders"][part] for part in parts]).T, steps["orders"]) for run in found["orders"]
+    ]
+    first = float(sum(bool(np.all(np.diff(each) > 0)) for each in orders))
+    return {"span first": rising("modes"), "whitened first": rising("whitened modes"), "singles first": first}
+
+
+def components(found: Sequence[Mapping[str, Any]], kind: str) -> np.ndarray:
+    """(n_seeds, 8) mean capacity of each group of principal components."""
+    return np.array([each[kind]["components"] for each in found])
+
+
+def agreements(found: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Map → (n_readers · n_seeds,) Spearman's correlation over the pixels that vary with capacity per pixel."""
+    networks = [each for reader in READERS for each in found[reader]]
+    values: dict[str, list[float]] = {name: [] for name in MAPS}
+    for each in networks:
+        pixels = np.array(each["true"]["pixels"])
+        live = pixels > 1e-6
+        for name in MAPS:
+            values[name].append(spearman(pixels[live], np.array(each["maps"][name])[live]))
+    return {name: np.array(each) for name, each in values.items()}
+
+
+def of_digits(found: Mapping[str, Any]) -> dict[str, float]:
+    """The numbers that the readers of digits decide."""
+    moved = components(found[READERS[0]], "equal") - components(found[READERS[0]], "true")
+    failing = found["failing"]
+    stops = [each["stopped"]["0.01"] for each in failing]
+    return {
+        "shuffled": float(np.abs(moved.mean(axis=0)).max()),
+        "importance": min(float(each.min()) for each in agreements(found).values()),
+        "saturated": float(np.mean([each["few"]["1e-06"][1] for each in failing])),
+        "stopped": max(abs(early / end - 1) for early, end, _ in stops),
+        "Gauss-Newton": max(max(each["Gauss-Newton"]["0.0"]["between"]) for each in failing),
+    }
+
+
+def predictions(
+    found: Mapping[str, Sequence[float]], outcome: str = "again", n_draws: int = 2000
+) -> dict[str, np.ndarray]:
+    """Predictor → Spearman's correlation with what happened, in size, and its 95 % bootstrap interval over the groups.
+
+    "chance" is the 95 % quantile of the size when the outcomes are shuffled; "margin" is capacity's less the best of
+    those that need no Hessian.
+    """
+    rng = np.random.default_rng(15)
+    truth, names = np.array(found[outcome]), ("capacity", "Gauss-Newton", *SIMPLER)
+    columns = np.array([found[name] for name in names])
+
+    def sizes(at: np.ndarray) -> np.ndarray:
+        rows = np.array([abs(spearman(each[at], truth[at])) for each in columns])
+        return np.append(rows, rows[0] - rows[2:].max())
+
+    everywhere = np.arange(len(truth))
+    draws = np.array([sizes(rng.choice(everywhere, len(truth))) for _ in range(n_draws)])
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    values = {
+        name: np.array(each) for name, *each in zip((*names, "margin"), sizes(everywhere), low, high, strict=True)
+    }
+    chance = [abs(spearman(columns[0], rng.permutation(truth))) for _ in range(n_draws)]
+    return values | {"chance": np.array([np.quantile(chance, 0.95)])}
+
+
+def numbers() -> dict[str, float]:
+    """Question → the number that decides it."""
+    found = results()
+    again, scratch = (predictions(found["labels"], outcome) for outcome in ("again", "scratch"))
+    return {
+        **of_stacks(found["stacks"]),
+        "copied lag": float(sum(int(np.argmax(each["trained"])) == 3 for each in found["copying"])),
+        **of_training(found["along"]),
+        **of_digits(found["digits"]),
+        "prediction": float(again["capacity"][0]),
+        "margin": float(again["margin"][1]),
+        "scratch": float(scratch["capacity"][0]),
+    }
+
+
+def answers() -> list[list[str]]:
+    """Rows of the chapter's table: question, measure, what "yes" needs, what was found, the answer."""
+    found = numbers()
+    return [
+        [
+            each.asks,
+            each.measure,
+            f"{'≥' if each.at_least else '≤'} {each.bound:g}",
+            f"{found[name]:.2g}",
+            each.answer(found[name]),
+        ]
+        for name, each in QUESTIONS.items()
+    ]
+
+
+def explored() -> dict[str, Any]:
+    """What the explorer shows of digits along training, for each output: maps are the mean over seeds and outputs."""
+    found = results()["along"]
+
+    def told(kind: Mapping[str, Any]) -> dict[str, Any]:
+        maps = {name: np.divide(values, 10).round(3).tolist() for name, values in kind["maps"].items()}
+        return {"error": kind["error"], "maps": maps}
+
+    names = {"true": "true labels", "shuffled": "shuffled labels"}
+    return {
+        "steps": found["steps"]["digits"],
+        "labels": {names[kind]: told(each) for kind, each in found["digits"].items()},
+    }

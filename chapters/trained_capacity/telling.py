@@ -1,0 +1,222 @@
+"""What the chapter says of its stored experiments, and what it draws of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from chapters.trained_capacity.along import half_times
+from chapters.trained_capacity.networks import Params, stack_params
+from chapters.trained_capacity.sources import PROCESSES, windows
+from chapters.trained_capacity.study import LIKE, components, correlation, foretold
+
+PREDICTORS = {
+    "capacity": "capacity",
+    "Gauss-Newton": "capacity, Gauss–Newton",
+    "gradient norm": "gradient norm",
+    "residual": "residual",
+    "saliency": "saliency",
+    "distance": "distance from class mean",
+}
+BANDS = ("lowest", "low", "high", "highest")
+TASKS = {"linear": "as it is", "warped": "warped"}
+
+
+def shown(found: Mapping[str, Any], process: str = "power law", seed: int = 1) -> dict[str, dict[str, np.ndarray]]:
+    """Title → lines of one process's two tasks, for ``figures.plot_lags``."""
+    cases = {case["task"]: case for case in found["cases"] if (case["process"], case["seed"]) == (process, seed)}
+    return {
+        f"{process}, {text}": {
+            "linear theory": np.array(cases[task]["profile"]),
+            **{units: np.array(cases[task][units][0]["linear"]) for units in ("tanh", "gated")},
+        }
+        for task, text in TASKS.items()
+    }
+
+
+def rows(cases: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[float]]]:
+    """Process and task → kind of stack → correlations with the linear stack's profile, over the samples."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for task, text in TASKS.items():
+        for process in dict.fromkeys(case["process"] for case in cases):
+            some = [case for case in cases if (case["process"], case["task"]) == (process, task)]
+            found[f"{process}, {text}"] = {
+                "random weights": [each for case in some for each in case["random"]],
+                **{units: [foretold(case, units)[0] for case in some if case[units]] for units in ("tanh", "gated")},
+            }
+    return found
+
+
+def agreeing(cases: Sequence[Mapping[str, Any]], task: str, units: str, lowest: bool = True) -> tuple[int, int]:
+    """In how many cases of a task the lowest optimum, or any, has the linear stack's profile; of how many."""
+    some = [case for case in cases if case["task"] == task and case[units]]
+    found = 0
+    for case in some:
+        best = [correlation(each["linear"], case["profile"]) for each in case[units]]
+        found += (best[0] if lowest else max(best)) >= max(LIKE, foretold(case, units)[1])
+    return found, len(some)
+
+
+def recent(profile: Sequence[float]) -> float:
+    """Share of a profile in the more recent half of its inputs."""
+    return float(np.sum(profile[: len(profile) // 2]) / np.sum(profile))
+
+
+def of_theory(found: Mapping[str, Any]) -> list[str]:
+    """Question 1, on stacks."""
+    cases = found["cases"]
+    counts = {(task, units): agreeing(cases, task, units) for task in TASKS for units in ("tanh", "gated")}
+    some = agreeing(cases, "linear", "tanh", lowest=False)
+    totals = [case["tanh"][0]["total"] for case in cases if case["tanh"]]
+    ranks = sorted({round(sum(case["profile"])) for case in cases})
+    shares = np.array([[recent(case["tanh"][0]["other"]), recent(case["profile"])] for case in cases if case["tanh"]])
+    narrow = [foretold(case, "tanh")[0] for case in found["others"] if case.get("channels") == 1 and case["tanh"]]
+    series = [foretold(found["series"], units)[0] for units in ("tanh", "gated")]
+    return [
+        f"As the process is, {counts['linear', 'tanh'][0]} of {counts['linear', 'tanh'][1]} tanh cases and",
+        f"{counts['linear', 'gated'][0]} of {counts['linear', 'gated'][1]} gated ones agree with the linear stack.",
+        f"In {some[0]} of {some[1]} tanh cases some optimum agrees; it is not always the lowest.",
+        f"Warped, {counts['warped', 'tanh'][0]} and {counts['warped', 'gated'][0]} of",
+        f"{counts['warped', 'tanh'][1]} agree,",
+        f"though with one channel both tasks do (correlations from {min(narrow):.2f}).",
+        "\n\nHow much there is, the linear stack does not say:",
+        f"its rank is {' or '.join(map(str, ranks))}, the totals of the tanh stacks are {min(totals):.0f} to",
+        f"{max(totals):.0f}.",
+        f"What is not linear sits nearer to now: {np.mean(shares[:, 0]):.0%} of it in the recent half of the inputs,",
+        f"where the linear stack has {np.mean(shares[:, 1]):.0%}.",
+        "A measured series, Google's daily volume of trade, is foretold neither for tanh nor for gates",
+        f"({series[0]:.2f} and {series[1]:.2f}).",
+    ]
+
+
+def live(process: str, warped: bool, units: str, n_examples: int, seed: int) -> tuple[np.ndarray, np.ndarray, Params]:
+    """Windows (n_examples, 16), next values (n_examples, 1), and a start of a stack with two channels."""
+    rng = np.random.default_rng([seed, 4])
+    x, y = windows(PROCESSES[process], "warped" if warped else "linear", n_examples, 16, rng)
+    return x, y, stack_params(units, 2, 4, rng)
+
+
+def band_courses(found: Mapping[str, Any], kind: str, name: str) -> dict[str, np.ndarray]:
+    """Band of frequencies → mean capacity of a mode, of one of ten outputs, over the steps; mean over seeds."""
+    values = np.mean([each[name] for each in found["digits"][kind]["bands"]], axis=0) / 10
+    return dict(zip(BANDS, values.T, strict=True))
+
+
+def groups(found: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """Kind of labels → (n_seeds, 8) capacities of groups of components."""
+    names = {"true": "true labels", "shuffled": "shuffled, equal weight decay", "equal": "shuffled, equal total"}
+    return {text: components(found, kind) for kind, text in names.items()}
+
+
+def of_taps(weights: np.ndarray) -> list[str]:
+    """What the first layer (2, units) of a stack does with two neighbouring inputs."""
+    sizes = np.linalg.norm(weights, axis=1)
+    share = sizes.min() / sizes.max()
+    return [f"The first layer gives one of two neighbouring inputs {share:.0%} of the weight of the other."]
+
+
+def of_tokens(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Question 1, on the transformer."""
+    trained, before = (np.mean([each[name] for each in found], axis=0) for name in ("trained", "random"))
+    attention = np.mean([each["attention"][3] for each in found])
+    first = sum(int(np.argmax(each["trained"])) == 3 for each in found)
+    return [
+        "**A source whose dependence is known.** A causal transformer of 672 parameters reads tokens that repeat",
+        "the one",
+        f"at lag 3. It learns to give it {attention:.0%} of its attention, and the capacity of this token rises from",
+        f"{before[3]:.1f} at random weights to {trained[3]:.1f} of at most 12. It becomes the largest in {first}",
+        f"of {len(found)} seeds:",
+        f"the latest token, whose path skips attention, has {before[0]:.1f} from the start.",
+    ]
+
+
+def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[str]:
+    """The first half of question 2."""
+    bands = {
+        kind: [np.array(run["modes"])[:, 0] / 10 for run in each["bands"]] for kind, each in found["digits"].items()
+    }
+    most = ", ".join(f"{run.max():.1f}" for run in bands["true"])
+    steps = found["steps"]["digits"]
+    ordered = {
+        kind: sum(bool(np.all(np.diff(half_times(np.array(run["modes"]), steps)) > 0)) for run in each["bands"])
+        for kind, each in found["digits"].items()
+    }
+    orders = [each["orders"] for each in found["orders"]]
+    ends = {part: np.median([each[part][-1] for each in orders]) for part in ("linear", "products")}
+    return [
+        f"*Low frequencies first* depends on the metric: it holds in {decided['span first']:.0f} of 6 runs for",
+        "frequencies as they are,",
+        f"in all {ordered['shuffled']} with shuffled labels, and in {decided['whitened first']:.0f} of 6 for",
+        "whitened ones.",
+        "With true labels capacity does not only grow: along the lowest frequencies the outputs of three runs follow",
+        f"up to {most} times as far as the targets move.",
+        f"*Single inputs before products* holds in {decided['singles first']:.0f} of {len(orders)} seeds,",
+        "for a tanh stack that learns u₁ + u₄u₆ from independent inputs. At the end linear functions hold",
+        f"{ends['linear']:.1f} units, products of two inputs {ends['products']:.1f}.",
+    ]
+
+
+def of_labels(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[str]:
+    """The second half of question 2."""
+    learnt = found["fully connected"]
+    totals = {kind: np.mean([each[kind]["total"] for each in learnt]) for kind in ("true", "shuffled", "equal")}
+    linear = {kind: np.mean([each[kind]["linear"] for each in learnt]) for kind in ("true", "equal")}
+    decay = np.mean([each["equal"]["decay"] for each in learnt])
+    other = components(found["convolutional"], "equal") - components(found["convolutional"], "true")
+    return [
+        f"Shuffled labels take more capacity: {totals['shuffled']:.0f} units instead of {totals['true']:.0f} in",
+        "fully connected networks,",
+        f"at the same weight decay. {decay:.1f} times the weight decay brings the total back, but not the",
+        "allocation.",
+        f"Linear functions of the pixels then hold {linear['equal']:.0f} units instead of {linear['true']:.0f},",
+        f"and groups of components differ by up to {decided['shuffled']:.2f}.",
+        f"In convolutional networks they differ by at most {np.abs(other.mean(axis=0)).max():.2f}.",
+    ]
+
+
+def of_importance(agreements: Mapping[str, np.ndarray]) -> list[str]:
+    """The first half of question 3."""
+    halves = {name: values.reshape(2, -1).mean(axis=1) for name, values in agreements.items()}
+    return [
+        "*Needed inputs.* Capacity per pixel is not importance. Its mean rank correlations in fully connected",
+        "and in convolutional networks are",
+        ", ".join(f"{full:.2f} and {shared:.2f} with {name}" for name, (full, shared) in halves.items()) + ".",
+    ]
+
+
+def of_prediction(again: Mapping[str, np.ndarray], scratch: Mapping[str, np.ndarray]) -> list[str]:
+    """The second half of question 3."""
+    margin, *ends = -again["margin"]
+    return [
+        f"*Changed labels.* Capacity foretells the ranks with {again['capacity'][0]:.2f}; chance reaches",
+        f"{again['chance'][0]:.2f}.",
+        f"The norm of the change's gradient, which needs no Hessian, has {again['gradient norm'][0]:.2f},",
+        f"a difference of {margin:.2f} [{min(ends):.2f}, {max(ends):.2f}].",
+        f"From scratch they have {scratch['capacity'][0]:.2f} and {scratch['gradient norm'][0]:.2f}. New labels",
+        "are no small shift.",
+    ]
+
+
+def of_failing(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Question 4."""
+    few = {decay: np.mean([each["few"][decay][:2] for each in found], axis=0) for decay in found[0]["few"]}
+    stops = {
+        share: max(abs(early / end - 1) for early, end, _ in (each["stopped"][share] for each in found))
+        for share in found[0]["stopped"]
+    }
+    misses = [each["Gauss-Newton"] for each in found]
+    whole, plain = np.median([each["0.0"]["retrained"] for each in misses], axis=0)
+    shuffled = np.median([each["1.0"]["retrained"][1] for each in misses])
+    strong, weak = few["1.0"], few[min(few, key=float)]
+    return [
+        "**More parameters than targets.** With 40 images the leverages of the outputs fill up as weight decay",
+        "vanishes:",
+        f"their mean grows from {strong[0]:.2f} to {weak[0]:.2f}, and their standard deviation falls from",
+        f"{strong[1]:.2f} to {weak[1]:.2f}.",
+        "\n\n**Far from an optimum.** Where L-BFGS-B has 1 % of its first gradient left, the total is off by up to",
+        f"{stops['0.01']:.0%}; at 0.01 %, by up to {stops['0.0001']:.0%}.",
+        "\n\n**Large residuals.** The whole Hessian foretells a small move within",
+        f"{whole:.1%}; Gauss–Newton misses {plain:.0%} of it with true labels and {shuffled:.0%} with shuffled ones.",
+    ]

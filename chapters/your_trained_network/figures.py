@@ -1,0 +1,33 @@
+"""Figures of the reader's own trained network: a map of pixels, and images with their leverages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+
+from capcore.plotting import SIZES
+
+SHADES = LinearSegmentedColormap.from_list("capacity", ["#ffffff", *SIZES.split()])
+
+
+def plot_map(values: np.ndarray, ax: Axes) -> Axes:
+    """(64,) capacities of the pixels as an image with a colour bar."""
+    shown = ax.imshow(np.reshape(values, (8, 8)), cmap=SHADES, vmin=0)
+    ax.figure.colorbar(shown, ax=ax, label="capacity of the pixel", shrink=0.85)
+    ax.set(xticks=[], yticks=[])
+    return ax
+
+
+def plot_images(images: np.ndarray, labels: Sequence[int], leverage: np.ndarray, count: int, ax: Axes) -> Axes:
+    """Two rows of images (2 · count, 64), with label and leverage above each."""
+    for i, (image, label, value) in enumerate(zip(images, labels, leverage, strict=True)):
+        row, column = divmod(i, count)
+        left, top = 10 * column, 13.5 * row
+        ax.imshow(np.reshape(image, (8, 8)), cmap="gray_r", extent=(left, left + 8, top + 8, top))
+        ax.text(left + 4, top - 0.5, f"{label}: {value:.2f}", ha="center", va="bottom", fontsize=8)
+    ax.set(xlim=(-0.5, 10 * count - 1.5), ylim=(22, -3.5), xticks=[], yticks=[])
+    ax.set_frame_on(False)
+    return ax

@@ -1,0 +1,63 @@
+"""A small network that reads digits, as a reader's own would be: data, start, and the images that it leans on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from chapters.shared.data import digits
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What the chapter's network learns, and where it starts.
+
+    Attributes
+    ----------
+    images : (n, 64) array. labels : (n,) array of int. tests, test_labels : others. params : name → random weights.
+    """
+
+    images: np.ndarray
+    labels: np.ndarray
+    tests: np.ndarray
+    test_labels: np.ndarray
+    params: dict[str, np.ndarray]
+
+
+def reading(n_images: int, width: int, seed: int) -> Reading:
+    """Digits, and a start of a network with one hidden layer.
+
+    >>> found = reading(100, 8, 0)
+    >>> {name: weights.shape for name, weights in found.params.items()}
+    {'hidden': (64, 8), 'bias': (8,), 'out': (8, 10), 'shift': (10,)}
+    """
+    data, rng = digits(), np.random.default_rng(seed)
+    if not 20 <= n_images <= len(data.x):
+        raise ValueError(f"n_images: found {n_images}, expected between 20 and {len(data.x)}.")
+    params = {
+        "hidden": rng.normal(size=(64, width)) / 8,
+        "bias": np.zeros(width),
+        "out": rng.normal(size=(width, 10)) / np.sqrt(width),
+        "shift": np.zeros(10),
+    }
+    images, tests = data.x.astype(float), data.x_test.astype(float)
+    return Reading(images[:n_images], data.y[:n_images], tests, data.y_test, params)
+
+
+def network(params: Any, x: Any) -> Any:
+    """(n, 10) logits of images (n, 64), as the chapter's listing has them."""
+    hidden = jnp.tanh(x @ params["hidden"] + params["bias"])
+    return hidden @ params["out"] + params["shift"]
+
+
+def extremes(leverage: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the examples with the largest and with the smallest leverage (n,), each in order.
+
+    >>> [each.tolist() for each in extremes(np.array([0.2, 0.9, 0.1, 0.5]), 2)]
+    [[1, 3], [2, 0]]
+    """
+    order = np.argsort(leverage)
+    return order[::-1][:count], order[:count]

@@ -1,0 +1,78 @@
+"""The numbers that decide the questions: on made-up values, and what the chapter says of the stored ones."""
+
+import numpy as np
+import pytest
+
+from chapters.trained_capacity import study, telling
+from chapters.trained_capacity.questions import QUESTIONS, Question
+
+
+def test_answers_are_on_the_right_side():
+    assert Question("?", "", 0.5).answer(0.5) == "yes" and Question("?", "", 0.5, at_least=False).answer(0.6) == "no"
+
+
+def case(profile, linear, random, task="linear"):
+    optimum = {"linear": linear, "other": linear, "total": sum(linear) + 3.0}
+    return {"profile": profile, "random": random, "tanh": [optimum], "gated": [], "task": task, "process": "power law"}
+
+
+def test_a_profile_is_foretold_where_it_is_alike_and_chance_is_not():
+    up, zigzag = [1.0, 2.0, 3.0, 4.0], [1.0, 4.0, 1.0, 4.0]
+    alike = case(up, [1.1, 2.0, 3.0, 4.2], [0.2] * 5)
+    by_chance = case(up, [1.1, 2.0, 3.0, 4.2], [0.999] * 5)
+    unlike = case(up, zigzag, [0.2] * 5)
+    assert study.share_foretold([alike, by_chance, unlike], "tanh") == pytest.approx(1 / 3)
+    assert telling.agreeing([alike, unlike], "linear", "tanh") == (1, 2)
+    assert telling.agreeing([alike], "linear", "gated") == (0, 0)
+    assert telling.recent(up) == 0.3
+
+
+def test_predictions_find_what_is_put_in():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=40)
+    found = {name: rng.normal(size=40) for name in ("Gauss-Newton", *study.SIMPLER)}
+    found |= {"capacity": truth + 0.1 * rng.normal(size=40), "again": truth}
+    values = study.predictions(found, n_draws=200)
+    assert values["capacity"][0] > 0.95 and values["margin"][1] > 0 and values["chance"][0] < 0.5
+    assert values["residual"][1] <= values["residual"][0] <= values["residual"][2]
+
+
+def test_every_question_is_decided():
+    assert set(study.numbers()) == set(QUESTIONS)
+    rows = study.answers()
+    assert len(rows) == len(QUESTIONS) and {row[-1] for row in rows} == {"yes", "no"}
+
+
+def test_what_the_chapter_says_of_stacks():
+    cases = study.results()["stacks"]["cases"]
+    assert telling.agreeing(cases, "linear", "tanh") == telling.agreeing(cases, "linear", "gated") == (9, 12)
+    assert telling.agreeing(cases, "warped", "tanh") == telling.agreeing(cases, "warped", "gated") == (3, 12)
+    assert telling.agreeing(cases, "linear", "tanh", lowest=False) == (12, 12)
+    text = " ".join(telling.of_theory(study.results()["stacks"]))
+    assert "foretold neither" in text and study.of_stacks(study.results()["stacks"])["series"] < 0.5
+    totals = {
+        task: [each["tanh"][0]["total"] for each in cases if (each["process"], each["task"]) == ("power law", task)]
+        for task in ("linear", "warped")
+    }
+    assert min(totals["linear"]) > 17 and max(totals["linear"]) < min(totals["warped"]) and max(totals["warped"]) < 23
+
+
+def test_what_the_chapter_says_of_changed_labels():
+    """The norm of the gradient is ahead, and the interval of the difference includes zero."""
+    again = study.predictions(study.results()["labels"])
+    assert again["capacity"][1] > again["chance"][0]
+    assert again["gradient norm"][0] > again["capacity"][0] and again["margin"][1] < 0 < again["margin"][2] + 0.03
+
+
+def test_what_the_explorer_shows():
+    data = study.explored()
+    assert list(data["labels"]) == ["true labels", "shuffled labels"]
+    for kind in data["labels"].values():
+        assert len(kind["error"]) == len(data["steps"])
+        for maps in kind["maps"].values():
+            assert np.shape(maps) == (len(data["steps"]), 64)
+
+
+def test_the_live_case_is_a_stored_one():
+    x, y, params = telling.live("power law", True, "tanh", 200, 0)
+    assert x.shape == (200, 16) and y.shape == (200, 1) and len(params) == 8
