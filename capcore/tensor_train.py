@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from capcore.generic import ranks_from_above, ranks_from_below
-from capcore.magnitudes import underflows
+from capcore.validation import underflows
 
 
 def tt_svd(

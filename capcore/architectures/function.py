@@ -15,8 +15,7 @@ from capcore.architectures import derivatives
 from capcore.architectures.base import DenseJacobian
 from capcore.constraints import ConstraintSpace, equilibrate
 from capcore.finite_field import PRIME, Dual, jacobian_of_function
-from capcore.magnitudes import to_even_scale
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.validation import finite_array, one_of, positive_integer, to_even_scale
 
 N_DRAWS = 3
 SPREAD = 0.5  # standard deviation of random parameters without an example

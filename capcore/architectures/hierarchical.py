@@ -17,10 +17,9 @@ from capcore import generic
 from capcore.architectures.scales import balance
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.constraints import compress_columns, equilibrate
-from capcore.magnitudes import underflows
 from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
-from capcore.validation import finite_array, positive_integer
+from capcore.validation import finite_array, positive_integer, underflows
 
 MOST_LAYERS = 4096  # more inputs than numbers can count, and minutes to count them
 

@@ -16,8 +16,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve, svd
 
 from capcore.finite_field import PRIME, Dual
-from capcore.magnitudes import to_even_scale
-from capcore.validation import finite_array
+from capcore.validation import finite_array, to_even_scale
 
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
 RIDGE = 1e-12  # of the trace: keeps the Gram matrix of an idle channel invertible

@@ -23,8 +23,8 @@ from capcore.generic import tensor_train_dimension
 from capcore.large.allocation import warn_if_singular
 from capcore.large.octave_blocks import Corner, Family, Level, corners, levels, shares, side_by_side
 from capcore.large.octave_predictor import ExponentialSequence
-from capcore.magnitudes import to_even_scale
 from capcore.tangent_space import TangentSpace
+from capcore.validation import to_even_scale
 
 
 @dataclass(frozen=True, eq=False)

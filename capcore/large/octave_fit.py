@@ -19,9 +19,8 @@ from capcore.large.octave_blocks import image_norm
 from capcore.large.octave_forms import energy, tangent_forms
 from capcore.large.octave_predictor import ExponentialSequence, optimal_predictor
 from capcore.large.retraction import add_trains, carried_below, retract, round_train
-from capcore.magnitudes import check_variance
 from capcore.tangent_space import TangentSpace
-from capcore.validation import positive_integer
+from capcore.validation import check_variance, positive_integer
 
 ERROR_RANK = 48  # bond ranks kept of A − A*; the part cut off is far below the rounding of A
 STATIONARY = 1e-8  # ‖TᵀΣX‖ / ‖ΣX‖ up to which an optimum is trusted

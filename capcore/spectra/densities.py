@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
 
 from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
-from capcore.spectra.layers import Layer, Skipped, slices, taps, unfolded
+from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.tensors import non_finite_count
@@ -190,6 +191,15 @@ def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tupl
     if arrangement == "unfolded":
         return (n_out, n_in * prod(kernel)), groups
     return (n_out, n_in), groups * (prod(kernel) if arrangement == "pooled" else 1)
+
+
+def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Positions of the taps, in the order of :func:`~capcore.spectra.layers.slices`.
+
+    >>> taps((1, 2))
+    [(0, 0), (0, 1)]
+    """
+    return list(product(*map(range, kernel)))
 
 
 def unfit_reason(shape: Shape, n_matrices: int, options: DensityOptions) -> str:

@@ -20,7 +20,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from itertools import product
 from typing import TypeVar
 
 import numpy as np
@@ -289,15 +288,6 @@ def unfolded(weights: np.ndarray) -> np.ndarray:
     """
     _checked(weights)
     return weights.reshape(*weights.shape[:2], -1)
-
-
-def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Positions of the taps, in the order of :func:`slices`.
-
-    >>> taps((1, 2))
-    [(0, 0), (0, 1)]
-    """
-    return list(product(*map(range, kernel)))
 
 
 def _checked(weights: np.ndarray) -> None:

@@ -1,16 +1,13 @@
 """Quantised weights as the numbers they stand for, where the format is documented.
 
-Eight-bit floating-point numbers and whole numbers stand beside scales, one per tensor, channel, group or block of
-weights: a weight is its number times its scale. Four-bit ones are packed, several in one number of the file. Read are:
+A weight is its number times its scale, of which there is one per tensor, channel, group or block. Read are:
 
-- eight-bit floats (four kinds) and int8 with ``weight_scale``, ``weight_scale_inv`` (which is
-  multiplied by, too) or ``scale_weight``, and a ``weight_zero_point``: compressed-tensors, DeepSeek, FBGEMM, ComfyUI;
+- eight-bit floats and int8 with ``weight_scale``, ``weight_scale_inv`` (a factor, too) or ``scale_weight``, and a
+  ``weight_zero_point``: compressed-tensors, DeepSeek, FBGEMM, ComfyUI;
 - int8 with ``SCB`` and NF4 or FP4 with ``absmax``: bitsandbytes;
 - ``qweight``, ``qzeros``, ``scales`` of 2, 4 or 8 bits: GPTQ, packed along inputs, and AWQ, packed along outputs;
 - ``weight_packed`` of 4 or 8 bits, symmetric: compressed-tensors;
 - ``_blocks`` and ``_scales``: MXFP4.
-
-Everything else keeps the reason why it is not read.
 """
 
 from __future__ import annotations
@@ -33,9 +30,7 @@ BLOCK = 128  # rows and columns of a block where shapes do not tell
 FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 """The output that each four bits of a number belong to, lowest first."""
-_SCALE = re.compile(
-    r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$"
-)
+SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
 
 
 def float8_table(kind: str) -> np.ndarray:
@@ -91,7 +86,7 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
     for name, tensor in found.items():
         if name in parts:
             found[name] = replace(tensor, aside=f"A part of {parts[name]!r}, which is read with it.", unread="")
-        elif _SCALE.search(name) and not tensor.unread:
+        elif SCALE.search(name) and not tensor.unread:
             found[name] = replace(tensor, aside="A scale of quantised weights.")
     return replace(checkpoint, tensors=found)
 

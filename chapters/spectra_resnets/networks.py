@@ -27,9 +27,9 @@ import numpy as np
 from capcore.spectra import archives
 from capcore.spectra.analysis import PACKAGES
 from capcore.spectra.checkpoints import TORCH, read_checkpoint, stem
-from capcore.spectra.densities import Densities, matrices_of, scaled_densities, unfit_reason
+from capcore.spectra.densities import Densities, matrices_of, scaled_densities, taps, unfit_reason
 from capcore.spectra.eigenvalues import EPSILON, GramSpectra
-from capcore.spectra.layers import Layer, Layers, Skipped, find_layers, taps
+from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions

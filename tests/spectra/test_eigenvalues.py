@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.spectra import gram_spectra, slices, unfolded
-from capcore.spectra.layers import taps
+from capcore.spectra.densities import taps
 from tests.strategies import seeds
 
 
