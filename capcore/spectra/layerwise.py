@@ -231,9 +231,9 @@ def analyse_layers(
 ) -> tuple[SpectraReport, dict[str, Mapping[str, float]]]:
     """The report of a checkpoint, with what stands beside each row; a layer that fails is named with the reason.
 
-    base : where the checkpoint is a difference from it. over : gives the results of layers in order, such as
-    :func:`on_dask`; by default they are computed here, ``workers`` at a time on threads of one BLAS thread each.
-    progress : as for :func:`~capcore.spectra.analysis.analyse_spectra`.
+    checkpoint, options, asked : what is analysed, and how. base : where the checkpoint is a difference from it.
+    over : gives the results of layers in order, such as :func:`on_dask`; by default they are computed here,
+    ``workers`` at a time on threads of one BLAS thread each. progress : as for ``analyse_spectra``.
     """
     disable = None if progress is None else not progress
     layers = options.layers(checkpoint)

@@ -89,7 +89,7 @@ def plot_large(table: pd.DataFrame, kind: str, ax: Axes) -> Axes:
     for targets, colour, marker, shift in zip(TARGETS, CYCLE, "os", (-0.15, 0.15), strict=False):
         rows = table[table["targets"] == targets]
         heights = [layers.index(layer) + shift for layer in rows["layer"]]
-        shuffles = "20 shuffles" if targets == TARGETS[0] else None
+        shuffles = "20 shuffles" if targets == TARGETS[0] else ""
         ax.hlines(heights, rows["null_low"], rows["null_high"], color="0.6", linewidth=2.5, alpha=0.5, label=shuffles)
         ax.plot(rows["alpha"], heights, marker, color=colour, markersize=4, label=f"{targets} targets")
     ax.axvspan(*RANGE, color="0.93", zorder=0, label="2 to 5")
