@@ -69,7 +69,7 @@ def allocate_network(
         The training targets; for cross-entropy labels (N,) or probabilities (N, K).
     loss : str
         "squared": ½‖f − y‖² an example; "cross-entropy": −Σ y log softmax(f).
-    weight_decay : float, array, pytree or callable
+    weight_decay : float, array, mapping or callable
         λ of ½λ‖θ‖² beside the **sum** of the losses; beside a mean loss, λ is N times its factor (for the squared loss
         as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter, or any function
         params → R(θ), can be given.

@@ -62,7 +62,7 @@ def polish(
 
     Parameters
     ----------
-    apply, params, inputs, targets, loss, weight_decay
+    apply, params, inputs, targets, loss, weight_decay : object
         As for :func:`~capcore.networks.allocation.allocate_network`.
     gtol : float, default 1e-9
         Gradient norm to reach, relative to 1 or the loss if that is larger.

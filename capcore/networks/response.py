@@ -151,7 +151,9 @@ class SketchedModel:
     tolerance : float
         Share of bᵀH⁻¹b still to be gained at which a solve may stop.
     max_steps : int
-    bar : tqdm
+        Of a solve, at most.
+    bar : object
+        Counts products.
     """
 
     problem: NetworkProblem

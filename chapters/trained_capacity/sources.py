@@ -21,7 +21,7 @@ def white(n_examples: int, n_inputs: int, rng: np.random.Generator) -> np.ndarra
     """(N, n) normal numbers and their negatives, with exactly the covariance of independent ones.
 
     >>> z = white(40, 3, np.random.default_rng(0))
-    >>> np.allclose(z.T @ z / 40, np.eye(3)), abs(z.sum()) < 1e-12
+    >>> np.allclose(z.T @ z / 40, np.eye(3)), bool(abs(z.sum()) < 1e-12)
     (True, True)
     """
     half = rng.normal(size=(n_examples // 2, n_inputs))

@@ -35,8 +35,8 @@ def reading(n_images: int, width: int, seed: int) -> Reading:
     {'hidden': (64, 8), 'bias': (8,), 'out': (8, 10), 'shift': (10,)}
     """
     data, rng = digits(), np.random.default_rng(seed)
-    if not 20 <= n_images <= len(data.x):
-        raise ValueError(f"n_images: found {n_images}, expected between 20 and {len(data.x)}.")
+    if not 100 <= n_images <= len(data.x):  # more than pixels, whose linear functions are looked at
+        raise ValueError(f"n_images: found {n_images}, expected between 100 and {len(data.x)}.")
     params = {
         "hidden": rng.normal(size=(64, width)) / 8,
         "bias": np.zeros(width),

@@ -10,7 +10,7 @@ NAME = "trained_capacity"
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"process": "damped cosine", "warped": False, "units": "gated", "n_examples": 200, "seed": 3},
+        {"source": "damped cosine", "warped": False, "units": "gated", "n_examples": 200, "seed": 3},
         {"n_examples": 200},
     ],
     ids=str,
@@ -22,7 +22,7 @@ def test_it_runs_with_other_parameters(run, parameters):
 @pytest.mark.parametrize(
     ("message", "parameters"),
     [
-        ("process: found 'AR1', expected one of", {"process": "AR1"}),
+        ("source: found 'AR1', expected one of", {"source": "AR1"}),
         ("units: found 'relu', expected one of", {"units": "relu"}),
         ("n_examples: found 100, expected a whole number of at least 200", {"n_examples": 100}),
         ("seed: found -1", {"seed": -1}),

@@ -11,7 +11,7 @@ NAME = "your_trained_network"
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"width": 4, "n_images": 60, "decay": 3.0, "seed": 2}, {"width": 2, "n_images": 20}],
+    [{"width": 4, "n_images": 100, "decay": 3.0, "seed": 2}, {"width": 2, "n_images": 120}],
     ids=str,
 )
 def test_it_runs_with_other_parameters(run, parameters):
@@ -25,7 +25,7 @@ def test_it_runs_with_other_parameters(run, parameters):
     ("message", "parameters"),
     [
         ("width: found 1, expected a whole number of at least 2", {"width": 1}),
-        ("n_images: found 10, expected between 20 and 1437", {"n_images": 10}),
+        ("n_images: found 10, expected between 100 and 1437", {"n_images": 10}),
         ("n_images: found 1500, expected between", {"n_images": 1500}),
         ("decay: found 0, expected above 0", {"decay": 0.0}),
         ("decay: found .*nan", {"decay": float("nan")}),

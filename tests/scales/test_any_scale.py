@@ -16,7 +16,7 @@ from capcore import allocation, constraints, features, generic
 from capcore import variable_projection as vp
 from tests.scales import laws, process_laws
 
-OTHERS = {"claims", "deep", "notebook", "plotting", "propagation", "spectra"}  # not the linear core
+OTHERS = {"claims", "deep", "networks", "notebook", "plotting", "propagation", "spectra"}  # not the linear core
 EXPONENTS = (-996, -531, -332, -20, 20, 332, 531, 996)  # of two: 1e±300, 1e±160, 1e±100, 1e±6
 ORDINARY = 20  # up to here nothing may be refused
 

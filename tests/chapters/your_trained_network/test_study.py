@@ -7,17 +7,17 @@ from chapters.your_trained_network.study import extremes, network, reading
 
 
 def test_the_network_and_its_start():
-    found = reading(50, 6, 1)
-    assert found.images.shape == (50, 64) and found.labels.shape == (50,) and found.images.dtype == float
+    found = reading(100, 6, 1)
+    assert found.images.shape == (100, 64) and found.labels.shape == (100,) and found.images.dtype == float
     outputs = np.asarray(network(found.params, found.images))
     by_hand = np.tanh(found.images @ found.params["hidden"]) @ found.params["out"]
     np.testing.assert_allclose(outputs, by_hand, rtol=1e-4, atol=1e-5)  # single precision
-    assert np.array_equal(reading(50, 6, 1).params["out"], found.params["out"])
+    assert np.array_equal(reading(100, 6, 1).params["out"], found.params["out"])
 
 
-@pytest.mark.parametrize("n_images", [19, 1438])
+@pytest.mark.parametrize("n_images", [99, 1438])
 def test_numbers_of_images_that_are_refused(n_images):
-    with pytest.raises(ValueError, match=f"n_images: found {n_images}, expected between 20 and 1437"):
+    with pytest.raises(ValueError, match=f"n_images: found {n_images}, expected between 100 and 1437"):
         reading(n_images, 4, 0)
 
 
