@@ -1,7 +1,7 @@
 """Sphinx extension: in place of a notebook's parameters cell, a folded table of the parameters.
 
-It is made from that cell by ``chapters.sweeps.declared``, which ``capcore rerun`` reads, too.
-Notebooks stay as they are.
+The table is made from that cell by ``chapters.sweeps.declared``, which ``capcore rerun`` reads, too. Notebooks stay as they
+are: ``custom.css`` hides the cell, since its tags are part of what finds an execution in the cache.
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ def add_table(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     notebook = json.loads(source[0])
     for number, cell in enumerate(notebook["cells"]):
-        if "parameters" in (tags := cell["metadata"].get("tags", [])):
-            cell["metadata"]["tags"] = [tag for tag in tags if tag != "hide-input"] + ["remove-input"]
+        if "parameters" in cell["metadata"].get("tags", []):
             text = table(parameters_of("".join(cell["source"])), docname.rpartition("/")[2])
             notebook["cells"].insert(
                 number + 1, {"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text}
