@@ -1,7 +1,7 @@
 """Sphinx extension: in place of a notebook's parameters cell, a folded table of the parameters.
 
-The table is made from that cell by ``chapters.sweeps.declared``, which ``capcore rerun`` reads, too. Notebooks stay as they
-are: ``custom.css`` hides the cell, since its tags are part of what finds an execution in the cache.
+The table is made from that cell by ``chapters.sweeps.declared``, which ``capcore rerun`` reads, too. Notebooks stay as
+they are: ``custom.css`` hides the cell, since its tags are part of what finds an execution in the cache.
 """
 
 from __future__ import annotations
