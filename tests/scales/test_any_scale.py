@@ -114,7 +114,7 @@ NO_SCALE = {
     "a function of a reader's model, which allocate takes": (
         "own_model.linearised_jax own_model.linearised_torch own_model.as_architecture"
     ),
-    "files": "time_series.load_series",
+    "files": "time_series.load_series sweeps.load_sweep",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
 
