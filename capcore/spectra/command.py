@@ -155,14 +155,16 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Network], list[str]]:
     base = str(Path(arguments.base).absolute()) if arguments.base else None
     for path in arguments.paths:
         try:
-            names: list[str | None] = [None]
-            if Path(path).is_dir():
-                folder = read_folder(path, **settings)
-                names = [each.name for each in folder.checkpoints]
-                refused.extend(folder.refused.values())
-            for name in names:
-                opening = Opening(os.path.abspath(path) if arguments.scheduler else path, name, base, **settings)
+            place = os.path.abspath(path) if arguments.scheduler else path
+            if not Path(path).is_dir():
+                opening = Opening(place, None, base, **settings)
                 networks.append(Network(opening.open(), opening))
+                continue
+            folder = read_folder(path, **settings)
+            refused.extend(folder.refused.values())
+            for found in folder.checkpoints:
+                opening = Opening(place, found.name, base, **settings)
+                networks.append(Network(opening.beside_base(found), opening))
         except CheckpointError as error:
             refused.append(str(error))
     return networks, refused

@@ -73,13 +73,17 @@ class Opening:
 
     def open(self) -> Checkpoint:
         """The checkpoint; with a base the difference from it."""
-        read = partial(read_checkpoint, key=self.key, non_finite=self.non_finite)
         if self.name is None:
-            found = read(self.path)
-        else:
-            folder = read_folder(self.path, key=self.key, non_finite=self.non_finite).checkpoints
-            (found,) = (each for each in folder if each.name == self.name)
-        return found if self.base is None else difference(found, read(self.base))
+            return self.beside_base(read_checkpoint(self.path, key=self.key, non_finite=self.non_finite))
+        folder = read_folder(self.path, key=self.key, non_finite=self.non_finite).checkpoints
+        (found,) = (each for each in folder if each.name == self.name)
+        return self.beside_base(found)
+
+    def beside_base(self, found: Checkpoint) -> Checkpoint:
+        """What has been opened already; with a base the difference from it."""
+        if self.base is None:
+            return found
+        return difference(found, read_checkpoint(self.base, key=self.key, non_finite=self.non_finite))
 
 
 def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
