@@ -143,10 +143,8 @@ def allocate_network(
             raise ValueError("stopping_time: found one with method 'sketch', expected none. Use method='dense'.")
         rng = np.random.default_rng(0 if rng is None else rng)
         probes = positive_integer(probes, "probes", 2)
-        found, dropped = (
-            _sketched(problem, subspaces, full, tolerance or LACKING, probes, max_steps, rng, progress),
-            0.0,
-        )
+        found = _sketched(problem, subspaces, full, tolerance or LACKING, probes, max_steps, rng, progress)
+        dropped = 0.0
     _warn(found, dropped, full)
     return found
 

@@ -24,6 +24,7 @@ from capcore.spectra.checkpoints import read_checkpoint, read_folder
 from capcore.spectra.densities import Density, layer_densities, matrices_of
 from capcore.spectra.layers import Layer, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
+from capcore.spectra.metrics import _null_range as null_range
 from capcore.spectra.models import model_metrics
 from capcore.spectra.noise import fit_bulk
 from capcore.spectra.options import SpectraOptions
@@ -178,12 +179,11 @@ def null_ranges(layer: Layer, options: SpectraOptions) -> dict[str, tuple[dict[s
     alphas = [fit.alpha for fit in fit_tails([density.eigenvalues for density in drawn], options)]
     found: dict[str, tuple[dict[str, Any], dict[str, float]]] = {}
     for name in dict.fromkeys(density.name for density in drawn):
-        good = np.array([a for a, d in zip(alphas, drawn, strict=True) if d.name == name and np.isfinite(a)])
+        own = np.array([alpha for alpha, density in zip(alphas, drawn, strict=True) if density.name == name])
         spikes = [_spikes(density, options) for density in drawn if density.name == name]
         counted = np.array([number for number in spikes if number is not None], dtype=float)
-        names = ("null_low", "null_median", "null_high")
-        ends = dict(zip(names, _ends(good), strict=True)), dict(zip(TRAPS, _ends(counted), strict=True))
-        found[name] = {**ends[0], "n_null": len(good)}, ends[1] if options.null == "shuffled" else {}
+        traps = dict(zip(TRAPS, _ends(counted), strict=True)) if options.null == "shuffled" else {}
+        found[name] = null_range(own), traps
     return found
 
 
