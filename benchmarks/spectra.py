@@ -11,7 +11,7 @@ brings PyTorch with it, so that neither is in the extra ``benchmarks``; an envir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -32,6 +32,9 @@ from capcore.spectra import (
     read_checkpoint,
     weightwatcher_details,
 )
+from capcore.spectra.arguments import options_of, parser
+from capcore.spectra.layerwise import Asked, analyse_layers
+from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.weightwatcher.details import LayerMatrices, singular_values
 
 INSTALL = "pip install weightwatcher==0.7.7 powerlaw==2.0.0, in an environment of its own (benchmarks/spectra.py)"
@@ -120,6 +123,20 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
         ours = partial(_table, source, mp_fit=noise)
         theirs = partial(quietly, sources.analyze, source, kind, mp_fit=noise)
         yield _table_row(f"{work}, {name}", peer_name, *best_of_each(ours, theirs, repeats))
+    theirs = partial(quietly, sources.analyze, source)
+    for work, flags in (("capcore spectra --fast", ["--fast"]), ("capcore spectra, its 20 shuffles and intervals", [])):
+        (seconds, found), (peer_seconds, table) = best_of_each(partial(_asked, source, flags), theirs, 3)
+        alphas = table.set_index("longname")["alpha"]
+        same = sum(abs(row.alpha - alphas.get(row.layer.removesuffix(".weight"), 0)) < 1e-6 for row in found)
+        agreement = f"α of {same} of {len(found)} layers equal to 1e-6"
+        yield Row(f"{work}, {name}", f"{reference}, its default run", seconds, peer_seconds, agreement, same > 0)
+
+
+def _asked(source: Source, flags: list[str]) -> Sequence[SpectrumMetrics]:
+    """What the command computes, with these flags."""
+    options = options_of(parser("capcore spectra").parse_args(["weights", *flags]))
+    report, _ = analyse_layers(read_checkpoint(source), options, Asked(draws_given=False, resamples_given=False))
+    return report.spectra
 
 
 def _large(quick: bool) -> Iterator[Row | Skipped]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfc
 
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import PowerLawFit
@@ -128,11 +128,11 @@ def _compare(power: TailModel, other: TailModel, level: float) -> LikelihoodRati
     elif nested:
         ratio = min(float(difference.sum()), 0.0)
         statistic = -2.0 * ratio
-        p_value = float(erfc(np.sqrt(statistic / 2))) / 2 if statistic > 0 else 1.0  # half the chi-square's tail
+        p_value = math.erfc(math.sqrt(statistic / 2)) / 2 if statistic > 0 else 1.0  # half the chi-square's tail
     else:
         ratio = float(difference.sum())
         spread = float(difference.std()) * np.sqrt(len(difference))
         statistic = ratio / spread if spread > 0 else 0.0
-        p_value = float(erfc(abs(statistic) / np.sqrt(2)))
+        p_value = math.erfc(abs(statistic) / math.sqrt(2))
     favours = "neither" if p_value > level else "power law" if ratio > 0 else other.name
     return LikelihoodRatio(other.name, other, ratio, statistic, p_value, nested, favours)

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from capcore.spectra.checkpoints import Weights, read_checkpoint
 from capcore.spectra.densities import Density, layer_densities
-from capcore.spectra.layers import Layer, Skipped
+from capcore.spectra.layers import Layer, Layers, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.options import SpectraOptions
@@ -102,18 +102,30 @@ def analyse_checkpoint(
         spectra.extend(rows)
         densities.extend(found)
         skipped.extend(without)
+    return assembled(source_of(checkpoint, disable), options, layers, spectra, skipped, densities)
+
+
+def source_of(checkpoint: Checkpoint, disable: bool | None = True) -> Source:
+    """Where a checkpoint comes from, its hashes computed. disable : the bar over the bytes, as ``tqdm`` has it."""
     with tqdm(total=checkpoint.size, desc="SHA-256", disable=disable, unit="B", unit_scale=True, leave=False) as bar:
         checkpoint.hashes(bar.update)
+    return Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
+
+
+def assembled(
+    source: Source,
+    options: SpectraOptions,
+    layers: Layers,
+    spectra: Sequence[SpectrumMetrics],
+    skipped: Sequence[Skipped],
+    densities: Sequence[Density],
+) -> SpectraReport:
+    """The report of layers, from what was found of each; ``skipped`` are layers, or parts of one, without a spectrum."""
     n_weights = sum(layer.tensor.size for layer in layers.layers)
+    model = model_metrics(spectra, n_skipped=len(skipped), n_weights=n_weights)
+    versions = {name: version(name) for name in PACKAGES}
     return SpectraReport(
-        Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts)),
-        options,
-        {name: version(name) for name in PACKAGES},
-        model_metrics(spectra, n_skipped=len(skipped), n_weights=n_weights),
-        tuple(spectra),
-        tuple(skipped),
-        layers.skipped,
-        tuple(densities),
+        source, options, versions, model, tuple(spectra), tuple(skipped), layers.skipped, tuple(densities)
     )
 
 

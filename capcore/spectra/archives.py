@@ -32,6 +32,7 @@ from capcore.spectra.tensors import (
 
 EXPANSION = 100  # times the file: trained weights hardly shrink, and deflate reaches a thousand only on constants
 PIECE = 2**22  # bytes hashed together
+AHEAD = 2**18  # bytes read ahead of few
 ALWAYS = 2**28  # bytes that any archive may expand to: a small network with all its layers set to zero
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -96,12 +97,20 @@ class File:
         self.size = self.state[0]
         if not self.size:
             raise CheckpointError(f"{path}: found an empty file, expected weights. Fetch it again.")
+        self.ahead = 0, np.zeros(0, np.uint8)
         self.read(0, 1)
 
     def read(self, begin: int, end: int) -> np.ndarray:
-        """(end - begin,) bytes."""
+        """(end - begin,) bytes; few of them from a piece read ahead, since files are opened at every reading."""
+        first, piece = self.ahead
         try:
-            found = np.fromfile(self.path, np.uint8, end - begin, offset=begin)
+            if end - begin > AHEAD // 4:
+                found = np.fromfile(self.path, np.uint8, end - begin, offset=begin)
+            else:
+                if not first <= begin <= end <= first + len(piece):
+                    first, piece = begin, np.fromfile(self.path, np.uint8, AHEAD, offset=begin)
+                    self.ahead = first, piece
+                found = piece[begin - first : end - first].copy()
         except OSError as error:
             raise CheckpointError(f"{self.path}: cannot be read ({error}). Check who may read it.") from None
         if len(found) != end - begin or self._state() != self.state:

@@ -13,7 +13,7 @@ orthogonal transformations: of order ε times the norm.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dgeqrt
+import scipy
 
 from capcore.spectra.lapack import call
 
@@ -100,7 +100,7 @@ def _of_upper_band(a: np.ndarray, width: int) -> np.ndarray:
 def _reflectors(panel: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """V (m, k) by columns, T (k, k) and R (k, n) of the QR decomposition of an (m, n) array, k = min(m, n)."""
     k = min(panel.shape)
-    packed, t, _ = dgeqrt(k, np.array(panel, order="F"), overwrite_a=1)
+    packed, t, _ = scipy.linalg.lapack.dgeqrt(k, np.array(panel, order="F"), overwrite_a=1)
     r, v = np.triu(packed[:k]), packed[:, :k]
     v[:k] = np.tril(v[:k], -1)
     np.fill_diagonal(v, 1.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -99,3 +99,16 @@ def _value(letter: str, argument: Any) -> Any:
     if argument.dtype != np.float64:
         raise TypeError(f"arguments: found an array of {argument.dtype}, expected float64.")
     return argument
+
+
+def in_order(work: Callable[[Any], Any], items: Iterable[Any], workers: int) -> Iterable[Any]:
+    """``work`` of every item, in order, on so many threads with one BLAS thread each; with 1, here and with BLAS's own.
+
+    >>> list(in_order(abs, [-1, 2], 1))
+    [1, 2]
+    """
+    if workers == 1:
+        return map(work, items)
+    from capcore.large.leverage import in_threads
+
+    return in_threads(work, items, workers)

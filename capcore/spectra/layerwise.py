@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -19,16 +18,15 @@ from tqdm import tqdm
 
 from capcore.spectra.adapters import lora_products
 from capcore.spectra.alternatives import compare_tails
-from capcore.spectra.analysis import PACKAGES, analyse_layer, levelled
+from capcore.spectra.analysis import analyse_layer, assembled, levelled, source_of
 from capcore.spectra.checkpoints import read_checkpoint, read_folder
 from capcore.spectra.densities import Density, layer_densities, matrices_of
+from capcore.spectra.lapack import in_order
 from capcore.spectra.layers import Layer, Skipped
-from capcore.spectra.metrics import SpectrumMetrics, fit_tails
-from capcore.spectra.metrics import _null_range as null_range
-from capcore.spectra.models import model_metrics
+from capcore.spectra.metrics import SpectrumMetrics, fit_tails, null_draws, null_range
 from capcore.spectra.noise import fit_bulk
 from capcore.spectra.options import SpectraOptions
-from capcore.spectra.report import Source, SpectraReport
+from capcore.spectra.report import SpectraReport
 from capcore.spectra.tensors import Checkpoint, CheckpointError, NonFiniteError, Step, Tensor, shown
 
 NAN = float("nan")
@@ -172,18 +170,12 @@ def layer_result(layer: Layer, options: SpectraOptions, asked: Asked, base: Chec
 
 def null_ranges(layer: Layer, options: SpectraOptions) -> dict[str, tuple[dict[str, Any], dict[str, float]]]:
     """Spectrum → the ``null_…`` metrics of its draws, and ``traps``: spikes of a draw, median and both ends."""
-    level = levelled(layer)[0]
-    drawn = [
-        density for i in range(options.n_null) for density in layer_densities(level, options.null_density(i)).densities
-    ]
-    alphas = [fit.alpha for fit in fit_tails([density.eigenvalues for density in drawn], options)]
     found: dict[str, tuple[dict[str, Any], dict[str, float]]] = {}
-    for name in dict.fromkeys(density.name for density in drawn):
-        own = np.array([alpha for alpha, density in zip(alphas, drawn, strict=True) if density.name == name])
-        spikes = [_spikes(density, options) for density in drawn if density.name == name]
+    for name, (drawn, alphas) in null_draws(levelled(layer)[0], options).items():
+        spikes = [_spikes(density, options) for density in drawn]
         counted = np.array([number for number in spikes if number is not None], dtype=float)
         traps = dict(zip(TRAPS, _ends(counted), strict=True)) if options.null == "shuffled" else {}
-        found[name] = null_range(own), traps
+        found[name] = null_range(alphas), traps
     return found
 
 
@@ -247,28 +239,15 @@ def analyse_layers(
         for result in over(layers.layers) if over else in_order(work, layers.layers, workers):
             results.append(result)
             bar.update()
-    with tqdm(total=checkpoint.size, desc="SHA-256", disable=disable, unit="B", unit_scale=True, leave=False) as bar:
-        checkpoint.hashes(bar.update)
-    spectra = [row for result in results for row in result.rows]
-    skipped = tuple(part for result in results for part in result.skipped)
-    report = SpectraReport(
-        Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts)),
+    report = assembled(
+        source_of(checkpoint, disable),
         options,
-        {name: version(name) for name in PACKAGES},
-        model_metrics(spectra, n_skipped=len(skipped), n_weights=sum(layer.tensor.size for layer in layers.layers)),
-        tuple(spectra),
-        skipped,
-        layers.skipped,
-        tuple(density for result in results for density in result.densities),
+        layers,
+        [row for result in results for row in result.rows],
+        [part for result in results for part in result.skipped],
+        [density for result in results for density in result.densities],
     )
     return report, {name: columns for result in results for name, columns in result.beside.items()}
-
-
-def in_order(work: Callable[[Any], Any], items: Iterable[Any], workers: int) -> Iterable[Any]:
-    """``work`` of every item, in order, on so many threads."""
-    from capcore.large.leverage import in_threads
-
-    return in_threads(work, items, workers) if workers > 1 else map(work, items)
 
 
 def on_dask(

@@ -124,7 +124,7 @@ class SpectrumMetrics:
 def layer_metrics(layer: Layer, densities: Sequence[Density], options: SpectraOptions) -> list[SpectrumMetrics]:
     """One :class:`~capcore.spectra.metrics.SpectrumMetrics` per density of a layer, computed with the same options."""
     fits = fit_tails([density.eigenvalues for density in densities], options)
-    draws = _null_exponents(layer, options) if options.null else {}
+    draws = {name: alphas for name, (_, alphas) in null_draws(layer, options).items()} if options.null else {}
     return [
         _metrics(density, fit, draws.get(density.name), options) for density, fit in zip(densities, fits, strict=True)
     ]
@@ -157,7 +157,7 @@ def _metrics(density: Density, fit: PowerLawFit, draws: np.ndarray | None, optio
     }
     shape: dict[str, Any] = {"rows": density.shape[0], "columns": density.shape[1], "n": len(values)}
     return SpectrumMetrics(
-        **measured, **shape, **_trust(density, fit, options), **_bulk(density, options), **_null_range(draws)
+        **measured, **shape, **_trust(density, fit, options), **_bulk(density, options), **null_range(draws)
     )
 
 
@@ -197,18 +197,18 @@ def _bulk(density: Density, options: SpectraOptions) -> dict[str, Any]:
     return {**numbers, "n_spikes": fit.n_spikes, "bulk_note": ""}
 
 
-def _null_exponents(layer: Layer, options: SpectraOptions) -> dict[str, np.ndarray]:
-    """Exponents of the null's draws by the name of the density; NaN for draws without a fit."""
-    names, spectra = [], []
-    for draw in range(options.n_null):
-        for density in layer_densities(layer, options.null_density(draw)).densities:
-            names.append(density.name)
-            spectra.append(density.eigenvalues)
-    alphas = np.array([fit.alpha for fit in fit_tails(spectra, options)])
-    return {name: alphas[[other == name for other in names]] for name in dict.fromkeys(names)}
+def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[Density], np.ndarray]]:
+    """Draws of the null by the name of the density, and their exponents (n,), NaN where a draw has no fit."""
+    drawn = [each for i in range(options.n_null) for each in layer_densities(layer, options.null_density(i)).densities]
+    fits = fit_tails([density.eigenvalues for density in drawn], options)
+    found: dict[str, list[tuple[Density, float]]] = {}
+    for density, fit in zip(drawn, fits, strict=True):
+        found.setdefault(density.name, []).append((density, fit.alpha))
+    return {name: ([draw for draw, _ in each], np.array([alpha for _, alpha in each])) for name, each in found.items()}
 
 
-def _null_range(draws: np.ndarray | None) -> dict[str, Any]:
+def null_range(draws: np.ndarray | None) -> dict[str, Any]:
+    """The ``null_…`` metrics of draws' exponents (n,), or of none."""
     if draws is None or not np.isfinite(draws).any():
         n_null = None if draws is None else 0
         return {"null_low": NAN, "null_median": NAN, "null_high": NAN, "n_null": n_null}

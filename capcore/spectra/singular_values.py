@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dgeqrf
+import scipy
 
 from capcore.spectra.band_reduction import banded_eigenvalues, banded_singular_values, gram_matrix
 from capcore.spectra.lapack import available
@@ -95,7 +95,7 @@ def _routes(tall: np.ndarray, width: int) -> tuple[np.ndarray, str]:
         return values, "gram"
     work = np.array(tall, order="F")
     if m > QR_FIRST * n:
-        work = np.asfortranarray(np.triu(dgeqrf(work, lwork=64 * n, overwrite_a=1)[0][:n]))
+        work = np.asfortranarray(np.triu(scipy.linalg.lapack.dgeqrf(work, lwork=64 * n, overwrite_a=1)[0][:n]))
     return banded_singular_values(work, width), "band"
 
 

@@ -17,8 +17,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import erfcx, log_ndtr
+import scipy  # whose submodules take longer to load than most networks to be analysed: each where it is used
 
 _NODES, _WEIGHTS = (part / 2 for part in np.polynomial.legendre.leggauss(160))
 _NODES += 0.5
@@ -96,13 +95,13 @@ def lognormal_model(values: np.ndarray, x_min: float) -> TailModel:
     if share >= 1 - 1e-9:
         limit = power_law_model(values, x_min)
         return TailModel("lognormal", {"mu": -np.inf, "sigma": np.inf}, limit.log_likelihoods, "power law")
-    cut = brentq(lambda xi: _truncated_normal(xi)[1] - share, -1e6, 1e6, xtol=1e-14, rtol=1e-14, maxiter=500)
+    cut = scipy.optimize.brentq(lambda xi: _truncated_normal(xi)[1] - share, -1e6, 1e6, xtol=1e-14, rtol=1e-14, maxiter=500)
     sigma = mean / _truncated_normal(cut)[0]
     standard = gaps / sigma
     if cut > 0:  # the factor exp(−ξ²/2) that numerator and normalisation share is left out of both
-        density = -standard * (standard / 2 + cut) - np.log(erfcx(cut / np.sqrt(2)) / 2)
+        density = -standard * (standard / 2 + cut) - np.log(scipy.special.erfcx(cut / np.sqrt(2)) / 2)
     else:
-        density = -0.5 * (standard + cut) ** 2 - log_ndtr(-cut)
+        density = -0.5 * (standard + cut) ** 2 - scipy.special.log_ndtr(-cut)
     density += -np.log(sigma) - 0.5 * np.log(2 * np.pi) - np.log(values)
     return TailModel("lognormal", {"mu": float(np.log(x_min) - sigma * cut), "sigma": float(sigma)}, density)
 
@@ -133,7 +132,7 @@ def _truncated_normal(cut: float) -> tuple[float, float]:
         mean = (1 - r * (2 - r * (10 - r * (74 - 706 * r)))) / cut
         share = (1 - r * (6 - r * (50 - 518 * r))) * r
         return mean, share / mean**2
-    hazard = np.sqrt(2 / np.pi) / erfcx(cut / np.sqrt(2)) if cut > -30 else 0.0
+    hazard = np.sqrt(2 / np.pi) / scipy.special.erfcx(cut / np.sqrt(2)) if cut > -30 else 0.0
     mean = hazard - cut
     return float(mean), float((1 - hazard * mean) / mean**2)
 

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,13 +24,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from capcore.spectra import archives
-from capcore.spectra.analysis import PACKAGES
+from capcore.spectra.analysis import assembled
 from capcore.spectra.checkpoints import TORCH, read_checkpoint, stem
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, taps, unfit_reason
 from capcore.spectra.eigenvalues import EPSILON, GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
-from capcore.spectra.models import model_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
@@ -291,16 +289,8 @@ class StoredNetwork:
             spectra.extend(layer_metrics(layer, [d for d in found if d.layer == layer.name], options))
         skipped = found.skipped[len(layers.skipped) :]
         file = self.source
-        return SpectraReport(
-            Source(file.file, "stored spectra", file.sha256, file.size),
-            options,
-            {name: version(name) for name in PACKAGES},
-            model_metrics(spectra, n_skipped=len(skipped), n_weights=sum(layer.tensor.size for layer in layers.layers)),
-            tuple(spectra),
-            skipped,
-            layers.skipped,
-            found.densities,
-        )
+        source = Source(file.file, "stored spectra", file.sha256, file.size)
+        return assembled(source, options, layers, spectra, skipped, found.densities)
 
     def null_alphas(self, arrangement: str = "slices") -> dict[str, np.ndarray]:
         """Name of a density → (n_null,) exponents of its layer's weights shuffled, default fit; NaN without a fit.

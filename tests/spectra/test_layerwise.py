@@ -80,6 +80,44 @@ def test_on_a_cluster(network, tmp_path):
     assert report.spectra == analyse_spectra(path, OPTIONS).spectra
 
 
+@pytest.mark.slow
+def test_the_command_on_a_cluster(network, tmp_path, rng, capsys):
+    """A folder of networks against a base: what workers open themselves is what the command opens."""
+    distributed = pytest.importorskip("distributed")
+    (tmp_path / "tuned").mkdir()
+    for name, weights in {"base": network, "tuned/a": _moved(network, rng), "tuned/b": _moved(network, rng)}.items():
+        np.savez(tmp_path / f"{name}.npz", **weights)
+    line = [str(tmp_path / "tuned"), "--base", str(tmp_path / "base.npz"), "--null-draws", "2", "--format", "json"]
+    assert main(line) == 0
+    here = json.loads(capsys.readouterr().out)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None) as there:
+        assert main([*line, "--scheduler", there.scheduler_address]) == 0
+    assert json.loads(capsys.readouterr().out) == here
+    assert [len(report["spectra"]) for report in here["reports"]] == [3, 3]
+
+
+def _moved(network, rng):
+    return {name: weights + rng.normal(size=weights.shape) for name, weights in network.items()}
+
+
+def test_an_adapter_against_its_base(tmp_path, rng, capsys):
+    """s·B·A, whose rank is the adapter's, and its norm over that of the layer which it changes."""
+    a, b, base = rng.normal(size=(12, 30)), rng.normal(size=(20, 12)), rng.normal(size=(20, 30))
+    for folder in ("adapter", "base"):
+        (tmp_path / folder).mkdir()
+    pair = {"base_model.model.fc.lora_A.weight": a, "base_model.model.fc.lora_B.weight": b}
+    np.savez(tmp_path / "adapter" / "adapter_model.npz", **pair)
+    (tmp_path / "adapter" / "adapter_config.json").write_text(json.dumps({"lora_alpha": 6, "r": 12}))
+    np.savez(tmp_path / "base" / "model.npz", **{"fc.weight": base, "other.weight": base})
+    line = [str(tmp_path / "adapter"), "--base", str(tmp_path / "base"), "--fast", "--format", "json"]
+    assert main(line) == 0
+    (written,) = json.loads(capsys.readouterr().out)["reports"]
+    (row,) = written["spectra"]
+    assert (row["name"], row["rank"]) == ("fc.weight", 12)
+    expected = np.linalg.norm(b @ a) / 2 / np.linalg.norm(base)
+    assert written["beside"]["fc.weight"]["change"] == pytest.approx(expected, rel=1e-5)  # products in single precision
+
+
 @pytest.fixture
 def file(network, tmp_path):
     path = tmp_path / "network.npz"

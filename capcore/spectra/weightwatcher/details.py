@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from capcore.large.leverage import in_threads
+from capcore.spectra.lapack import in_order
 from capcore.spectra.singular_values import LARGE, large_singular_values
 from capcore.spectra.tensors import Checkpoint, NonFiniteError
 from capcore.spectra.weightwatcher.fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
@@ -139,8 +139,7 @@ def preset_table(
             left_out[item[0]] = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             return []
 
-    parallel = positive_integer(workers, "workers") > 1
-    found = in_threads(of_layer, weights.items(), workers) if parallel else map(of_layer, weights.items())
+    found = in_order(of_layer, weights.items(), positive_integer(workers, "workers"))
     parts = [part for layer in bar(found) for part in layer]
     fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
     for name, tensor in tensors.items():

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brute
+import scipy
 
 from capcore.spectra.scan import finalists, pack
 from capcore.validation import finite_array
@@ -165,7 +165,7 @@ def _fit_sigma(values: np.ndarray, ratio: float, largest: float) -> float:
         return float(np.sum((model - density) ** 2))
 
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return float(np.ravel(brute(misfit, (slice(0.05 * unit, 2.0 * unit, 0.01 * unit),)))[0])
+        return float(np.ravel(scipy.optimize.brute(misfit, (slice(0.05 * unit, 2.0 * unit, 0.01 * unit),)))[0])
 
 
 def _kernel_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
