@@ -16,11 +16,12 @@ FILLED = {  # rows that are no holes: two matrices to analyse, and a head that i
     "model.layers.1.self_attn.q_proj.weight": WIDTH,
     "lm_head.weight": 1,
 }
-MEASURE = """
-import json, resource, sys
+MEASURE = r"""
+import json, re, sys
 from time import process_time
 from capcore.spectra import SpectraOptions, analyse_spectra, find_layers, read_checkpoint
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+# getrusage counts what the parent had when it started this process
+peak = lambda: int(re.search(r"VmHWM:\s+(\d+) kB", open("/proc/self/status").read())[1]) * 1024
 before, start = peak(), process_time()
 checkpoint = read_checkpoint(sys.argv[1])
 layers = find_layers(checkpoint).layers
