@@ -125,8 +125,8 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
         yield _table_row(f"{work}, {name}", peer_name, *best_of_each(ours, theirs, repeats))
     theirs = partial(quietly, sources.analyze, source)
     for work, flags in (("capcore spectra --fast", ["--fast"]), ("capcore spectra, its 20 shuffles and intervals", [])):
-        (seconds, found), (peer_seconds, table) = best_of_each(partial(_asked, source, flags), theirs, 3)
-        alphas = table.set_index("longname")["alpha"]
+        (seconds, found), (peer_seconds, details) = best_of_each(partial(_asked, source, flags), theirs, 3)
+        alphas = details.set_index("longname")["alpha"]
         same = sum(abs(row.alpha - alphas.get(row.layer.removesuffix(".weight"), 0)) < 1e-6 for row in found)
         agreement = f"α of {same} of {len(found)} layers equal to 1e-6"
         yield Row(f"{work}, {name}", f"{reference}, its default run", seconds, peer_seconds, agreement, same > 0)

@@ -120,7 +120,7 @@ def assembled(
     skipped: Sequence[Skipped],
     densities: Sequence[Density],
 ) -> SpectraReport:
-    """The report of layers, from what was found of each; ``skipped`` are layers, or parts of one, without a spectrum."""
+    """The report of layers, from what was found of each; ``skipped`` are those, or parts, without a spectrum."""
     n_weights = sum(layer.tensor.size for layer in layers.layers)
     model = model_metrics(spectra, n_skipped=len(skipped), n_weights=n_weights)
     versions = {name: version(name) for name in PACKAGES}

@@ -113,9 +113,7 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     >>> density.name, density.shape, density.divided_by
     ('fc', (20, 50), 50.0)
     """
-    arrangement = options.arrangement if layer.kernel else "unfolded"
-    if layer.kind == "stack" and arrangement != "slices":
-        arrangement = "pooled"  # its matrices share no input
+    arrangement = arrangement_of(layer, options)
     shape, n_matrices = matrices_of(layer, arrangement, options)
     reason = unfit_reason(shape, n_matrices, options)
     if not reason and layer.kind == "stack":
@@ -171,10 +169,23 @@ def _one_by_one(layer: Layer, arrangement: str, shape: Shape, n_matrices: int, o
     return Densities(densities.densities, (*skipped, *densities.skipped))
 
 
+def arrangement_of(layer: Layer, options: DensityOptions) -> str:
+    """That of the options, where the layer has a kernel; matrices of a stack share no input, and are pooled or alone.
+
+    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> layer = find_layers(read_checkpoint({"fc": np.ones((32, 16))})).layers[0]
+    >>> arrangement_of(layer, DensityOptions("pooled"))
+    'unfolded'
+    """
+    if layer.kind == "stack":
+        return "slices" if options.arrangement == "slices" else "pooled"
+    return options.arrangement if layer.kernel else "unfolded"
+
+
 def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[Shape, int]:
     """Shape of each matrix, and how many go into one density; none where the grid of a layer is not known.
 
-    arrangement : of :class:`~capcore.spectra.options.DensityOptions`; ``unfolded`` for layers without a kernel.
+    arrangement : of :func:`arrangement_of`.
 
     >>> from capcore.spectra import find_layers, read_checkpoint
     >>> layer = find_layers(read_checkpoint({"conv": np.ones((32, 16, 3, 3))})).layers[0]

@@ -20,7 +20,7 @@ from capcore.spectra.adapters import lora_products
 from capcore.spectra.alternatives import compare_tails
 from capcore.spectra.analysis import analyse_layer, assembled, levelled, source_of
 from capcore.spectra.checkpoints import read_checkpoint, read_folder
-from capcore.spectra.densities import Density, layer_densities, matrices_of
+from capcore.spectra.densities import Density, arrangement_of, matrices_of
 from capcore.spectra.lapack import in_order
 from capcore.spectra.layers import Layer, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails, null_draws, null_range
@@ -135,8 +135,7 @@ def relative_change(layer: Layer, base: Checkpoint) -> float:
 
 def affordable(layer: Layer, options: SpectraOptions, asked: Asked) -> SpectraOptions:
     """The options with fewer draws and resamples for a large layer, where nobody asked for their number."""
-    kind = options.density.arrangement if layer.kernel else "unfolded"
-    shape, number = matrices_of(layer, kind, options.density)
+    shape, number = matrices_of(layer, arrangement_of(layer, options.density), options.density)
     work = number * min(shape) ** 2 * max(shape)
     if options.null and not asked.draws_given and work > FEW:
         options = replace(options, n_null=min(2, options.n_null), null=options.null if work <= NO else None)

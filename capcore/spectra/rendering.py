@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from capcore.spectra.densities import matrices_of, unfit_reason
+from capcore.spectra.densities import arrangement_of, matrices_of, unfit_reason
 from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.options import SpectraOptions
@@ -100,9 +100,7 @@ def described(checkpoint: Checkpoint, options: SpectraOptions, form: str, width:
     rows: list[dict[str, Any]] = []
     left_out: list[Skipped] = []
     for layer in found.layers:
-        kind = options.density.arrangement if layer.kernel else "unfolded"
-        if layer.kind == "stack" and kind != "slices":
-            kind = "pooled"
+        kind = arrangement_of(layer, options.density)
         shape, count = matrices_of(layer, kind, options.density)
         if reason := unfit_reason(shape, count, options.density):
             left_out.append(Skipped(layer.name, layer.tensor.shape, reason, True))

@@ -95,7 +95,9 @@ def lognormal_model(values: np.ndarray, x_min: float) -> TailModel:
     if share >= 1 - 1e-9:
         limit = power_law_model(values, x_min)
         return TailModel("lognormal", {"mu": -np.inf, "sigma": np.inf}, limit.log_likelihoods, "power law")
-    cut = scipy.optimize.brentq(lambda xi: _truncated_normal(xi)[1] - share, -1e6, 1e6, xtol=1e-14, rtol=1e-14, maxiter=500)
+    cut = scipy.optimize.brentq(
+        lambda xi: _truncated_normal(xi)[1] - share, -1e6, 1e6, xtol=1e-14, rtol=1e-14, maxiter=500
+    )
     sigma = mean / _truncated_normal(cut)[0]
     standard = gaps / sigma
     if cut > 0:  # the factor exp(−ξ²/2) that numerator and normalisation share is left out of both
