@@ -122,7 +122,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--kind", action="append", default=[], metavar="PATTERN=KIND", help=kinds)
     add("--groups", action="append", default=[], metavar="PATTERN=N", help="groups of convolutions")
     add("--key", metavar="NAME", help="where a file of PyTorch's holds its weights")
-    add("--non-finite", choices=("refuse", "keep"), default="refuse", help="files with NaN or infinity")
+    beside = "layers with NaN or infinity: keep the others (default), or refuse the file"
+    add("--non-finite", choices=("keep", "refuse"), default="keep", help=beside)
     add = result.add_argument_group("how far to trust it").add_argument
     add("--null", choices=NULLS, help="compare with shuffled (default) or Gaussian weights, or none")
     draws = f"default: {DRAWS}; 2 for layers above 2^28 multiplications a spectrum, none above 2^33"

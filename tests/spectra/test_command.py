@@ -226,10 +226,12 @@ def test_help_teaches(capsys):
     assert all(part in text for part in ("examples:", "reading the table:", "exit status:", "--fast", "  130  "))
 
 
-def test_not_finite_weights_can_be_kept(tmp_path, capsys):
+def test_not_finite_weights_are_named_or_refused(tmp_path, capsys):
     weights = np.random.default_rng(0).normal(size=(12, 30))
     np.savez(tmp_path / "nan.npz", good=weights, bad=np.where(weights > 2, np.nan, weights))
-    assert main([str(tmp_path / "nan.npz")]) == 2
+    assert main([str(tmp_path / "nan.npz"), "--non-finite", "refuse"]) == 2
     assert "NaN" in capsys.readouterr().err
-    assert main([str(tmp_path / "nan.npz"), "--non-finite", "keep"]) == 0
+    assert main([str(tmp_path / "nan.npz"), "--strict"]) == 1
     assert "bad: " in capsys.readouterr().out
+    assert main([str(tmp_path / "nan.npz"), "--preset", "weightwatcher"]) == 0
+    assert main([str(tmp_path / "nan.npz")]) == 0

@@ -140,7 +140,7 @@ def mutated(data, rng):
 @pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_many_files(n, tmp_path):
     """Each ends in an answer, of which every tensor can be read, or in a message, in little time and memory."""
-    rng, known, answers, named = np.random.default_rng(n), seeds(), 0, []
+    rng, known, answers, readable, named = np.random.default_rng(n), seeds(), 0, 0, []
     (tmp_path / "model-1.safetensors").write_bytes(packed({"w": np.ones((3, 3), "f4")}))
     for i in range(n + len(known)):
         suffix, data = known[i % len(known)]
@@ -148,7 +148,8 @@ def test_many_files(n, tmp_path):
         path.write_bytes(data if i < len(known) else mutated(data, rng))
         begin = time.process_time()
         if i == len(known):
-            assert answers >= 6  # all that are whole, without the extras
+            readable = answers
+            assert readable >= 6  # all that are whole, without the extras
             tracemalloc.start()
         tracemalloc.reset_peak()
         try:
@@ -165,7 +166,7 @@ def test_many_files(n, tmp_path):
         path.unlink()
     tracemalloc.stop()
     assert all(message.isprintable() for message in named)
-    assert n / 20 < answers < n
+    assert readable + n * readable / len(known) / 100 < answers < n  # a hundredth still holds weights, not all do
 
 
 @pytest.mark.parametrize("suffix", FILES)

@@ -27,6 +27,14 @@
     }));
   }
 
+  // Heights of names beside the ends of curves, no two closer than a gap: lower ones stay, others make room upwards.
+  function apart(ends, gap) {
+    const heights = [];
+    let free = -Infinity;
+    for (const i of d3.sort(d3.range(ends.length), (i) => ends[i])) free = (heights[i] = Math.max(ends[i], free)) + gap;
+    return heights;
+  }
+
   CapExplorer.register("training", {
     about:
       "Left: the capacity of every cell, from 0, light, to 1 and more, dark; frequencies grow to the right and downwards. Right: " +
@@ -58,15 +66,17 @@
         ],
       });
       const points = found.flatMap(({ place, values }) => values.map((value, i) => ({ place, value, step: data.steps[i] })));
+      const tall = narrow ? 220 : left, top = Math.max(1, d3.max(points, (d) => d.value));
+      const heights = apart(found.map(({ values }) => values.at(-1)), (13 * top) / (tall - 60));
       const colour = new Map(found.map(({ place }, i) => [place, colours.series(i)]));
       const lines = Plot.plot({
-        width: right, height: narrow ? 220 : left, marginLeft: 36, marginRight: 56, marginTop: 22, marginBottom: 38,
+        width: right, height: tall, marginLeft: 36, marginRight: 56, marginTop: 22, marginBottom: 38,
         x: { type: "log", label: "steps", labelAnchor: "center", labelArrow: "none", ticks: 3, tickFormat: "," },
-        y: { label: null, domain: [0, Math.max(1, d3.max(points, (d) => d.value))], ticks: 4 },
+        y: { label: null, domain: [0, top], ticks: 4 },
         marks: [
           Plot.ruleX([data.steps[at]], { stroke: colours.accent, strokeWidth: 2 }),
           Plot.line(points, { x: "step", y: "value", z: "place", stroke: (d) => colour.get(d.place), strokeWidth: 1.6 }),
-          Plot.text(found, { x: data.steps.at(-1), y: (d) => d.values.at(-1), text: "place", textAnchor: "start", dx: 5, fill: (d) => colour.get(d.place) }),
+          Plot.text(found, { x: data.steps.at(-1), y: (_, i) => heights[i], text: "place", textAnchor: "start", dx: 5, fill: (d) => colour.get(d.place) }),
           Plot.text(["mean capacity"], { frameAnchor: "top-left", dy: -20, dx: -32, fontWeight: "bold" }),
         ],
         color: { type: "identity" },
