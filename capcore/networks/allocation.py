@@ -75,7 +75,8 @@ def allocate_network(
         params → R(θ), can be given.
     subspaces : dict, optional
         Name → :class:`~capcore.networks.subspaces.Functions`, or columns (N, m) of functions or (N·K, m) of targets,
-        which count as one subspace. By default the linear functions of every input.
+        which count as one subspace. By default "inputs", the linear functions of every input, where inputs are
+        fewer than examples.
     layers : dict, optional
         Name → slice of the flat parameters; by default the entries at the top of the tree.
     curvature : str

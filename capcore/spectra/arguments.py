@@ -1,8 +1,8 @@
 """Weight spectra of trained networks: the eigenvalues of every layer, a power law
 fitted to their upper end, and what says how far it can be trusted. Reads
-.safetensors, .npz and .npy with nothing but NumPy, and PyTorch's files with
-PyTorch (weights only: no file is executed). Every weight that is not analysed
-is named with the reason, and is in no average.
+.safetensors, .npz and .npy with nothing but NumPy, PyTorch's files with PyTorch
+(weights only: no file is executed), .onnx with onnx and .gguf with gguf. Every
+weight that is not analysed is named with the reason, and is in no average.
 
 examples::
 

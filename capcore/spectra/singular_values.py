@@ -19,9 +19,11 @@ mostly by products of matrix and vector. Two other routes do nearly all of their
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
+from threadpoolctl import threadpool_limits
 
 from capcore.spectra.band_reduction import banded_eigenvalues, banded_singular_values, gram_matrix
 from capcore.spectra.lapack import available
@@ -96,7 +98,14 @@ def _routes(tall: np.ndarray, width: int) -> tuple[np.ndarray, str]:
     work = np.array(tall, order="F")
     if m > QR_FIRST * n:
         work = np.asfortranarray(np.triu(scipy.linalg.lapack.dgeqrf(work, lwork=64 * n, overwrite_a=1)[0][:n]))
-    return banded_singular_values(work, width), "band"
+    with _one_thread():
+        return banded_singular_values(work, width), "band"
+
+
+def _one_thread() -> Any:
+    """BLAS on one thread: NumPy's and SciPy's take turns here, and the threads of each wait by spinning."""
+    available()  # SciPy's is loaded
+    return threadpool_limits(1, user_api="blas")
 
 
 def _scaled(matrix: np.ndarray) -> tuple[np.ndarray, int]:
@@ -125,7 +134,8 @@ def _by_gram_matrix(tall: np.ndarray, width: int) -> np.ndarray | None:
         if tall[:, ~kept].any() or not kept.any():
             return None
         gram = np.asfortranarray(gram[np.ix_(kept, kept)])
-    eigenvalues = banded_eigenvalues(gram, width)
+    with _one_thread():
+        eigenvalues = banded_eigenvalues(gram, width)
     if not eigenvalues[0] >= smallest_accepted(m, eigenvalues[-1]):
         return None
     return np.append(np.sqrt(eigenvalues[::-1]), np.zeros(n - len(eigenvalues)))

@@ -1,4 +1,4 @@
-"""How far does a network follow changed labels?  Capacity foretells it; does anything simpler?  Question 3.
+"""How far does a network follow changed labels?  Capacity predicts it; does anything simpler?  Question 3.
 
 Groups of six images get new labels, one group at a time, and the fully connected network is trained again: from its
 optimum, and from its first weights. ``python -m chapters run changed_labels`` makes it again, in about four minutes on
@@ -50,7 +50,7 @@ def simpler(task: Task, optimum: Optimum) -> dict[str, np.ndarray]:
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
-    """Column → a value for each group: shares followed, "again" and "scratch", and what foretells them."""
+    """Column → a value for each group: shares followed, "again" and "scratch", and what predicts them."""
     task, start = reading("fully connected", settings["n_images"], settings["decay"], settings["seed"])
     rng = np.random.default_rng([settings["seed"], 14])
     optimum = settle(task, start, newton=settings["newton"])

@@ -12,7 +12,7 @@ from capcore.plotting import CYCLE, channel_colours
 from chapters.shared.lag_figures import LAG_AXIS
 
 LOOKS: dict[str, dict[str, Any]] = {
-    "linear theory": {"color": "0.35", "linestyle": "--"},
+    "linear stack": {"color": "0.35", "linestyle": "--"},
     "tanh": {"color": CYCLE[0]},
     "gated": {"color": CYCLE[1], "linestyle": "-."},
 }
@@ -22,13 +22,14 @@ def plot_lags(lines: Mapping[str, np.ndarray], ax: Axes, ylabel: str) -> Axes:
     """Lines over the lags, named as in ``LOOKS``, the most recent input at the right."""
     for name, values in lines.items():
         ax.step(np.arange(len(values)), values, where="mid", label=name, **LOOKS[name])
-    ax.set(xlabel=LAG_AXIS, ylabel=ylabel, ylim=(0, None))
+    top = max(float(values.max()) for values in lines.values())
+    ax.set(xlabel=LAG_AXIS, ylabel=ylabel, ylim=(0, max(ax.get_ylim()[1], 1.03 * top)))
     if not ax.xaxis_inverted():
         ax.invert_xaxis()
     return ax
 
 
-def plot_foretold(groups: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes) -> Axes:
+def plot_agreement(groups: Mapping[str, Mapping[str, Sequence[float]]], ax: Axes) -> Axes:
     """Correlations with the linear stack's profile: a row for each process, a mark for each sample, by kind.
 
     groups : row → kind → correlations; "random weights" has the range of its middle 90 %.
@@ -90,5 +91,5 @@ def plot_predictors(found: Mapping[str, np.ndarray], names: Mapping[str, str], a
     ax.text(found["chance"][0] / 2, 0.5, "chance", ha="center", va="center", fontsize=8, color="0.35")
     ax.set_yticks(range(len(names)), list(names.values()))
     ax.invert_yaxis()
-    ax.set(xlabel="rank correlation with the share that is followed", xlim=(0, 1))
+    ax.set(xlabel="size of the rank correlation with the share that is followed", xlim=(0, 1))
     return ax

@@ -45,17 +45,17 @@ CASES = (
     "five starts."
 )
 QUESTIONS = {
-    # 1. Does linear theory foretell where a trained stack puts its capacity?
+    # 1. Does linear theory predict where a trained stack puts its capacity?
     "where tanh": Question(
-        "Does the linear stack foretell which inputs a tanh stack spends its linear capacity on?",
+        "Does the linear stack predict which inputs a tanh stack spends its linear capacity on?",
         "Share of the cases with correlation ≥ 0.9 between the capacities per whitened input of the tanh "
         "stack and of the "
         f"linear stack's optimum, and above 95 % of 40 linear stacks with random weights. {CASES}",
         0.9,
     ),
-    "where gated": Question("Does it foretell a gated stack's?", "The same share for tanh · sigmoid units.", 0.9),
+    "where gated": Question("Does it predict a gated stack's?", "The same share for tanh · sigmoid units.", 0.9),
     "how much": Question(
-        "Does it foretell how much capacity a tanh stack has?",
+        "Does it predict how much capacity a tanh stack has?",
         "Share of the cases in which the total is within 10 % of the linear stack's rank.",
         0.9,
     ),
@@ -74,7 +74,7 @@ QUESTIONS = {
         0.9,
     ),
     "series": Question(
-        "Does it foretell a measured series' stack?",
+        "Does it predict a measured series' stack?",
         "The correlation of the first question, for the logarithm of Google's daily volume of trade, lowest "
         "of five optima.",
         0.9,
@@ -117,7 +117,7 @@ QUESTIONS = {
         0.7,
     ),
     "prediction": Question(
-        "Does capacity foretell how far a network follows changed labels?",
+        "Does capacity predict how far a network follows changed labels?",
         "Spearman correlation, over 40 groups of six images with new labels, of the capacity of the change "
         "with the share of "
         "it that the retrained outputs follow.",

@@ -1,4 +1,4 @@
-"""Does the linear stack foretell where trained stacks put their capacity?  Questions 1 of ``questions``.
+"""Does the linear stack predict where trained stacks put their capacity?  Questions 1 of ``questions``.
 
 The same stack, linear, tanh and gated, on the same windows; every optimum found from several starts, one of them the
 linear stack's optimum. ``python -m chapters run trained_stacks`` makes it again, in about twelve minutes on one core.

@@ -41,14 +41,14 @@ def correlation(a: Sequence[float], b: Sequence[float]) -> float:
     return float(np.corrcoef(a, b)[0, 1])
 
 
-def foretold(case: Mapping[str, Any], units: str) -> tuple[float, float]:
+def predicted(case: Mapping[str, Any], units: str) -> tuple[float, float]:
     """Correlation of the lowest optimum's linear profile with the linear stack's; 95 % of those at random weights."""
     return correlation(case[units][0]["linear"], case["profile"]), float(np.quantile(case["random"], 0.95))
 
 
-def share_foretold(cases: Sequence[Mapping[str, Any]], units: str) -> float:
-    """Share of the cases that the linear stack foretells, of those in which an optimum was found."""
-    pairs = [foretold(case, units) for case in cases if case[units]]
+def share_predicted(cases: Sequence[Mapping[str, Any]], units: str) -> float:
+    """Share of the cases that the linear stack predicts, of those in which an optimum was found."""
+    pairs = [predicted(case, units) for case in cases if case[units]]
     return float(np.mean([found >= max(LIKE, chance) for found, chance in pairs]))
 
 
@@ -59,12 +59,12 @@ def of_stacks(found: Mapping[str, Any]) -> dict[str, float]:
     rest = [correlation(case["tanh"][0]["other"], case["profile"]) for case in cases]
     branches = [correlation(a["linear"], b["linear"]) for case in cases for a in case["tanh"] for b in case["tanh"]]
     return {
-        "where tanh": share_foretold(cases, "tanh"),
-        "where gated": share_foretold(cases, "gated"),
+        "where tanh": share_predicted(cases, "tanh"),
+        "where gated": share_predicted(cases, "gated"),
         "how much": float(np.mean([abs(total / rank - 1) <= 0.1 for total, rank in ranks])),
         "rest": float(np.mean(np.array(rest) >= LIKE)),
         "branches": min(branches),
-        "series": foretold(found["series"], "tanh")[0],
+        "series": predicted(found["series"], "tanh")[0],
     }
 
 

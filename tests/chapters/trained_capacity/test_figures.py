@@ -7,16 +7,16 @@ from chapters.trained_capacity import figures as draw
 
 
 def test_lags(ax):
-    lines = {"linear theory": np.array([1.0, 0.5]), "tanh": np.array([0.9, 0.2]), "gated": np.array([0.8, 0.1])}
+    lines = {"linear stack": np.array([1.0, 0.5]), "tanh": np.array([0.9, 0.2]), "gated": np.array([0.8, 0.1])}
     assert draw.plot_lags(lines, ax, "capacity") is ax and ax.xaxis_inverted()
     for line, (name, values) in zip(ax.get_lines(), lines.items(), strict=True):
         assert line.get_label() == name and np.array_equal(line.get_ydata(), values)
     assert len({line.get_linestyle() for line in ax.get_lines()}) == 3  # colour is not the only cue
 
 
-def test_foretold(ax):
+def test_predicted(ax):
     kinds = {"random weights": list(np.linspace(0, 1, 101)), "tanh": [0.9, 0.95], "gated": [0.5]}
-    assert draw.plot_foretold({"one": kinds, "two": kinds}, ax) is ax and ax.yaxis_inverted()
+    assert draw.plot_agreement({"one": kinds, "two": kinds}, ax) is ax and ax.yaxis_inverted()
     bar, tanh, gated = ax.get_lines()[:3]
     assert bar.get_xdata() == pytest.approx([0.05, 0.95])
     assert np.array_equal(tanh.get_xdata(), [0.9, 0.95]) and np.array_equal(gated.get_xdata(), [0.5])

@@ -16,12 +16,12 @@ def case(profile, linear, random, task="linear"):
     return {"profile": profile, "random": random, "tanh": [optimum], "gated": [], "task": task, "process": "power law"}
 
 
-def test_a_profile_is_foretold_where_it_is_alike_and_chance_is_not():
+def test_a_profile_is_predicted_where_it_is_alike_and_chance_is_not():
     up, zigzag = [1.0, 2.0, 3.0, 4.0], [1.0, 4.0, 1.0, 4.0]
     alike = case(up, [1.1, 2.0, 3.0, 4.2], [0.2] * 5)
     by_chance = case(up, [1.1, 2.0, 3.0, 4.2], [0.999] * 5)
     unlike = case(up, zigzag, [0.2] * 5)
-    assert study.share_foretold([alike, by_chance, unlike], "tanh") == pytest.approx(1 / 3)
+    assert study.share_predicted([alike, by_chance, unlike], "tanh") == pytest.approx(1 / 3)
     assert telling.agreeing([alike, unlike], "linear", "tanh") == (1, 2)
     assert telling.agreeing([alike], "linear", "gated") == (0, 0)
     assert telling.recent(up) == 0.3
@@ -49,7 +49,7 @@ def test_what_the_chapter_says_of_stacks():
     assert telling.agreeing(cases, "warped", "tanh") == telling.agreeing(cases, "warped", "gated") == (3, 12)
     assert telling.agreeing(cases, "linear", "tanh", lowest=False) == (12, 12)
     text = " ".join(telling.of_theory(study.results()["stacks"]))
-    assert "foretold neither" in text and study.of_stacks(study.results()["stacks"])["series"] < 0.5
+    assert "predicted neither" in text and study.of_stacks(study.results()["stacks"])["series"] < 0.5
     totals = {
         task: [each["tanh"][0]["total"] for each in cases if (each["process"], each["task"]) == ("power law", task)]
         for task in ("linear", "warped")

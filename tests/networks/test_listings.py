@@ -1,0 +1,65 @@
+"""The listings that a reader copies, as they stand on their pages."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(listing, names=None):
+    """The names that a listing leaves."""
+    names = {} if names is None else names
+    exec(compile(listing, "listing", "exec"), names)
+    return names
+
+
+@pytest.fixture(scope="module")
+def chapter():
+    """The source of each cell of the chapter."""
+    cells = json.loads((ROOT / "notebooks" / "your_trained_network.ipynb").read_text("utf8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells]
+
+
+@pytest.fixture(scope="module")
+def pasted(chapter):
+    """The chapter's listing, run by itself."""
+    pytest.importorskip("sklearn")
+    first = next(i for i, cell in enumerate(chapter) if "import jax.numpy" in cell)
+    return run("\n\n\n".join(chapter[first : first + 2]))
+
+
+def test_the_listing_of_the_reference(capsys):
+    """Both linear and other functions take capacity: the inputs' share is less than the whole."""
+    page = (ROOT / "book" / "api" / "networks.md").read_text("utf8")
+    (listing,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names = run(listing)
+    assert capsys.readouterr().out.startswith("True ")
+    found = names["found"]
+    assert found.is_optimum and 0 < found.per_subspace["inputs"].sum() < found.total < len(names["x"])
+
+
+def test_the_chapter_s_listing_needs_nothing_else(pasted):
+    assert pasted["end"].converged and pasted["found"].is_optimum
+    assert len(pasted["found"].per_example) == len(pasted["x"])
+
+
+def test_its_check_is_the_definition(chapter, pasted, capsys):
+    """Retrained logits move as S says, up to the second order of a shift of a thousandth."""
+    (check,) = (cell for cell in chapter if "found.response(shift)" in cell)
+    run(check, dict(pasted))
+    assert float(capsys.readouterr().out) < 0.05
+
+
+def test_the_pytorch_listing(chapter, pasted, capsys):
+    """A network of PyTorch's, with biases; x is in double precision, as its copy is."""
+    pytest.importorskip("torch")
+    (text,) = (cell for cell in chapter if "import torch" in cell)
+    (listing,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names = run(listing, {"x": pasted["x"], "y": pasted["y"]})
+    assert capsys.readouterr().out.startswith("True ")
+    assert np.isfinite(names["found"].total)
