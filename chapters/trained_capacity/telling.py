@@ -82,8 +82,8 @@ def of_theory(found: Mapping[str, Any]) -> list[str]:
         f"warped, {counts['warped', 'tanh'][0]} and {counts['warped', 'gated'][0]}. We had asked for nine in ten.",
         f"In {some[0]} of {some[1]} linear tanh cases some optimum agrees, not always the lowest.",
         "On one sample of the power law, as it is and warped, the correlations are",
-        f"{pairs[0]} with one channel, {pairs[1]} with three, {pairs[2]} with 32 inputs,",
-        f"{pairs[3]} with a hundredth of the weight decay, and {pairs[4]} with a hundred times as much.",
+        f"{pairs[0]} with one channel, {pairs[1]} with three, {pairs[2]} with 32 inputs.",
+        f"A hundredth of the weight decay gives {pairs[3]}, a hundred times as much {pairs[4]}.",
         "\n\nHow much there is, the linear stack does not say:",
         f"its rank is {' or '.join(map(str, ranks))}, the totals of the tanh stacks are {min(totals):.0f} to",
         f"{max(totals):.0f}.",
@@ -111,13 +111,6 @@ def groups(found: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """Kind of labels → (n_seeds, 8) capacities of groups of components."""
     names = {"true": "true labels", "shuffled": "shuffled, equal weight decay", "equal": "shuffled, equal total"}
     return {text: components(found, kind) for kind, text in names.items()}
-
-
-def of_taps(weights: np.ndarray) -> list[str]:
-    """What the first layer (2, units) of a stack does with two neighbouring inputs."""
-    sizes = np.linalg.norm(weights, axis=1)
-    share = sizes.min() / sizes.max()
-    return [f"The first layer gives one of two neighbouring inputs {share:.0%} of the weight of the other."]
 
 
 def of_tokens(found: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -149,9 +142,9 @@ def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[
     orders = [each["orders"] for each in found["orders"]]
     ends = {part: np.median([each[part][-1] for each in orders]) for part in ("linear", "products")}
     return [
-        "*Low frequencies first* depends on the metric: for frequencies as they are it holds",
-        f"in {ordered['true']} of 3 runs with true labels and {ordered['shuffled']} of 3 with shuffled ones,",
-        f"and in {decided['whitened first']:.0f} of 6 for whitened ones.",
+        "*Low frequencies first* depends on the metric. As they are, it holds in",
+        f"{ordered['true']} of 3 runs with true labels and {ordered['shuffled']} of 3 with shuffled ones;",
+        f"whitened, in {decided['whitened first']:.0f} of 6.",
         "With true labels capacity does not only grow: along the lowest frequencies the outputs of the three runs",
         f"follow up to {most} times as far as the targets move.",
         f"*Single inputs before products* holds in {decided['singles first']:.0f} of {len(orders)} seeds,",
@@ -198,7 +191,7 @@ def of_prediction(
     return [
         f"*Changed labels.* Capacity predicts the ranks with {again['capacity'][0]:.2f}, where we had asked for 0.8;",
         f"chance reaches {again['chance'][0]:.2f}.",
-        f"The norm of the change's gradient, which needs no Hessian, has {again['gradient norm'][0]:.2f},",
+        f"The norm of the change's gradient has {again['gradient norm'][0]:.2f},",
         f"a difference of {margin:.2f} [{min(ends):.2f}, {max(ends):.2f}]; in each resample, from the best of four.",
         f"From scratch they have {scratch['capacity'][0]:.2f} and {scratch['gradient norm'][0]:.2f}. New labels",
         f"are no small shift: {meant:.0%} should be followed, {followed:.0%} are.",
