@@ -90,6 +90,22 @@ def find(rows: pd.DataFrame, suite: str, work: str = "", peer: str = "") -> dict
     raise ValueError(f"suite {suite}: found no row with {work!r} and {peer!r}, expected one.")
 
 
+FASTER = {
+    "floating-point ranks": ("ranks", "random parameters", "matrix_rank"),
+    "`teneva`'s orthogonal frames": ("tangent", "c = 4", "teneva"),
+    "NNGeometry without single examples": ("networks", "PyTorch", "NNGeometry"),
+    "WeightWatcher without shuffles": ("spectra", "its 20 shuffles", "default run"),
+}
+"""What a peer was faster at, or may be → suite, work and peer of its row."""
+
+
+def faster_peers(rows: pd.DataFrame, others: pd.DataFrame) -> dict[str, float]:
+    """How many times as fast peers are that are faster; rows that a run lacks are those of the other."""
+    both = pd.concat([rows, others])
+    found = {name: 1 / find(both, *where)["ratio"] for name, where in FASTER.items()}
+    return {name: each for name, each in found.items() if each > 1}
+
+
 def times(rows: pd.DataFrame) -> pd.DataFrame:
     """Number of inputs → seconds of an allocation, ``dense``, ``fast``, ``unavoidable``, ``octaves``; and ``kappa``."""
     whole, peer = rows["suite"].isin(["lengths", "scale"]), rows["peer"]

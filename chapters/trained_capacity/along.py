@@ -147,8 +147,7 @@ def responses(
 
 
 def of_digits(settings: Mapping[str, Any], seed: int, noise: float, steps: list[int]) -> dict[str, np.ndarray]:
-    """Capacity of pixels and cosine modes, as they are and whitened, at each snapshot; all ten outputs together.
-    """
+    """Capacity of pixels and cosine modes, as they are and whitened, at each snapshot; all ten outputs together."""
     task, start = reading("fully connected", settings["n_images"], settings["decay"], seed, noise)
     pixels, modes = whitened(task.inputs), cosines()
     kept = np.linalg.svd(pixels, full_matrices=False)[0][

@@ -2,7 +2,8 @@
 
 BREAKS: dict[str, set[str]] = {
     "capcore.spectra.power_law:_fit": {
-        *("capacity_vs_expressivity", "layer_seeds", "resnet_fits", "resnet_spectra", "tails", "trained_spectra"),
+        *("capacity_vs_expressivity", "large_layers", "layer_seeds", "resnet_fits", "resnet_spectra", "tails"),
+        "trained_spectra",
     },
     "capcore.gauss_newton:minimise_gauss_newton": {
         *("dilated_blocks", "eigenvalue_counts", "five_families", "layer_redundancy", "lbfgs_sweep"),
@@ -10,7 +11,7 @@ BREAKS: dict[str, set[str]] = {
     },
     "capcore.finite_field:rank_modulo_prime": {"layer_redundancy", "stopped_stacks", "where_capacity_goes"},
     "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions", "plane_networks"},
-    "chapters.spectra.experiment:train_network": {"trained_spectra"},
+    "chapters.spectra.experiment:train_network": {"large_layers", "trained_spectra"},
     "chapters.shared.training:train": {
         "recurrent_memory",
         "residual_delay",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capcore.spectra import read_checkpoint
+from capcore.spectra.tensors import Checkpoint, Tensor
 from chapters.running import Experiment
 from chapters.stored import path_of
 
@@ -28,10 +28,12 @@ def quick_run(name: str, patch: Any, folder: Path) -> Callable[[], object] | Non
     if name == "published_metrics":
         return (lambda: run(TABLE, n_shuffles=19)) if TABLE.exists() else None
     if name == "resnet_spectra":
-        weights = {"conv.weight": np.random.default_rng(0).normal(size=(40, 40, 3, 3)).astype("f4")}
+        weights = np.random.default_rng(0).normal(size=(40, 40, 3, 3)).astype("f4")
+        tensor = Tensor("conv.weight", "float32", weights.shape, lambda: weights)  # readers decide no number
+        opened = Checkpoint("quick", "arrays", lambda step: {}, weights.nbytes, {tensor.name: tensor})
         patch.setattr(module, "SOURCES", {"dense": module.SOURCES["dense"]})
         settings = experiment.settings | {"n_null": 1}
-        return lambda: run(lambda _: read_checkpoint(weights), folder / "x.npz", settings)
+        return lambda: run(lambda _: opened, folder / "x.npz", settings)
     if name == "resnet_fits":
         networks = module.stored_networks
         return lambda: run({"dense": networks()["dense"]}, experiment.settings | {"n_simulations": 2, "n_resamples": 2})

@@ -17,7 +17,7 @@ NAME = "your_trained_network"
 def test_it_runs_with_other_parameters(run, parameters):
     text = said(run(NAME, **parameters))
     size = 64 * parameters["width"] + parameters["width"] + 10 * parameters["width"] + 10
-    (total,) = re.findall(rf"Of {size:,} parameters (\d+) count", text)
+    (total,) = re.findall(rf"of {size:,} parameters (\d+) count", text)
     assert 0 < int(total) < size
 
 
