@@ -42,7 +42,7 @@
       "its own. Click on the right to choose a step.",
 
     controls({ data }) {
-      const kinds = Object.keys(data.labels), last = data.steps.length - 1;
+      const kinds = Object.keys(data.labels).sort().reverse(), last = data.steps.length - 1;
       return [
         { name: "at", label: "Steps of training", type: "range", min: 0, max: last, value: Math.round(0.6 * last),
           format: (at) => data.steps[at].toLocaleString("en") },
