@@ -1,17 +1,14 @@
 """The reader's own model: functions, JAX models and PyTorch modules."""
 
 import importlib.util
-import re
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 
 import capcore as cc
 from capcore.architectures import derivatives
+from tests.listings import cells, listing, run
 
-ROOT = Path(__file__).resolve().parents[1]
 ARCH = cc.Hierarchical(channels=[2, 3], n_layers=3)
 
 
@@ -243,26 +240,13 @@ def test_bad_torch_modules():
         cc.linearised_torch(torch.nn.Linear(2, 1), np.array([1.0, np.nan]))
 
 
-def listing(word):
-    """The one listing in the chapter's text that holds a word."""
-    cells = nbformat.read(ROOT / "notebooks" / "your_own_model.ipynb", as_version=4).cells
-    (found,) = (
-        code
-        for cell in cells
-        if cell.cell_type == "markdown"
-        for code in re.findall(r"```python\n(.*?)```", cell.source, re.DOTALL)
-        if word in code
-    )
-    return found
-
-
 def test_the_first_example_of_the_chapter(capsys):
     """It stands on its own, analyses an optimum, and prints what the chapter shows below it."""
-    cells = nbformat.read(ROOT / "notebooks" / "your_own_model.ipynb", as_version=4).cells
-    (cell,) = (cell for cell in cells if cell.cell_type == "code" and "def short_memory" in cell.source)
-    names = {}
+    (cell,) = (
+        each for each in cells("your_own_model") if each.cell_type == "code" and "def short_memory" in each.source
+    )
     assert len(cell.source.splitlines()) <= 15 and "hide-input" not in cell.metadata.get("tags", [])
-    exec(compile(cell.source, "your_own_model.ipynb", "exec"), names)
+    names = run(cell.source)
     assert names["fit"].converged
     assert names["capacity"].total == names["capacity"].generic_total == 2
     assert capsys.readouterr().out == cell.outputs[0].text
@@ -271,8 +255,7 @@ def test_the_first_example_of_the_chapter(capsys):
 def test_the_torch_listing_of_the_chapter():
     """The lines that the chapter shows and does not run."""
     pytest.importorskip("torch")
-    names = {}
-    exec(compile(listing("import torch"), "your_own_model.ipynb", "exec"), names)
+    names = run(listing("your_own_model", "import torch"))
     assert names["alloc"].per_input.shape == (16,)
     assert names["alloc"].per_input.sum() == pytest.approx(names["alloc"].total)
 

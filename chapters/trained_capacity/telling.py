@@ -9,6 +9,7 @@ import numpy as np
 
 from chapters.trained_capacity.along import half_times
 from chapters.trained_capacity.networks import Params, stack_params
+from chapters.trained_capacity.questions import QUESTIONS
 from chapters.trained_capacity.sources import PROCESSES, windows
 from chapters.trained_capacity.study import LIKE, components, correlation, predicted
 
@@ -79,7 +80,8 @@ def of_theory(found: Mapping[str, Any]) -> list[str]:
     return [
         f"As the process is, {counts['linear', 'tanh'][0]} of {counts['linear', 'tanh'][1]} tanh cases and",
         f"{counts['linear', 'gated'][0]} of {counts['linear', 'gated'][1]} gated ones agree with the linear stack;",
-        f"warped, {counts['warped', 'tanh'][0]} and {counts['warped', 'gated'][0]}. We had asked for nine in ten.",
+        f"warped, {counts['warped', 'tanh'][0]} and {counts['warped', 'gated'][0]}.",
+        f"We had asked for a share of {QUESTIONS['where tanh'].bound:g}.",
         f"In {some[0]} of {some[1]} linear tanh cases some optimum agrees, not always the lowest.",
         "On one sample of the power law, as it is and warped, the correlations are",
         f"{pairs[0]} with one channel, {pairs[1]} with three, {pairs[2]} with 32 inputs.",
@@ -139,12 +141,14 @@ def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[
         kind: sum(bool(np.all(np.diff(half_times(np.array(run["modes"]), steps)) > 0)) for run in each["bands"])
         for kind, each in found["digits"].items()
     }
+    runs = {kind: len(each["bands"]) for kind, each in found["digits"].items()}
     orders = [each["orders"] for each in found["orders"]]
     ends = {part: np.median([each[part][-1] for each in orders]) for part in ("linear", "products")}
     return [
         "*Low frequencies first* depends on the metric. As they are, it holds in",
-        f"{ordered['true']} of 3 runs with true labels and {ordered['shuffled']} of 3 with shuffled ones;",
-        f"whitened, in {decided['whitened first']:.0f} of 6.",
+        f"{ordered['true']} of {runs['true']} runs with true labels and",
+        f"{ordered['shuffled']} of {runs['shuffled']} with shuffled ones;",
+        f"whitened, in {decided['whitened first']:.0f} of {sum(runs.values())}.",
         "With true labels capacity does not only grow: along the lowest frequencies the outputs of the three runs",
         f"follow up to {most} times as far as the targets move.",
         f"*Single inputs before products* holds in {decided['singles first']:.0f} of {len(orders)} seeds,",
@@ -167,7 +171,8 @@ def of_labels(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[st
         "allocation.",
         f"Linear functions of the pixels then hold {linear['equal']:.0f} units instead of {linear['true']:.0f},",
         f"and groups of components differ by up to {decided['shuffled']:.2f}.",
-        f"In convolutional networks they differ by up to {np.abs(other.mean(axis=0)).max():.2f}; 0.05 was asked.",
+        f"In convolutional networks they differ by up to {np.abs(other.mean(axis=0)).max():.2f};",
+        f"{QUESTIONS['shuffled'].bound:g} was asked.",
     ]
 
 
@@ -189,7 +194,8 @@ def of_prediction(
     meant, followed = (np.mean(found[name]) for name in ("capacity", "again"))
     margin, *ends = -again["margin"]
     return [
-        f"*Changed labels.* Capacity predicts the ranks with {again['capacity'][0]:.2f}, where we had asked for 0.8;",
+        f"*Changed labels.* Capacity predicts the ranks with {again['capacity'][0]:.2f}, where we had asked",
+        f"for {QUESTIONS['prediction'].bound:g};",
         f"chance reaches {again['chance'][0]:.2f}.",
         f"The norm of the change's gradient has {again['gradient norm'][0]:.2f},",
         f"a difference of {margin:.2f} [{min(ends):.2f}, {max(ends):.2f}]; in each resample, from the best of four.",

@@ -1,28 +1,17 @@
 """The listings that a reader copies, as they stand on their pages."""
 
-import json
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from tests.listings import ROOT, cells, fenced, listing, run
+
 pytest.importorskip("jax")
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def run(listing, names=None):
-    """The names that a listing leaves."""
-    names = {} if names is None else names
-    exec(compile(listing, "listing", "exec"), names)
-    return names
 
 
 @pytest.fixture(scope="module")
 def chapter():
     """The source of each cell of the chapter."""
-    cells = json.loads((ROOT / "notebooks" / "your_trained_network.ipynb").read_text("utf8"))["cells"]
-    return ["".join(cell["source"]) for cell in cells]
+    return [cell.source for cell in cells("your_trained_network")]
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +25,7 @@ def pasted(chapter):
 def test_the_listing_of_the_reference(capsys):
     """Both linear and other functions take capacity: the inputs' share is less than the whole."""
     page = (ROOT / "book" / "api" / "networks.md").read_text("utf8")
-    (listing,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    names = run(listing)
+    names = run(fenced([page], "allocate_network"))
     assert capsys.readouterr().out.startswith("True ")
     found = names["found"]
     assert found.is_optimum and 0 < found.per_subspace["inputs"].sum() < found.total < len(names["x"])
@@ -55,11 +43,9 @@ def test_its_check_is_the_definition(chapter, pasted, capsys):
     assert float(capsys.readouterr().out) < 0.05
 
 
-def test_the_pytorch_listing(chapter, pasted, capsys):
+def test_the_pytorch_listing(pasted, capsys):
     """A network of PyTorch's, with biases; x is in double precision, as its copy is."""
     pytest.importorskip("torch")
-    (text,) = (cell for cell in chapter if "import torch" in cell)
-    (listing,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    names = run(listing, {"x": pasted["x"], "y": pasted["y"]})
+    names = run(listing("your_trained_network", "import torch"), {"x": pasted["x"], "y": pasted["y"]})
     assert capsys.readouterr().out.startswith("True ")
     assert np.isfinite(names["found"].total)

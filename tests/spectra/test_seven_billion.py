@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests.listings import ROOT
 from tests.spectra.crafted import entry, safetensors_bytes
 
 WIDTH, INNER, DEPTH, WORDS, N_SHARDS = 4096, 11008, 32, 32000, 3
@@ -16,12 +17,12 @@ FILLED = {  # rows that are no holes: two matrices to analyse, and a head that i
     "model.layers.1.self_attn.q_proj.weight": WIDTH,
     "lm_head.weight": 1,
 }
-MEASURE = r"""
-import json, re, sys
+MEASURE = """
+import json, sys
 from time import process_time
+from benchmarks.measure import peak_memory_gb
 from capcore.spectra import SpectraOptions, analyse_spectra, find_layers, read_checkpoint
-# getrusage counts what the parent had when it started this process
-peak = lambda: int(re.search(r"VmHWM:\s+(\d+) kB", open("/proc/self/status").read())[1]) * 1024
+peak = lambda: peak_memory_gb() * 1e9  # getrusage would count what the parent had when it started this process
 before, start = peak(), process_time()
 checkpoint = read_checkpoint(sys.argv[1])
 layers = find_layers(checkpoint).layers
@@ -68,7 +69,8 @@ def test_seven_billion_weights_in_shards(tmp_path):
                     values = rng.normal(size=(n_rows, shapes()[name][1])).astype(np.float32)
                     out.write((values.view(np.uint32) >> 16).astype("<u2").tobytes())
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
-    done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path)], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", MEASURE, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     print(found)
     assert found["n"] > 6.7e9 and found["sum"] > 0
