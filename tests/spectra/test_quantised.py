@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from capcore.spectra import CheckpointError, analyse_spectra, find_layers, read_checkpoint
-from capcore.spectra.quantised import AWQ_ORDER, FP4, float8_table
+from capcore.spectra.packed import AWQ_ORDER, FP4
+from capcore.spectra.scales import float8_table
 from tests.spectra.crafted import entry, safetensors_bytes
 
 KINDS = {  # bits of the fraction, bias, and the largest finite value, by the published definitions
@@ -40,10 +41,7 @@ def test_eight_bit_floats_by_their_definition(kind):
 def test_eight_bit_floats_against_pytorch(kind):
     torch = pytest.importorskip("torch")
     expected = torch.arange(256, dtype=torch.uint8).view(getattr(torch, kind)).float().numpy()
-    found = float8_table(kind)
-    if kind == "float8_e8m0fnu":
-        found[255] = np.nan
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(float8_table(kind), expected)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +134,7 @@ def test_gptq(rng, tmp_path, bits, act_order, version):
     expected = np.empty((n_out, n_in), np.float32)
     for i in range(n_in):
         for o in range(n_out):
-            zero = int(zeros[group[i], o]) + (version == "gptq")
+            zero = (int(zeros[group[i], o]) + (version == "gptq")) % 2**bits
             expected[o, i] = np.float32(scales[group[i], o]) * np.float32(int(codes[i, o]) - zero)
     (tmp_path / "config.json").write_text(json.dumps({"quantization_config": {"checkpoint_format": version}}))
     np.savez(tmp_path / "model.npz", **{f"fc.{name}": array for name, array in arrays.items()})
@@ -157,14 +155,67 @@ def test_awq(rng):
     np.testing.assert_allclose(weights_of({**arrays, "fc.scales": scales}), expected, rtol=1e-7)
 
 
-@pytest.mark.parametrize(("bits", "groups"), [(4, 1), (4, 3), (8, 1)])
-def test_compressed_tensors_packed(rng, bits, groups):
-    half, per = 2 ** (bits - 1), 32 // bits
-    codes, scale = rng.integers(-half, half, (6, 48)), rng.uniform(1, 2, (6, groups)).astype(np.float32)
-    arrays = {"fc.weight_packed": packed_rows(codes + half, bits), "fc.weight_scale": scale}
-    arrays["fc.weight_shape"] = np.array([6, 48])
-    assert arrays["fc.weight_packed"].shape == (6, 48 // per)
-    np.testing.assert_array_equal(weights_of(arrays), codes.astype("f4") * scale.repeat(48 // groups, 1))
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("order", [False, True])
+@pytest.mark.parametrize(("bits", "groups"), [(4, 1), (4, 3), (8, 1), (2, 3)])
+def test_compressed_tensors_packed(rng, bits, groups, order, zeros):
+    half, shape, per = 2 ** (bits - 1), (6, 48), 32 // bits
+    codes, scale = rng.integers(0, 2**bits, shape), rng.uniform(1, 2, (6, groups)).astype(np.float32)
+    arrays = {"fc.weight_packed": packed_rows(codes, bits), "fc.weight_scale": scale}
+    arrays["fc.weight_shape"] = np.array(shape)
+    zero, group = np.full((6, groups), half), np.arange(48) // (48 // groups)
+    if zeros:
+        zero = rng.integers(0, 2**bits, (6, groups))
+        padded = np.zeros((-(-6 // per) * per, groups), int)
+        padded[:6] = zero
+        arrays["fc.weight_zero_point"] = packed_rows(padded.T, bits).T
+    if order:
+        arrays["fc.weight_g_idx"] = group = rng.permutation(group).astype(np.int32)
+    expected = np.empty(shape, np.float32)
+    for place in np.ndindex(shape):
+        where = place[0], group[place[1]]
+        expected[place] = np.float32(int(codes[place]) - int(zero[where])) * scale[where]
+    np.testing.assert_array_equal(weights_of(arrays), expected)
+
+
+E2M1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+
+
+@pytest.mark.parametrize("form", ["modelopt", "compressed-tensors", "microscaling", "experts"])
+def test_four_bit_floats(rng, tmp_path, form):
+    """Every weight: code × scale of its block × factor of its matrix, with scales as their bits say."""
+    shape, per = (3, 4, 96) if form == "experts" else (4, 96), 32 if form == "microscaling" else 16
+    codes, bits = rng.integers(0, 16, shape), rng.integers(100, 140, (*shape[:-1], 96 // per)).astype(np.uint8)
+    bits[bits == 127] = 0  # NaN, of either kind
+    own = rng.uniform(1, 2, 3 if form == "experts" else 1).astype(np.float32)
+    name = "fc.weight" if form in ("modelopt", "experts") else "fc.weight_packed"
+    parts = {name: (codes[..., ::2] | codes[..., 1::2] << 4).astype(np.uint8), "fc.weight_scale": bits}
+    if form == "compressed-tensors":
+        parts["fc.weight_global_scale"] = own
+    elif form != "microscaling":
+        parts["fc.weight_scale_2"] = own
+    header, raw = {}, b""
+    for part, array in parts.items():
+        code = {"float32": "F32", "uint8": "U8"}[array.dtype.name]
+        code = "F8_E4M3" if part == "fc.weight_scale" and form != "microscaling" else code
+        header[part] = entry(code, list(array.shape), len(raw), len(raw) + array.nbytes)
+        raw += array.tobytes()
+    (tmp_path / "a.safetensors").write_bytes(safetensors_bytes(header, raw))
+    found = read_checkpoint(tmp_path / "a.safetensors")
+    expected = np.empty(shape)
+    for place in np.ndindex(shape):
+        bit, expert = int(bits[(*place[:-1], place[-1] // per)]), place[0] if form == "experts" else 0
+        power, fraction = bit >> 3 & 15, (bit & 7) / 8
+        scale = (-1) ** (bit >> 7) * ((1 + fraction) * 2.0 ** (power - 7) if power else fraction / 64)
+        factor = {"compressed-tensors": 1 / own[expert], "microscaling": 1}.get(form, own[expert])
+        scale = 2.0 ** (bit - 127) if form == "microscaling" else scale
+        expected[place] = (-1) ** (codes[place] >> 3) * E2M1[codes[place] & 7] * scale * factor
+    np.testing.assert_allclose(found["fc.weight"], expected, rtol=3e-7)
+    layers = find_layers(found)
+    assert [layer.name for layer in layers.layers] == ["fc.weight"]
+    assert not any(skipped.weights for skipped in layers.skipped)
+    if form == "experts":
+        np.testing.assert_array_equal(found.tensors["fc.weight"].read_one(2), found["fc.weight"][2])
 
 
 def test_mxfp4(rng):
@@ -213,6 +264,23 @@ def test_bitsandbytes(rng, nested):
             "10.6667",
         ),
         ({"fc.weight": np.ones((9, 1), np.uint8)}, "uint8"),
+        ({"fc.weight": np.ones((9, 16), np.uint8), "fc.weight_scale": np.ones((9, 2), np.uint8)}, "not read"),
+        (
+            {  # an order of scales that only its own kernels know
+                "fc.weight": np.ones((9, 16), np.uint8),
+                "fc.weight_scale": np.ones((9, 1), np.uint8),
+                "fc.comfy_quant": np.ones(3, np.uint8),
+            },
+            "not read",
+        ),
+        (
+            {  # three bits
+                "fc.weight_packed": np.ones((8, 6), np.int32),
+                "fc.weight_scale": np.ones((8, 1)),
+                "fc.weight_shape": np.array([8, 64]),
+            },
+            "(8, 64)",
+        ),
     ],
 )
 def test_what_is_not_read_is_named(arrays, reason):

@@ -1,0 +1,185 @@
+"""Quantised weights of four bits and others, several in a number: each form as the library that writes it unpacks it.
+
+- ``qweight``, ``qzeros``, ``scales`` of 2, 4 or 8 bits: GPTQ, packed along inputs, and AWQ, packed along outputs;
+- ``weight_packed`` of 2, 4 or 8 bits, with or without ``weight_zero_point``: compressed-tensors;
+- four-bit floats: MXFP4, with powers of two per 32 weights as ``_blocks`` and ``_scales`` (GPT-OSS) or
+  ``weight_packed``; NVFP4, with eight-bit floats per 16, of compressed-tensors and of ModelOpt;
+- NF4 or FP4 with ``absmax``: bitsandbytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from capcore.spectra.scales import float8_table, numbers, spread, wide
+from capcore.spectra.tensors import CheckpointError, Tensor, checked_shape
+
+Found: TypeAlias = tuple[Tensor, tuple[str, ...]]
+"""Weights, and the names of the tensors that they are made of."""
+FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+"""The output that each four bits of a number belong to, lowest first."""
+
+
+def unpacked(words: np.ndarray, bits: int, axis: int) -> np.ndarray:
+    """Whole numbers of so many bits from 32-bit words, lowest first, along an axis that grows."""
+    shifts = np.arange(0, 32, bits, dtype=np.uint32)
+    words = np.moveaxis(words.view(np.uint32), axis, -1)
+    found = ((words[..., None] >> shifts) & np.uint32(2**bits - 1)).astype(np.uint8)
+    return np.moveaxis(found.reshape(*words.shape[:-1], -1), -1, axis)
+
+
+def _bits(per_word: float, name: str) -> int:
+    if per_word not in (4, 8, 16):
+        raise CheckpointError(f"Quantised and packed as {per_word:g} weights in 32 bits of {name!r}: not read.")
+    return int(32 // per_word)
+
+
+def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
+    """Unsigned numbers less a zero, times a scale per group of inputs. GPTQ's first version stores zeros less one."""
+    stem = name.removesuffix("qweight")
+    names = (name, f"{stem}qzeros", f"{stem}scales")
+    if name == stem or not all(each in tensors for each in names) or len(tensors[name].shape) != 2:
+        return None
+    words, zeros, scales = (tensors[each] for each in names)
+    n_groups, n_out = scales.shape
+    if not (zeros.shape[0] == n_groups and zeros.shape[1] and words.dtype == zeros.dtype == "int32"):
+        raise CheckpointError(f"Quantised, with qzeros of {zeros.shape} and scales of {scales.shape}: not read.")
+    bits = _bits(n_out / zeros.shape[1], name)
+    awq = words.shape[1] != n_out
+    n_in = words.shape[0] * (1 if awq else 32 // bits)
+    if (awq and words.shape[1] * (32 // bits) != n_out) or n_in % n_groups or (awq and bits != 4):
+        raise CheckpointError(f"Quantised, with qweight of {words.shape} and scales of {scales.shape}: not read.")
+    order = f"{stem}g_idx" if f"{stem}g_idx" in tensors and not awq else None
+    one = 0 if awq or config.get("checkpoint_format") == "gptq_v2" else 1
+
+    def values() -> np.ndarray:
+        codes, offsets = unpacked(words.values(), bits, 1 if awq else 0), unpacked(zeros.values(), bits, 1)
+        if awq:
+            codes, offsets = (each.reshape(len(each), -1, 8)[..., np.argsort(AWQ_ORDER)].reshape(len(each), -1)
+                              for each in (codes, offsets))  # fmt: skip
+        group = tensors[order].values() if order else np.arange(n_in) // (n_in // n_groups)
+        if len(group) != n_in or group.min() < 0 or group.max() >= n_groups:
+            raise CheckpointError(f"{order!r}: found groups beyond {n_groups}, expected one for each input.")
+        offsets = (offsets + one) & (2**bits - 1)  # a zero of 0 is stored as the largest number
+        steps = scales.values().astype(np.float32)
+        found = codes.astype(np.float32)
+        for g in range(n_groups):  # in place: no second copy
+            rows = np.flatnonzero(group == g)
+            found[rows] = (found[rows] - offsets[g]) * steps[g]
+        return found.T
+
+    kind = "AWQ" if awq else "GPTQ"
+    made = Tensor(f"{stem}weight", "float32", (n_out, n_in), values, stored=f"{kind}, {bits} bits, {n_groups} groups")
+    return made, (*names, *([order] if order else []))
+
+
+def packed(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
+    """Unsigned numbers less a zero, half of the range unless given, times a scale per group of inputs."""
+    stem = name.removesuffix("_packed")
+    names = (name, f"{stem}_scale", f"{stem}_shape")
+    if name == stem or not all(each in tensors for each in names) or tensors[name].dtype != "int32":
+        return None
+    words, scale = tensors[name], tensors[f"{stem}_scale"]
+    zero, order = (each if each in tensors else "" for each in (f"{stem}_zero_point", f"{stem}_g_idx"))
+    n_out, n_in = (int(each) for each in tensors[f"{stem}_shape"].values().ravel())
+    bits = next((each for each in (2, 4, 8) if words.shape == (n_out, -(-n_in * each // 32))), 0)
+    if not bits:
+        raise CheckpointError(f"Quantised, with words of {words.shape} for weights of {(n_out, n_in)}: not read.")
+    spread(np.zeros(scale.shape, np.bool_), (n_out, n_in), f"{stem}_scale")
+    if zero and tensors[zero].shape != (-(-n_out * bits // 32), scale.shape[-1]):
+        raise CheckpointError(f"Quantised, with zero points of {tensors[zero].shape}: not read.")
+
+    def values() -> np.ndarray:
+        found = unpacked(words.values(), bits, 1)[:, :n_in].astype(np.float32)
+        zeros = unpacked(tensors[zero].values(), bits, 0)[:n_out] if zero else np.full((1, 1), 2 ** (bits - 1))
+        groups = tensors[order].values() if order else np.array([-1])
+        for apply, each in ((np.subtract, zeros), (np.multiply, numbers(scale))):
+            each = spread(each.astype(np.float32), (n_out, n_in), f"{stem}_scale")
+            inputs = wide(each, n_in) if groups.min() < 0 or each.shape[1] == 1 else each[:, groups]
+            apply(found, inputs, out=found)
+        return found
+
+    made = Tensor(stem, "float32", (n_out, n_in), values, stored=f"{bits} bits, {stem}_scale")
+    return made, tuple(each for each in (*names, zero, order) if each)
+
+
+def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
+    """Bytes (…, n/2) or (…, blocks, 16), the first weight of a pair in the lower half, times a scale (…, blocks).
+
+    Scales that are eight-bit floats themselves have one of their own for the whole matrix: a factor, or a divisor.
+    """
+    stem = name.removesuffix("_blocks").removesuffix("_packed")
+    codes, scale = tensors[name], f"{stem}_scales" if name.endswith("_blocks") else f"{stem}_scale"
+    if codes.dtype != "uint8" or scale not in tensors:
+        return None
+    powers = tensors[scale].dtype in ("uint8", "float8_e8m0fnu")
+    shape, kind, per = tensors[scale].shape, "MXFP4" if powers else "NVFP4", 32 if powers else 16
+    expected = (*shape, per // 2) if name.endswith("_blocks") else (*shape[:-1], shape[-1] * per // 2)
+    own_order = f"{stem.removesuffix('weight')}comfy_quant" in tensors  # of the scales, as its kernels take them
+    if codes.shape != expected or own_order or not (powers or tensors[scale].dtype == "float8_e4m3fn"):
+        raise CheckpointError(f"Quantised, with {scale!r} of {tensors[scale].dtype} and shape {shape}: not read.")
+    table = float8_table("float8_e8m0fnu" if powers else "float8_e4m3fn")
+    factor, divisor = (each if each in tensors else "" for each in (f"{stem}_scale_2", f"{stem}_global_scale"))
+
+    def made(raw: np.ndarray, scales: np.ndarray, i: Any = slice(None)) -> np.ndarray:
+        found = np.empty((*scales.shape, per), np.float32)
+        raw = raw.reshape(*scales.shape, per // 2)
+        found[..., ::2], found[..., 1::2] = FP4[raw & 15], FP4[raw >> 4]
+        found *= table[scales][..., None]
+        for part, apply in ((factor, np.multiply), (divisor, np.divide)):
+            if part:
+                own = tensors[part].values().astype(np.float32).ravel()
+                own = own if own.size == 1 else own.reshape(-1, *[1] * (len(shape) - 1))[i]
+                apply(found, own[..., None], out=found)
+        return found.reshape(*scales.shape[:-1], -1)
+
+    def one(i: int) -> np.ndarray:
+        raw, scales = (each.one(i) if each.one else each.values()[i] for each in (codes, tensors[scale]))
+        return made(raw, scales, i)
+
+    def values() -> np.ndarray:
+        return made(codes.values(), tensors[scale].values())
+
+    weights = Tensor(
+        stem, "float32", (*shape[:-1], shape[-1] * per), values, stored=f"{kind}, {scale}",
+        one=one if len(shape) > 2 else None,
+    )  # fmt: skip
+    return weights, tuple(each for each in (name, scale, factor, divisor) if each)
+
+
+def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
+    """NF4 or FP4: a place in a table of 16 per weight, the first of a pair in the upper half, times a scale per block;
+    scales may be bytes themselves: places in a table, times a scale of their own, plus an offset."""
+    state = next(
+        (each for kind in ("nf4", "fp4") if (each := f"{name}.quant_state.bitsandbytes__{kind}") in tensors), ""
+    )
+    if not state or tensors[name].dtype != "uint8":
+        return None
+    said = json.loads(tensors[state].values().tobytes())
+    shape, block = checked_shape(said["shape"], state), int(said["blocksize"])
+    names = [f"{name}.{each}" for each in ("absmax", "quant_map", "nested_absmax", "nested_quant_map")]
+    absmax, table, nested, nested_table = (tensors.get(each) for each in names)
+    size = int(np.prod(shape, dtype=object))
+    if absmax is None or table is None or table.size != 16 or -(-size // 2) != tensors[name].size:
+        raise CheckpointError(f"Quantised, with a state that does not describe {name!r}: not read.")
+    if -(-size // block) != absmax.size or (absmax.dtype == "uint8") != (nested is not None):
+        raise CheckpointError(f"Quantised, with {absmax.size} scales for {size} weights of {name!r}: not read.")
+
+    def values() -> np.ndarray:
+        scales = absmax.values().ravel()
+        if nested is not None and nested_table is not None:
+            own = np.repeat(nested.values().ravel(), said["nested_blocksize"])[: scales.size]
+            scales = nested_table.values().ravel()[scales] * own + np.float32(said["nested_offset"])
+        raw = tensors[name].values().ravel()
+        found = table.values().astype(np.float32)[np.stack([raw >> 4, raw & 15], axis=-1)].ravel()[:size]
+        for i, scale in enumerate(scales):
+            found[i * block : (i + 1) * block] *= scale
+        return found.reshape(shape)
+
+    stored = f"{state.rsplit('__')[-1].upper()}, blocks of {block}"
+    return Tensor(name, "float32", shape, values, stored=stored), (state, *(each for each in names if each in tensors))

@@ -1,0 +1,88 @@
+"""Quantised weights as the libraries that write them unpack them, where these are installed."""
+
+import numpy as np
+import pytest
+
+from capcore.spectra import read_checkpoint
+
+torch = pytest.importorskip("torch")
+
+
+def weights_of(parts, tmp_path):
+    """What is read of a file of these tensors."""
+    torch.save({f"fc.{name}": each for name, each in parts.items()}, tmp_path / "a.pt")
+    return read_checkpoint(tmp_path / "a.pt")["fc.weight"]
+
+
+@pytest.mark.parametrize("kind", ["nf4", "fp4"])
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("block", [64, 256])
+def test_bitsandbytes_in_four_bits(tmp_path, kind, nested, block):
+    """Columns are whole blocks: release 0.50.2 mixes up blocks on a processor otherwise, by its own error."""
+    functional = pytest.importorskip("bitsandbytes.functional")
+    weights = torch.randn(24, 512, generator=torch.Generator().manual_seed(0))
+    codes, state = functional.quantize_4bit(weights, blocksize=block, quant_type=kind, compress_statistics=nested)
+    parts = {f"weight.{name}": each for name, each in state.as_dict(packed=True).items()}
+    expected = functional.dequantize_4bit(codes, state).numpy()
+    np.testing.assert_allclose(weights_of({"weight": codes, **parts}, tmp_path), expected, rtol=1e-6, atol=0)
+
+
+def test_bitsandbytes_blocks_across_rows(tmp_path):
+    """By the error of quantising: half of the widest step of NF4, 0.152 of a block's largest."""
+    functional = pytest.importorskip("bitsandbytes.functional")
+    weights = torch.randn(96, 80, generator=torch.Generator().manual_seed(0))
+    codes, state = functional.quantize_4bit(weights, blocksize=64, quant_type="nf4")
+    parts = {f"weight.{name}": each for name, each in state.as_dict(packed=True).items()}
+    error = np.abs(weights_of({"weight": codes, **parts}, tmp_path) - weights.numpy()).reshape(-1, 64)
+    assert np.all(error.max(axis=1) < 0.153 * np.abs(weights.numpy()).reshape(-1, 64).max(axis=1))
+
+
+def test_bitsandbytes_in_eight_bits(tmp_path):
+    functional = pytest.importorskip("bitsandbytes.functional")
+    weights = torch.randn(24, 64, generator=torch.Generator().manual_seed(0)).half()
+    codes, scale, _ = functional.int8_vectorwise_quant(weights)
+    expected = functional.int8_vectorwise_dequant(codes, scale).float().numpy()
+    np.testing.assert_allclose(weights_of({"weight": codes, "SCB": scale}, tmp_path), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("group_size", [32, None])
+def test_compressed_tensors_packed(tmp_path, bits, symmetric, group_size):
+    scheme, compressors = schemes(num_bits=bits, type="int", symmetric=symmetric, group_size=group_size)
+    generator = torch.Generator().manual_seed(0)
+    columns, half = 96 // (group_size or 96), 2 ** (bits - 1)
+    parts = {"weight": torch.randn(21, 96, generator=generator), "weight_scale": torch.rand(21, columns) + 0.1}
+    if not symmetric:
+        parts["weight_zero_point"] = torch.randint(-half, half, (21, columns), generator=generator, dtype=torch.int8)
+    packed = compressors.PackedQuantizationCompressor.compress(parts, scheme)
+    expected = compressors.PackedQuantizationCompressor.decompress(packed, scheme)["weight"].numpy()
+    np.testing.assert_allclose(weights_of(packed, tmp_path), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["NVFP4", "MXFP4"])
+def test_compressed_tensors_in_four_bit_floats(tmp_path, kind):
+    """The library unpacks to bfloat16, of eight bits."""
+    group_size = 16 if kind == "NVFP4" else 32
+    scheme, compressors = schemes(num_bits=4, type="float", symmetric=True, group_size=group_size)
+    generator = torch.Generator().manual_seed(0)
+    parts = {"weight": torch.randn(12, 96, generator=generator)}
+    parts["weight_scale"] = torch.rand(12, 96 // group_size, generator=generator) + 0.5
+    if kind == "NVFP4":
+        parts["weight_global_scale"] = torch.tensor([2.0])
+    compressor = getattr(compressors, f"{kind}PackedCompressor")
+    packed = compressor.compress(parts, scheme)
+    found = weights_of(packed, tmp_path)
+    np.testing.assert_allclose(found, compressor.decompress(packed, scheme)["weight"].float().numpy(), rtol=2**-7)
+
+
+def schemes(**weights):
+    """The library's description of quantised weights, and its compressors."""
+    compressors = pytest.importorskip("compressed_tensors.compressors")
+    quantization = pytest.importorskip("compressed_tensors.quantization")
+    if weights["type"] == "float":
+        weights["strategy"] = "tensor_group" if weights["group_size"] == 16 else "group"
+    else:
+        weights["strategy"] = "group" if weights["group_size"] else "channel"
+    weights = quantization.QuantizationArgs(**weights)
+    return quantization.QuantizationScheme(targets=["Linear"], weights=weights), compressors
