@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
-from capcore.plotting import SIZES
+from capcore.plotting import CYCLE, SIZES
 
 SHADES = LinearSegmentedColormap.from_list("capacity", ["#ffffff", *SIZES.split()])
 
@@ -30,4 +30,12 @@ def plot_images(images: np.ndarray, labels: Sequence[int], leverage: np.ndarray,
         ax.text(left + 4, top - 0.5, f"{label}: {value:.2f}", ha="center", va="bottom", fontsize=8)
     ax.set(xlim=(-0.5, 10 * count - 1.5), ylim=(22, -3.5), xticks=[], yticks=[])
     ax.set_frame_on(False)
+    return ax
+
+
+def plot_totals(decays: Sequence[float], starts: Sequence[Sequence[float]], ax: Axes) -> Axes:
+    """The total over the weight decay, a line for each start."""
+    for totals in starts:
+        ax.plot(decays, totals, "o-", color=CYCLE[0], markersize=3, linewidth=1)
+    ax.set(xscale="log", xlabel="weight decay", ylabel="parameters that count", ylim=(0, None))
     return ax

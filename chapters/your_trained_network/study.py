@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from capcore.validation import positive_integer
 from chapters.shared.data import digits
+from chapters.stored import stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,7 @@ def reading(n_images: int, width: int, seed: int) -> Reading:
     >>> {name: weights.shape for name, weights in found.params.items()}
     {'hidden': (64, 8), 'bias': (8,), 'out': (8, 10), 'shift': (10,)}
     """
+    positive_integer(width, "width", 2), positive_integer(seed, "seed", 0)
     data, rng = digits(), np.random.default_rng(seed)
     if not 100 <= n_images <= len(data.x):  # more than pixels, whose linear functions are looked at
         raise ValueError(f"n_images: found {n_images}, expected between 100 and {len(data.x)}.")
@@ -61,3 +65,28 @@ def extremes(leverage: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """
     order = np.argsort(leverage)
     return order[::-1][:count], order[:count]
+
+
+def compared(values: Mapping[str, Any], strongest: float) -> dict[str, Any]:
+    """What networks of the stored weight decays up to ``strongest`` have in common, over all starts.
+
+    ``totals`` : means of the total at the strongest decay and at the weakest. ``tests`` : least and largest share of
+    test images recognised. ``own``, ``others`` : least correlation of a map of pixels with that of the same start at
+    decay 1, and with that of another start at the same decay.
+    """
+    which = [i for i, decay in enumerate(values["decays"]) if decay <= strongest]
+    usual, starts = values["decays"].index(1.0), values["starts"]
+    maps = np.array([[seen["pixels"] for seen in course] for course in starts])
+    tests = [course[i]["tests"] for course in starts for i in which]
+    return {
+        "totals": [float(np.mean([course[i]["total"] for course in starts])) for i in (which[-1], which[0])],
+        "tests": [min(tests), max(tests)],
+        "own": min(np.corrcoef(each[usual], each[i])[0, 1] for each in maps for i in which),
+        "others": min(np.corrcoef(maps[:, i]).min() for i in which),
+    }
+
+
+def by_decay() -> dict[str, Any]:
+    """The stored networks by weight decay, as ``weight_decays.run`` gives them."""
+    found: dict[str, Any] = stored("weight_decays")["values"]
+    return found

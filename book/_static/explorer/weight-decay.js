@@ -1,0 +1,120 @@
+// A trained network at one weight decay after another: how many of its parameters count, where, and what it recognises.
+//
+// data: the stored result weight_decays, {decays, starts: [[{total, training, tests, pixels, most, least}, …], …],
+// images: {number: {label, greys}}}; a list of each start over the decays, most and least as [image, leverage].
+"use strict";
+{
+  const NARROW = 560, SIDE = 8, SHADES = 8, COURSE = 170;
+  const percent = d3.format(".0%"), number = (x, digits = 2) => x.toFixed(digits);
+
+  function correlation(a, b) {
+    const [x, y] = [a, b].map((values) => values.map((each) => each - d3.mean(values)));
+    const product = (p, q) => d3.sum(p, (each, i) => each * q[i]);
+    return product(x, y) / Math.sqrt(product(x, x) * product(y, y));
+  }
+
+  const cells = (values) => values.map((value, i) => ({ value, row: Math.floor(i / SIDE), column: i % SIDE }));
+
+  function map({ pixels }, side, { Plot, colours }) {
+    const most = d3.max(pixels), shade = (value) => colours.layer(1 + Math.round((SHADES - 1) * Math.max(0, value / most)), SHADES);
+    return Plot.plot({
+      width: side, height: side + 22, margin: 2, marginTop: 24, color: { type: "identity" },
+      x: { domain: d3.range(SIDE), axis: null, padding: 0.04 }, y: { domain: d3.range(SIDE), axis: null, padding: 0.04 },
+      marks: [
+        Plot.cell(cells(pixels), { x: "column", y: "row", fill: (d) => shade(d.value), stroke: colours.grid, strokeWidth: 0.5 }),
+        Plot.text([`capacity of the pixels, 0 to ${number(most, 1)}`], { frameAnchor: "top-left", dy: -21, dx: -1, fontWeight: "bold" }),
+      ],
+    });
+  }
+
+  // Two rows of images, those with most capacity and those with least; label and leverage below each.
+  function images(data, { most, least }, width, height, { Plot, colours }) {
+    const count = most.length, line = (height - 22) / 2, unit = Math.min((line - 26) / SIDE, width / (count * (SIDE + 2) - 2));
+    const placed = [most, least].flatMap((which, j) => which.map(([i, leverage], k) =>
+      ({ ...data.images[i], leverage, x: k * (SIDE + 2) * unit, y: 22 + j * line })));
+    const dots = placed.flatMap(({ greys, x, y }) => cells(greys).map(({ value, row, column }) => ({ value, x: x + column * unit, y: y + row * unit })));
+    const box = (size) => ({ x1: "x", x2: (d) => d.x + size, y1: "y", y2: (d) => d.y + size });
+    const plain = (size) => ({ domain: [0, size], range: [0, size], axis: null });
+    return Plot.plot({
+      width, height, margin: 0, x: plain(width), y: plain(height),
+      marks: [
+        Plot.rect(dots, { ...box(1.02 * unit), fill: colours.text, fillOpacity: (d) => d.value / 16 }),
+        Plot.rect(placed, { ...box(SIDE * unit), stroke: colours.grid }),
+        Plot.text(placed, { x: (d) => d.x + (SIDE / 2) * unit, y: (d) => d.y + SIDE * unit, dy: 11, text: (d) => `${d.label}: ${number(d.leverage)}` }),
+        Plot.text(["images with most capacity, and with least"], { frameAnchor: "top-left", dy: 3, fontWeight: "bold" }),
+      ],
+    });
+  }
+
+  // Lines over the weight decay, of every start or of both kinds of images, with dots where it is chosen.
+  function course(data, at, title, lines, y, width, { Plot, colours }) {
+    const points = lines.flatMap(({ values, ...look }, z) => values.map((value, i) => ({ decay: data.decays[i], value, z, ...look })));
+    return Plot.plot({
+      width, height: COURSE, marginLeft: 40, marginRight: lines.some(({ name }) => name) ? 62 : 14, marginTop: 26, marginBottom: 36, color: { type: "identity" },
+      x: { type: "log", label: "weight decay", labelAnchor: "center", labelArrow: "none", ticks: 4, tickFormat: "~r" },
+      y: { label: null, ticks: 4, ...y },
+      marks: [
+        Plot.ruleX([data.decays[at]], { stroke: colours.accent, strokeWidth: 2 }),
+        Plot.line(points, { x: "decay", y: "value", z: "z", stroke: "colour", strokeWidth: (d) => (d.thin ? 0.8 : 2) }),
+        Plot.dot(points.filter((d) => d.decay === data.decays[at] && !d.thin), { x: "decay", y: "value", fill: colours.accent, stroke: colours.surface, r: 5 }),
+        lines.filter(({ name }) => name).map(({ name, values, colour, dy }) =>
+          Plot.text([name], { x: d3.max(data.decays), y: values[d3.maxIndex(data.decays)], textAnchor: "start", dx: 6, dy, fill: colour })),
+        Plot.text([title], { frameAnchor: "top-left", dy: -23, dx: -34, fontWeight: "bold" }),
+      ],
+    });
+  }
+
+  CapExplorer.register("weight-decay", {
+    about:
+      "The network of this page, trained to an optimum at each weight decay, from the weakest up. Left: capacity of the linear functions of each " +
+      "pixel, shaded from 0 to the largest there. Right: the images with most and least capacity; label and leverage. Below: all three " +
+      "starts, the chosen one thicker. Click there to choose a decay.",
+
+    controls({ data }) {
+      const last = data.decays.length - 1;
+      return [
+        { name: "at", label: "Weight decay", type: "range", min: 0, max: last, value: data.decays.indexOf(1),
+          format: (at) => String(data.decays[at]) },
+        { name: "start", label: "First weights", type: "select", value: 0, options: data.starts.map((_, i) => [i, `seed ${i}`]) },
+      ];
+    },
+
+    draw({ data, state, width, Plot, colours }) {
+      const tools = { Plot, colours }, { at, start } = state, run = data.starts[start], seen = run[at];
+      const narrow = width < NARROW, side = narrow ? 210 : Math.min(240, Math.round(0.38 * width)), top = side + 22;
+      const rest = narrow ? width : width - side - 24, half = narrow ? width : Math.floor((width - 12) / 2);
+      const row = narrow ? 228 : top, second = narrow ? top + row + 8 : top + 8, third = narrow ? second + COURSE : second;
+      const starts = data.starts.map((each, i) => ({ values: each.map(({ total }) => total), colour: i === start ? colours.text : colours.muted, thin: i !== start }));
+      const shares = [["training", colours.series(1), -7], ["tests", colours.series(0), 7]].map(([name, colour, dy]) =>
+        ({ name, colour, dy, values: run.map((each) => each[name]) }));
+      const totals = course(data, at, "parameters that count", starts, { domain: [0, d3.max(data.starts.flat(), (d) => d.total)] }, half, tools);
+      const right = course(data, at, "images recognised", shares, { domain: [0, 1], tickFormat: "%" }, half, tools);
+      const figure = CapExplorer.compose(width, third + COURSE, [
+        [map(seen, side, tools), narrow ? (width - side) / 2 : 0, 0],
+        [images(data, seen, rest, row, tools), narrow ? 0 : side + 24, narrow ? top + 4 : 0],
+        [totals, 0, second],
+        [right, narrow ? 0 : half + 12, third],
+      ]);
+      Object.assign(figure, { panels: [[totals, 0, second], [right, narrow ? 0 : half + 12, third]] });
+      const others = data.starts.filter((_, i) => i !== start).map((each) => correlation(seen.pixels, each[at].pixels));
+      const usual = correlation(seen.pixels, run[data.decays.indexOf(1)].pixels), linear = d3.sum(seen.pixels);
+      return {
+        figure,
+        label: `Capacity of 8 × 8 pixels at weight decay ${data.decays[at]}, the images with most and least, and courses over the weight decay.`,
+        readout: `${number(seen.total, 0)} parameters count; linear functions of the pixels hold ${number(linear, 0)} of these units. ` +
+          `Recognised: ${percent(seen.training)} of the training images, ${percent(seen.tests)} of the tests. The map’s correlation with those of other starts is ` +
+          `${others.map((each) => number(each)).join(" and ")}, and ${number(usual)} with its own at decay 1.`,
+        table: { head: ["row", "column", "capacity"], rows: cells(seen.pixels).map(({ row: r, column: c, value }) => [r, c, number(value, 3)]) },
+        values: { total: seen.total, linear, tests: seen.tests, training: seen.training, pixels: seen.pixels, others, usual, most: seen.most.flat(), least: seen.least.flat() },
+      };
+    },
+
+    // A place along the weight decays, in either panel, is the one shown.
+    point({ phase, x, y, figure, data, set }) {
+      const [panel, left] = figure.panels.findLast(([, left, top]) => x >= left && y >= top) ?? [];
+      if (!panel || (phase !== "down" && phase !== "drag")) return;
+      const decay = panel.scale("x").invert(x - left);
+      set("at", d3.minIndex(data.decays, (each) => Math.abs(Math.log(each / decay))));
+    },
+  });
+}

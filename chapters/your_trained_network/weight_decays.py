@@ -1,0 +1,64 @@
+"""The chapter's network at one weight decay after another: how much it uses, where, and what it reads.
+
+From the weakest decay to the strongest, each optimum is the start of the next: the other way round a network that
+a strong decay has emptied stays at a saddle. ``python -m chapters run weight_decays``
+makes it again, in about two minutes on one core.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+import capcore as cc
+from chapters.your_trained_network.study import Reading, extremes, network, reading
+
+SETTINGS: dict[str, Any] = {
+    "n_images": 500,
+    "width": 10,
+    "seeds": [0, 1, 2],
+    "decays": [0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0],
+    "n_shown": 4,
+}
+QUICK: dict[str, Any] = {"n_images": 100, "width": 2, "seeds": [0], "decays": [3.0, 10.0]}
+PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+
+
+def right(params: Any, images: np.ndarray, labels: np.ndarray) -> float:
+    """Share of the images whose largest logit is that of their label."""
+    return round(float(np.mean(network(params, images).argmax(axis=1) == labels)), 4)
+
+
+def look(data: Reading, start: Any, decay: float, n_shown: int) -> tuple[Any, dict[str, Any]]:
+    """The optimum from ``start`` at a weight decay, and what it shows, of plain types."""
+    options: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": decay}
+    end = cc.networks.polish(network, start, data.images, data.labels, **options)
+    found = cc.allocate_network(network, end.params, data.images, data.labels, **options)
+    shown = dict(zip(("most", "least"), extremes(found.per_example, n_shown), strict=True))
+    return end.params, {
+        "converged": end.converged,
+        "total": round(found.total, 2),
+        "training": right(end.params, data.images, data.labels),
+        "tests": right(end.params, data.tests, data.test_labels),
+        "pixels": found.per_subspace["inputs"].ravel().round(3).tolist(),
+        **{name: [[int(i), round(float(found.per_example[i]), 3)] for i in which] for name, which in shown.items()},
+    }
+
+
+def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """``decays``; ``starts``: for each, :func:`look` at each decay; ``images``: number → label and grey levels."""
+    starts = []
+    for seed in tqdm(settings["seeds"], unit="start", disable=not progress):
+        data = reading(settings["n_images"], settings["width"], seed)
+        params, course = data.params, []
+        for decay in settings["decays"]:
+            params, seen = look(data, params, decay, settings["n_shown"])
+            course.append(seen)
+        starts.append(course)
+    shown = {i for course in starts for seen in course for i, _ in (*seen["most"], *seen["least"])}
+    low, high = data.images.min(), data.images.max()
+    greys = np.rint(16 * (data.images - low) / (high - low)).astype(int)
+    images = {str(i): {"label": int(data.labels[i]), "greys": greys[i].tolist()} for i in sorted(shown)}
+    return {"decays": list(settings["decays"]), "starts": starts, "images": images}

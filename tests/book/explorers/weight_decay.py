@@ -1,0 +1,36 @@
+"""A trained network by weight decay: what the page shows of the stored result, put together again."""
+
+import numpy as np
+
+from chapters.stored import stored
+
+PAGES = ["notebooks/your_trained_network"]
+TOLERANCE = 1e-9  # the numbers of the page themselves; what they are worth is tested with the experiment
+POINT = (0.12, 0.85)  # within the courses at either width
+STATES = [
+    {},
+    {"at": 0},
+    {"at": 8},
+    {"at": 7, "start": 1},
+    {"at": 6, "start": 2},
+    {"at": 1, "start": 2},
+    {"at": 2, "start": 1},
+    {"at": 4},
+    {"at": 5, "start": 1},
+    {"at": 8, "start": 2},
+]
+
+
+def expected(state):
+    content = stored("weight_decays")["values"]
+    run = content["starts"][state["start"]]
+    seen, pixels = run[state["at"]], np.array(run[state["at"]]["pixels"])
+    others = [each[state["at"]]["pixels"] for i, each in enumerate(content["starts"]) if i != state["start"]]
+    return {
+        **{name: seen[name] for name in ("total", "tests", "training", "pixels")},
+        "linear": pixels.sum(),
+        "others": [np.corrcoef(pixels, each)[0, 1] for each in others],
+        "usual": np.corrcoef(pixels, run[content["decays"].index(1.0)]["pixels"])[0, 1],
+        "most": np.ravel(seen["most"]),
+        "least": np.ravel(seen["least"]),
+    }

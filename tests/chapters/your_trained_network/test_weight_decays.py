@@ -1,0 +1,50 @@
+"""The chapter's network by weight decay: the stored optima are found again, and behave as ridge regression says."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+from chapters.stored import stored
+from chapters.your_trained_network import weight_decays as experiment
+from chapters.your_trained_network.study import reading
+
+
+@pytest.fixture(scope="module")
+def values():
+    return stored("weight_decays")["values"]
+
+
+def test_the_first_optima_are_found_again(values):
+    """Another processor may come to another optimum, whose total differs as those of other starts do, by a tenth."""
+    settings = experiment.SETTINGS
+    data = reading(settings["n_images"], settings["width"], settings["seeds"][0])
+    found = experiment.look(data, data.params, settings["decays"][0], settings["n_shown"])[1]
+    known = values["starts"][0][0]
+    assert found["converged"] and found["total"] == pytest.approx(known["total"], rel=0.1)
+    assert np.corrcoef(found["pixels"], known["pixels"])[0, 1] > 0.98
+    assert found["tests"] == pytest.approx(known["tests"], abs=0.02)
+
+
+def test_every_optimum_is_one(values):
+    assert all(seen["converged"] for course in values["starts"] for seen in course)
+
+
+def test_a_stronger_decay_leaves_fewer_parameters(values):
+    for course in values["starts"]:
+        totals = [seen["total"] for seen in course]
+        assert totals == sorted(totals, reverse=True) and totals[0] < 760
+        assert all(sum(seen["pixels"]) < seen["total"] for seen in course), "linear functions are a part of all"
+
+
+def test_images_are_those_shown(values):
+    data = reading(experiment.SETTINGS["n_images"], 2, 0)
+    for number, image in values["images"].items():
+        original = data.images[int(number)]
+        assert image["label"] == data.labels[int(number)]
+        assert np.corrcoef(original, image["greys"])[0, 1] > 0.9999 and min(image["greys"]) == 0
+    shown = {str(i) for course in values["starts"] for seen in course for i, _ in (*seen["most"], *seen["least"])}
+    assert shown == set(values["images"])
+    for course in values["starts"]:
+        for seen in course:
+            most, least = ([leverage for _, leverage in seen[name]] for name in ("most", "least"))
+            assert most == sorted(most, reverse=True) and least == sorted(least) and least[-1] < most[-1]
