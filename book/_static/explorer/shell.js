@@ -24,7 +24,8 @@
 // set(name, value), set({name: value, …}): changes the state and draws once, in the next frame; element.capState is the
 //   state that is shown, so a test waits for it. Data are what chapters.explorer.explorer was given.
 // colours: CSS values, from palette.css and explorer.css, light and dark: layer(i, n) for the i-th of n ordered things,
-//   i = 1 … n, light to dark; series(i), i = 0 … 6, as the book's figures; text, muted, grid, fill, accent, surface.
+//   i = 1 … n, light to dark; shade(x), 0 … 1, of maps; series(i), i = 0 … 6, as the book's figures; text, muted, grid,
+//   fill, accent, surface.
 //   They are var(--…): give them to Plot as constants or with fill: "key" and color: {type: "identity"}, and computed in
 //   the data; switching the theme then needs no drawing, but `dark` is there, and a switch draws again.
 // Height: .cap-explorer[data-kind="<kind>"] in explorer.css sets --cap-height, and --cap-height-narrow for less than 560
@@ -40,6 +41,7 @@ const CapExplorer = (() => {
   const css = (name) => `var(--cap-${name})`;
   const colours = {
     layer: (i, n) => css(`layer-${n > 1 ? 1 + Math.round(((i - 1) * (LAYERS - 1)) / (n - 1)) : LAYERS / 2}`),
+    shade: (x) => css(`channels-${1 + Math.round((LAYERS - 1) * Math.min(1, Math.max(0, x)))}`),
     series: (i) => css(`series-${1 + (i % SERIES)}`),
     ...Object.fromEntries(["text", "muted", "grid", "fill", "accent", "surface"].map((name) => [name, css(name)])),
   };

@@ -4,7 +4,7 @@
 // data: {steps, labels: {kind of labels: {error, maps: {map: [[64 numbers], …]}}}}, all over the steps, per output.
 "use strict";
 {
-  const NARROW = 560, SIDE = 8, SHADES = 8;
+  const NARROW = 560, SIDE = 8;
   const MAPS = {
     pixels: { text: "pixels, whitened", places: ["edge", "centre"] },
     "whitened modes": { text: "frequencies, whitened", places: ["lowest", "low", "high", "highest"] },
@@ -54,14 +54,13 @@
     draw({ data, state, width, Plot, colours }) {
       const { at, map, labels } = state, { maps, error } = data.labels[labels], cells = maps[map][at], found = courses(data, state);
       const narrow = width < NARROW, left = narrow ? Math.min(width, 280) : Math.round(0.42 * width), right = narrow ? width : width - left - 14;
-      const shade = (value) => colours.layer(1 + Math.round((SHADES - 1) * Math.min(1, Math.max(0, value))), SHADES);
       const table = cells.map((value, i) => ({ value, row: Math.floor(i / SIDE), column: i % SIDE }));
       const image = Plot.plot({
         width: left, height: left, margin: 2, marginTop: 22, marginRight: 22,
         x: { domain: d3.range(SIDE), axis: null, padding: 0.04 }, y: { domain: d3.range(SIDE), axis: null, padding: 0.04 },
         color: { type: "identity" },
         marks: [
-          Plot.cell(table, { x: "column", y: "row", fill: (d) => shade(d.value), stroke: colours.grid, strokeWidth: 0.5 }),
+          Plot.cell(table, { x: "column", y: "row", fill: (d) => colours.shade(d.value), stroke: colours.grid, strokeWidth: 0.5 }),
           Plot.text([MAPS[map].text], { frameAnchor: "top-left", dy: -20, fontWeight: "bold" }),
         ],
       });

@@ -4,7 +4,7 @@
 // images: {number: {label, greys}}}; a list of each start over the decays, most and least as [image, leverage].
 "use strict";
 {
-  const NARROW = 560, SIDE = 8, SHADES = 8, COURSE = 170;
+  const NARROW = 560, SIDE = 8, COURSE = 170;
   const percent = d3.format(".0%"), number = (x, digits = 2) => x.toFixed(digits);
 
   function correlation(a, b) {
@@ -16,12 +16,12 @@
   const cells = (values) => values.map((value, i) => ({ value, row: Math.floor(i / SIDE), column: i % SIDE }));
 
   function map({ pixels }, side, { Plot, colours }) {
-    const most = d3.max(pixels), shade = (value) => colours.layer(1 + Math.round((SHADES - 1) * Math.max(0, value / most)), SHADES);
+    const most = d3.max(pixels);
     return Plot.plot({
       width: side, height: side + 22, margin: 2, marginTop: 24, color: { type: "identity" },
       x: { domain: d3.range(SIDE), axis: null, padding: 0.04 }, y: { domain: d3.range(SIDE), axis: null, padding: 0.04 },
       marks: [
-        Plot.cell(cells(pixels), { x: "column", y: "row", fill: (d) => shade(d.value), stroke: colours.grid, strokeWidth: 0.5 }),
+        Plot.cell(cells(pixels), { x: "column", y: "row", fill: (d) => colours.shade(d.value / most), stroke: colours.grid, strokeWidth: 0.5 }),
         Plot.text([`capacity of the pixels, 0 to ${number(most, 1)}`], { frameAnchor: "top-left", dy: -21, dx: -1, fontWeight: "bold" }),
       ],
     });
