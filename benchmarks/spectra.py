@@ -35,7 +35,7 @@ from capcore.spectra import (
 from capcore.spectra.arguments import options_of, parser
 from capcore.spectra.layerwise import Asked, analyse_layers
 from capcore.spectra.metrics import SpectrumMetrics
-from capcore.spectra.weightwatcher.details import LayerMatrices, singular_values
+from capcore.spectra.weightwatcher import LayerMatrices, singular_values
 
 INSTALL = "pip install weightwatcher==0.7.7 powerlaw==2.0.0, in an environment of its own (benchmarks/spectra.py)"
 SAME = 1e-10

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.measure import peer
 from capcore.spectra import read_checkpoint
-from capcore.spectra.weightwatcher.details import LayerMatrices, layer_matrices, singular_values
+from capcore.spectra.weightwatcher import LayerMatrices, layer_matrices, singular_values
 
 T = TypeVar("T")
 Source = Mapping[str, np.ndarray] | Path

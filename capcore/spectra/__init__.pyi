@@ -55,5 +55,5 @@ from .singular_values import large_singular_values as large_singular_values
 from .tensors import Checkpoint as Checkpoint
 from .tensors import CheckpointError as CheckpointError
 from .tensors import Tensor as Tensor
-from .weightwatcher.details import weightwatcher_details as weightwatcher_details
-from .weightwatcher.details import weightwatcher_summary as weightwatcher_summary
+from .weightwatcher import weightwatcher_details as weightwatcher_details
+from .weightwatcher import weightwatcher_summary as weightwatcher_summary

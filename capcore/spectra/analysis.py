@@ -105,7 +105,7 @@ def analyse_checkpoint(
     return assembled(source_of(checkpoint, disable), options, layers, spectra, skipped, densities)
 
 
-def source_of(checkpoint: Checkpoint, disable: bool | None = True) -> Source:
+def source_of(checkpoint: Checkpoint, disable: bool | None) -> Source:
     """Where a checkpoint comes from, its hashes computed. disable : the bar over the bytes, as ``tqdm`` has it."""
     with tqdm(total=checkpoint.size, desc="SHA-256", disable=disable, unit="B", unit_scale=True, leave=False) as bar:
         checkpoint.hashes(bar.update)

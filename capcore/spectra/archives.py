@@ -11,6 +11,7 @@ import os
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ContextDecorator
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -189,7 +190,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
     return archive
 
 
-class Guarded:
+class Guarded(ContextDecorator):
     """Turns whatever a parser raises on a damaged file into a ``CheckpointError`` that names the place."""
 
     def __init__(self, where: str) -> None:

@@ -125,7 +125,7 @@ def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: i
 
     from capcore.spectra.rendering import preset_text
     from capcore.spectra.tensors import shown
-    from capcore.spectra.weightwatcher.details import preset_table
+    from capcore.spectra.weightwatcher import preset_table
 
     pool, disable = arguments.view != "slices", None if arguments.progress is None else not arguments.progress
     tables = []

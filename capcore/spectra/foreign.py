@@ -6,7 +6,9 @@ are, piece by piece.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,46 +19,54 @@ import numpy as np
 from capcore.spectra.archives import File, Guarded
 from capcore.spectra.memory import QUANTISED
 from capcore.spectra.safetensors import bfloat16
-from capcore.spectra.tensors import DAMAGED, Checkpoint, CheckpointError, Tensor, checked_name, checked_shape, shown
+from capcore.spectra.tensors import (
+    DAMAGED,
+    Checkpoint,
+    CheckpointError,
+    Tensor,
+    checked_name,
+    checked_shape,
+    count,
+    shown,
+)
 
-ONNX_TYPES = {
-    1: "float32",
-    2: "uint8",
-    3: "int8",
-    4: "uint16",
-    5: "int16",
-    6: "int32",
-    7: "int64",
-    9: "bool",
-    10: "float16",
-    11: "float64",
-    12: "uint32",
-    13: "uint64",
-}
-"""Types of ONNX's that NumPy has. 16 is bfloat16."""
+ONNX_TYPES = dict(enumerate((
+    "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", ".", "bool", "float16", "float64", "uint32",
+    "uint64",
+), 1))  # fmt: skip
+"""Types of ONNX that NumPy has. 16 is bfloat16."""
 
 
 def read_onnx(path: str | Path) -> Checkpoint:
-    """Initialisers and constants of an ONNX model by name, also those in files beside it. Needs the package ``onnx``.
+    """Initialisers and constants of an ONNX model by name, also those of branches, loops and functions and those in
+    files beside it; quantised ones as their operators take them. Needs the package ``onnx``.
 
     Raises ``CheckpointError`` for files that are damaged or point elsewhere.
     """
     file, onnx = File(path), _package(Path(path), "onnx")
-    with Guarded(str(path)):
-        graph = onnx.load(str(path), load_external_data=False).graph
-        found = [(each.name, each) for each in graph.initializer]
-        found += [
-            (node.output[0], attribute.t)
-            for node in graph.node
-            for attribute in node.attribute
-            if node.op_type == "Constant" and attribute.name == "value"
-        ]
-        tensors: dict[str, Tensor] = {}
-        files = {file.path.name: file}
-        for name, entry in found:
-            if checked_name(name, str(path)) in tensors:
+    tensors: dict[str, Tensor] = {}
+    files = {file.path.name: file}
+
+    def collect(graph: Any, place: str, scope: Mapping[str, str]) -> None:
+        """scope : name in the graph → name among all tensors, which differ where branches use a name twice."""
+        own: dict[str, str] = {}
+        for name, entry in _constants(graph):
+            if checked_name(name, str(path)) in own:
                 raise CheckpointError(f"{path}: found two tensors {name!r}, expected one. {DAMAGED}")
-            tensors[name] = _onnx_tensor(onnx, files, file.path, name, entry)
+            own[name] = f"{place}{name}" if name in tensors else name
+            tensors[own[name]] = _onnx_tensor(onnx, files, file.path, own[name], entry)
+        scope = {**scope, **own}
+        for node in graph.node:
+            tensors.update(of_operator(node, lambda name: tensors.get(scope.get(name, ""))))
+            for each in node.attribute:
+                for inner in [each.g] if each.HasField("g") else each.graphs:
+                    collect(inner, f"{place}{node.name or node.op_type}.{each.name}.", scope)
+
+    with Guarded(str(path)):
+        model = onnx.load(str(path), load_external_data=False)
+        collect(model.graph, "", {})
+        for function in model.functions:
+            collect(function, f"{function.name}.", {})
 
     def digest(step: Callable[[int], object]) -> dict[str, str]:
         return {name: value for each in files.values() for name, value in each.digest(step).items()}
@@ -64,11 +74,82 @@ def read_onnx(path: str | Path) -> Checkpoint:
     return Checkpoint(shown(file.path.name), "onnx", digest, sum(each.size for each in files.values()), tensors)
 
 
+def _constants(graph: Any) -> list[tuple[str, Any]]:
+    """Names with tensors, and with sparse ones, of a graph, or of a function, which has no initialisers."""
+    found = [(each.name, each) for each in getattr(graph, "initializer", ())]
+    found += [(each.values.name, each) for each in getattr(graph, "sparse_initializer", ())]
+    said = [(node.output[0], each) for node in graph.node if node.op_type == "Constant" for each in node.attribute]
+    found += [(name, each.t) for name, each in said if each.name == "value"]
+    return found + [(name, each.sparse_tensor) for name, each in said if each.name == "sparse_value"]
+
+
+def of_operator(node: Any, given: Callable[[str], Tensor | None]) -> dict[str, Tensor]:
+    """Weights as an operator of ONNX takes them, by name: of recurrent layers, a matrix for each direction; quantised
+    ones, as what they stand for, with their scales set aside.
+
+    (codes − zero) × scale, of a tensor, along an axis or in blocks of it: ``DequantizeLinear``, ``QLinearConv``,
+    ``QLinearMatMul``; ``ConvInteger`` and ``MatMulInteger`` with the scale that onnxruntime's quantiser names; and its
+    ``MatMulNBits``, packed along inputs, lowest bits first.
+    """
+    said, names = {each.name: each.i for each in node.attribute}, [*node.input]
+    if node.op_type in ("LSTM", "GRU", "RNN"):
+        return {key: each for found in map(given, names[1:3]) if found for key, each in _directions(found).items()}
+    if node.op_type in ("ConvInteger", "MatMulInteger"):
+        names = [names[1], f"{names[1].removesuffix('_quantized')}_scale", *names[3:4]]
+    else:
+        first = {"DequantizeLinear": 0, "QLinearConv": 3, "QLinearMatMul": 3, "MatMulNBits": 1}.get(node.op_type)
+        names = [] if first is None else names[first : first + 3]
+    weights, scale, zero = (*map(given, names), None, None, None)[:3]
+    if weights is None or scale is None or weights.dtype not in ("int8", "uint8", "int16", "uint16"):
+        return {}
+    packed, bits, block = node.op_type == "MatMulNBits", said.get("bits", 4), said.get("block_size", 0)
+    shape = (said["N"], said["K"]) if packed else weights.shape
+    if len(shape) < 2 or (packed and (count(shape) * bits > 8 * weights.size or any(node.input[4:5]))):
+        return {}
+    axis = said.get("axis", 1) % len(shape) if node.op_type == "DequantizeLinear" else len(shape) - 1
+    axis = 0 if "Conv" in node.op_type else axis
+
+    def codes(tensor: Tensor, form: tuple[int, ...]) -> np.ndarray:
+        raw = tensor.values()
+        if packed and raw.dtype == np.uint8:
+            raw = (raw.reshape(form[0], -1)[..., None] >> np.arange(0, 8, bits, dtype=np.uint8)) & np.uint8(2**bits - 1)
+            raw = raw.reshape(form[0], -1)[:, : form[1]]
+        return raw.astype(np.float32).reshape(form if packed else raw.shape)
+
+    def spread(part: np.ndarray) -> np.ndarray:
+        if part.size == 1 or (part.ndim == 1 and not packed):
+            return part.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        return np.repeat(part, block, axis).take(np.arange(shape[axis]), axis)
+
+    @Guarded(repr(weights.name))
+    def values() -> np.ndarray:
+        blocks = (shape[0], -(-shape[1] // block)) if packed else scale.shape
+        found = codes(weights, shape)
+        found -= spread(codes(zero, blocks)) if zero else 2 ** (bits - 1) if packed else 0
+        found *= spread(scale.values().astype(np.float32).reshape(blocks))
+        return found
+
+    made = Tensor(weights.name, "float32", shape, values, stored=f"{weights.dtype}, {scale.name}")
+    aside = [replace(each, aside=f"A part of {made.name!r}, which is read with it.") for each in (scale, zero) if each]
+    return {each.name: each for each in (made, *aside)}
+
+
+def _directions(weights: Tensor) -> dict[str, Tensor]:
+    """The matrices of (directions, gates · hidden, in), under a name each where they are two."""
+    names = (weights.name, f"{weights.name}.reverse") if len(weights.shape) == 3 else ()
+    return {
+        name: replace(weights, name=name, shape=weights.shape[1:], values=partial(weights.read_one, i), one=None)
+        for i, name in enumerate(names[: weights.shape[0]])
+    }
+
+
 def _onnx_tensor(onnx: Any, files: dict[str, File], path: Path, name: str, entry: Any) -> Tensor:
     where, shape = f"{path}: {name!r}", checked_shape(list(entry.dims), f"{path}: {name!r}")
+    if not hasattr(entry, "data_type"):
+        return Tensor(name, "sparse", shape, lambda: np.zeros(0), "Sparse: save plain weights.")
     brain = entry.data_type == 16
-    dtype = "bfloat16" if brain else ONNX_TYPES.get(entry.data_type, "")
-    if not dtype:
+    dtype = "bfloat16" if brain else ONNX_TYPES.get(entry.data_type, ".")
+    if dtype == ".":
         kind = onnx.TensorProto.DataType.Name(entry.data_type).lower()
         return Tensor(name, kind.replace("float8e", "float8_e"), shape, lambda: np.zeros(0), QUANTISED)
     size = int(np.prod(shape, dtype=object)) * (2 if brain else np.dtype(dtype).itemsize)
@@ -82,10 +163,10 @@ def _onnx_tensor(onnx: Any, files: dict[str, File], path: Path, name: str, entry
         if begin < 0 or begin + size > file.size or int(beside.get("length", size)) != size:
             raise CheckpointError(f"{where}: found {beside}, expected {size} bytes within {file.size}. {DAMAGED}")
 
+    @Guarded(where)
     def values() -> np.ndarray:
         if entry.data_location != onnx.TensorProto.EXTERNAL:
-            with Guarded(where):
-                return np.asarray(onnx.numpy_helper.to_array(entry), "f4" if brain else dtype).reshape(shape)
+            return np.asarray(onnx.numpy_helper.to_array(entry), "f4" if brain else dtype).reshape(shape)
         raw = file.read(begin, begin + size)
         return (bfloat16(raw.view("<u2")) if brain else raw.view(dtype)).reshape(shape)
 
@@ -121,12 +202,12 @@ def _gguf_tensor(gguf: Any, file: File, name: str, shape: tuple[int, ...], entry
     plain = {"F32": "float32", "F16": "float16", "F64": "float64", "I8": "int8", "I16": "int16", "I32": "int32"}
     dtype, first = plain.get(kind.name), shape[0] if shape else 1
 
+    @Guarded(f"{file.path}: {name!r}")
     def part(at: int, size: int, form: tuple[int, ...]) -> np.ndarray:
         raw = file.read(at, at + size)
         if dtype:
             return raw.view(dtype).reshape(form)
-        with Guarded(f"{file.path}: {name!r}"):
-            return gguf.quants.dequantize(raw.reshape(*form[:-1], -1), kind).reshape(form)
+        return gguf.quants.dequantize(raw.reshape(*form[:-1], -1), kind).reshape(form)
 
     return Tensor(
         name,

@@ -33,7 +33,7 @@ LAYOUTS = ("channels-first", "channels-last")
 _EMBEDDING = re.compile(r"embed|\bw[tp]e\b|token", re.IGNORECASE)
 _STATISTICS = re.compile(r"running_|moving_|num_batches|(^|[._/])(mean|var|variance)$")
 _EXPERTS = re.compile(r"experts|(^|[._])moe([._]|$)|_exps\b")
-_BIAS = re.compile(r"bias(_table)?$")
+_BIAS = re.compile(r"bias(_table|_[ih]h\w*)?$")
 _RATES = re.compile(r"(^|[._])(A_log|ssm_a)$")
 _QUANTISED = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float", "bfloat", "complex", "q")
 """How types begin in which weights are stored; whole numbers of 64 bits are counters and positions."""

@@ -23,7 +23,7 @@ from capcore.spectra.checkpoints import read_checkpoint, read_folder
 from capcore.spectra.densities import Density, arrangement_of, matrices_of
 from capcore.spectra.lapack import in_order
 from capcore.spectra.layers import Layer, Skipped
-from capcore.spectra.metrics import SpectrumMetrics, fit_tails, null_draws, null_range
+from capcore.spectra.metrics import SpectrumMetrics, ends, fit_tails, null_draws, null_range
 from capcore.spectra.noise import fit_bulk
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import SpectraReport
@@ -173,15 +173,9 @@ def null_ranges(layer: Layer, options: SpectraOptions) -> dict[str, tuple[dict[s
     for name, (drawn, alphas) in null_draws(levelled(layer)[0], options).items():
         spikes = [_spikes(density, options) for density in drawn]
         counted = np.array([number for number in spikes if number is not None], dtype=float)
-        traps = dict(zip(TRAPS, _ends(counted), strict=True)) if options.null == "shuffled" else {}
+        traps = dict(zip(TRAPS, ends(counted), strict=True)) if options.null == "shuffled" else {}
         found[name] = null_range(alphas), traps
     return found
-
-
-def _ends(values: np.ndarray) -> tuple[float, float, float]:
-    if not len(values):
-        return NAN, NAN, NAN
-    return float(values.min()), float(np.median(values)), float(values.max())
 
 
 def _spikes(density: Density, options: SpectraOptions) -> int | None:

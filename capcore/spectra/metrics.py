@@ -209,9 +209,11 @@ def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[De
 
 def null_range(draws: np.ndarray | None) -> dict[str, Any]:
     """The ``null_…`` metrics of draws' exponents (n,), or of none."""
-    if draws is None or not np.isfinite(draws).any():
-        n_null = None if draws is None else 0
-        return {"null_low": NAN, "null_median": NAN, "null_high": NAN, "n_null": n_null}
-    good = draws[np.isfinite(draws)]
-    ends = {"null_low": float(good.min()), "null_median": float(np.median(good)), "null_high": float(good.max())}
-    return {**ends, "n_null": len(good)}
+    good = np.empty(0) if draws is None else draws[np.isfinite(draws)]
+    found = dict(zip(("null_low", "null_median", "null_high"), ends(good), strict=True))
+    return {**found, "n_null": None if draws is None else len(good)}
+
+
+def ends(values: np.ndarray) -> tuple[float, float, float]:
+    """Least, median and largest of values (n,); NaN of none."""
+    return (float(values.min()), float(np.median(values)), float(values.max())) if len(values) else (NAN, NAN, NAN)

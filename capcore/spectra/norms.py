@@ -68,7 +68,7 @@ def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> No
         raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
     largest, rank = float(part.values[-1]), len(part.values)
     log_spectral = float(part.logs[-1] / np.log(10))
-    log_sum = _log_of_sum(part.logs)
+    log_sum = float(np.logaddexp.reduce(part.logs))
     log_frobenius = log_sum / float(np.log(10))
     share = np.exp(part.logs - log_sum)
     entropy = float(-(share * np.log(share)).sum() / np.log(rank)) if rank > 1 else 0.0
@@ -106,10 +106,4 @@ def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None
     part = usable(eigenvalues, threshold)
     if not len(part.values):
         raise ValueError("eigenvalues: found none above zero, expected a matrix that is not zero.")
-    return _log_of_sum(finite_number(alpha, "alpha") * part.logs) / float(np.log(10))
-
-
-def _log_of_sum(logs: np.ndarray) -> float:
-    """ln Σ exp(logs), which SciPy has too, for a fifth of a second's loading."""
-    largest = logs.max()
-    return float(largest + np.log(np.exp(logs - largest).sum()))
+    return float(np.logaddexp.reduce(finite_number(alpha, "alpha") * part.logs)) / float(np.log(10))

@@ -15,14 +15,47 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from capcore.spectra.scales import float8_table, numbers, spread, wide
+from capcore.spectra.memory import float8_table
 from capcore.spectra.tensors import CheckpointError, Tensor, checked_shape
 
 Found: TypeAlias = tuple[Tensor, tuple[str, ...]]
 """Weights, and the names of the tensors that they are made of."""
+BLOCK = 128  # rows and columns of a block where shapes do not tell
 FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 """The output that each four bits of a number belong to, lowest first."""
+
+
+def spread(scale: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
+    """The scale with an axis for each of the weights', whose lengths are those of the weights, one, or of blocks."""
+    if scale.size == 1:
+        return scale.reshape((1,) * len(shape))
+    if scale.ndim == 1:
+        scale = scale.reshape(*([1] * (len(shape) - 2)), -1, 1) if len(scale) != shape[0] or len(shape) == 2 else scale
+    scale = scale.reshape(*scale.shape, *([1] * (len(shape) - scale.ndim)))
+    fits = [m in (1, n, -(-n // BLOCK)) or (m > 0 and n % m == 0) for m, n in zip(scale.shape, shape, strict=False)]
+    if scale.ndim != len(shape) or not all(fits) or (scale.shape[0] != shape[0] and len(shape) == 3 and len(scale) > 1):
+        raise CheckpointError(f"Quantised, with {name!r} of shape {scale.shape}, which fits no format that is read.")
+    return scale
+
+
+def wide(scale: np.ndarray, n: int) -> np.ndarray:
+    """(rows, n) or (rows, 1): columns of a scale repeated for the weights of a block."""
+    m = scale.shape[-1]
+    if m in (1, n):
+        return scale
+    return np.repeat(scale, block(n, m), axis=-1)[..., :n]
+
+
+def block(n: int, m: int) -> int:
+    """Length of the m blocks of an axis of n."""
+    return BLOCK if -(-n // BLOCK) == m else n // m
+
+
+def numbers(tensor: Tensor) -> np.ndarray:
+    """float32 values of a scale, eight-bit ones too."""
+    values = tensor.values()
+    return float8_table(tensor.dtype)[values] if tensor.dtype.startswith("float8") else values.astype(np.float32)
 
 
 def unpacked(words: np.ndarray, bits: int, axis: int) -> np.ndarray:

@@ -17,9 +17,8 @@ import numpy as np
 
 from capcore.spectra import packed
 from capcore.spectra.archives import Guarded
-from capcore.spectra.memory import CODES
-from capcore.spectra.packed import Found
-from capcore.spectra.scales import block, float8_table, numbers, spread, wide
+from capcore.spectra.memory import CODES, float8_table
+from capcore.spectra.packed import Found, block, numbers, spread, wide
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
 
 SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
@@ -50,7 +49,7 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
             continue
         if made:
             weights, names = made
-            found[weights.name] = replace(weights, values=_guarded(weights))
+            found[weights.name] = replace(weights, values=Guarded(repr(weights.name))(weights.values))
             parts |= {part: weights.name for part in names if part != weights.name}
     for name, tensor in found.items():
         if name in parts:
@@ -58,14 +57,6 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
         elif SCALE.search(name) and not tensor.unread:
             found[name] = replace(tensor, aside="A scale of quantised weights.")
     return replace(checkpoint, tensors=found)
-
-
-def _guarded(tensor: Tensor) -> Callable[[], np.ndarray]:
-    def values() -> np.ndarray:
-        with Guarded(repr(tensor.name)):
-            return tensor.values()
-
-    return values
 
 
 def _eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:

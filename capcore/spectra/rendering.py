@@ -14,7 +14,7 @@ from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import SpectraReport
 from capcore.spectra.tables import as_json, finite, lined_up, number, separated
 from capcore.spectra.tensors import Checkpoint, shown
-from capcore.spectra.weightwatcher.details import PresetTable, averages
+from capcore.spectra.weightwatcher import PresetTable, averages
 
 COLUMNS: Mapping[str, str] = {
     "name": "layer", "shape": "shape", "n": "n", "alpha": "alpha", "interval": "interval", "shuffled": "shuffled",

@@ -148,6 +148,8 @@ def _weights(path: Path, torch: Any, loaded: Any, key: str | None) -> tuple[str,
     if not found or {"state", "param_groups"} <= {*loaded}:
         what = "an optimiser's state" if found else f"no tensors among {brief([*map(str, loaded)][:9])}"
         raise NoWeightsError(f"{path}: found {what}, expected the weights of a network.")
+    if len(networks := [k for k in found if not _BESIDE.search(str(k))]) == 1:
+        return networks[0], _flat(path, torch, loaded[networks[0]])
     raise CheckpointError(
         f"{path}: found no tensors at the top but under {brief(found)}, expected one to be named: key={found[0]!r}, "
         f"or --key {found[0]} in a shell."

@@ -21,7 +21,7 @@ from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import RANGE, ModelMetrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
-from capcore.spectra.weightwatcher.fits import fits_as_weightwatcher
+from capcore.spectra.weightwatcher_fits import fits_as_weightwatcher
 from capcore.validation import positive_integer
 from chapters.spectra_resnets.networks import StoredNetwork
 

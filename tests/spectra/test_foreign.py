@@ -1,9 +1,12 @@
 """ONNX and GGUF, written by their own packages; without these a message says what to install."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, find_layers, read_checkpoint
+from capcore.spectra import CheckpointError, find_layers, of_arrays, read_checkpoint
+from capcore.spectra.foreign import of_operator
 from tests.strategies import all_of
 
 
@@ -37,6 +40,132 @@ def test_onnx(tmp_path, rng, outside):
     layers = find_layers(found)
     assert [layer.name for layer in layers.layers] == ["w", "h", "c"]
     assert [skipped.name for skipped in layers.skipped if skipped.weights] == ["q"]
+
+
+def test_onnx_of_branches_loops_and_functions(tmp_path, rng):
+    """Weights of inner graphs, whose names may stand twice; sparse ones are named."""
+    onnx = pytest.importorskip("onnx")
+    make, kept = onnx.helper, {}
+
+    def constant(name):
+        kept[name] = rng.normal(size=(12, 20)).astype("f4")
+        return onnx.numpy_helper.from_array(kept[name], "w")
+
+    thin = onnx.helper.make_sparse_tensor(
+        onnx.numpy_helper.from_array(np.ones(2, "f4"), "thin"), onnx.numpy_helper.from_array(np.array([1, 30])), [9, 9]
+    )
+    loop = make.make_node(
+        "Loop", ["n", "c"], ["y"], name="loop", body=make.make_graph([], "b", [], [], [constant("w")])
+    )
+    branches = {
+        "then_branch": make.make_graph([loop], "t", [], []),
+        "else_branch": make.make_graph([make.make_node("Constant", [], ["w"], value=constant("e"))], "e", [], []),
+    }
+    node = make.make_node("If", ["c"], ["y"], name="if", **branches)
+    inner = [make.make_node("Constant", [], ["v"], value=constant("v"))]
+    function = make.make_function("own", "f", [], [], inner, [make.make_opsetid("", 17)])
+    graph = make.make_graph([node], "g", [], [], sparse_initializer=[thin])
+    onnx.save(make.make_model(graph, functions=[function]), tmp_path / "m.onnx")
+    found = read_checkpoint(tmp_path / "m.onnx")
+    assert {*found} == {"w", "if.else_branch.w", "v", "thin"} or {*found} == {
+        "w",
+        "if.then_branch.loop.body.w",
+        "v",
+        "thin",
+    }
+    (second,) = {*found} - {"w", "v", "thin"}
+    read = {name: found[name] for name in ("w", second, "v")}
+    assert any(np.array_equal(read["w"], kept[name]) for name in "we") and np.array_equal(read["v"], kept["v"])
+    assert not np.array_equal(read["w"], read[second])
+    layers = find_layers(found)
+    assert [each.name for each in layers.layers] == [*read] and [each.name for each in layers.skipped] == ["thin"]
+    assert "Sparse" in layers.skipped[0].reason
+
+
+def operator(kind, inputs, **attributes):
+    said = [SimpleNamespace(name=name, i=value) for name, value in attributes.items()]
+    return SimpleNamespace(op_type=kind, input=inputs, attribute=said)
+
+
+def taken(node, arrays):
+    """What an operator makes of tensors."""
+    return of_operator(node, of_arrays(arrays).tensors.get)
+
+
+@pytest.mark.parametrize(
+    ("node", "scale", "axis"),
+    [
+        (operator("DequantizeLinear", ["w_quantized", "w_scale"]), (), None),
+        (operator("DequantizeLinear", ["w_quantized", "w_scale", "z"], axis=0), (12,), 0),
+        (operator("DequantizeLinear", ["w_quantized", "w_scale", "z"], axis=-1), (20,), 1),
+        (operator("DequantizeLinear", ["w_quantized", "w_scale", "z"], axis=1, block_size=8), (12, 3), 1),
+        (operator("QLinearConv", ["x", "xs", "xz", "w_quantized", "w_scale", "z"]), (12,), 0),
+        (operator("QLinearMatMul", ["x", "xs", "xz", "w_quantized", "w_scale", "z"]), (20,), 1),
+        (operator("MatMulInteger", ["x", "w_quantized", "xz", "z"]), (20,), 1),
+        (operator("ConvInteger", ["x", "w_quantized"]), (1,), None),
+    ],
+    ids=lambda value: getattr(value, "op_type", None),
+)
+def test_quantised_operators(rng, node, scale, axis):
+    """(code - zero) × scale, one weight at a time."""
+    codes = rng.integers(-128, 128, (12, 20)).astype("i1")
+    scales, zeros = rng.uniform(0.5, 1, scale).astype("f4"), rng.integers(-9, 9, scale).astype("i1")
+    found = taken(node, {"w_quantized": codes, "w_scale": scales, "z": zeros})
+    with_zero = "z" in node.input
+    for i, j in np.ndindex(codes.shape):
+        place = () if axis is None else (i, j // 8) if len(scale) == 2 else ((i, j)[axis],)
+        part = scales[place] if scale != (1,) else scales[0]
+        zero = int(zeros[place]) if with_zero else 0
+        assert found["w_quantized"].read()[i, j] == np.float32(int(codes[i, j]) - zero) * part
+    assert {*found} == {"w_quantized", "w_scale", *(["z"] if with_zero else [])}
+    assert all(found[name].aside for name in found if name != "w_quantized")
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("zero", ["none", "packed", "plain"])
+def test_blocks_of_matrices(rng, bits, zero):
+    """``MatMulNBits``: 5 × 40 in blocks of 16, the last one not full."""
+    per, codes = 8 // bits, rng.integers(0, 2**bits, (5, 48))
+    scales, zeros = rng.uniform(0.5, 1, (5, 3)).astype("f4"), rng.integers(0, 2**bits, (5, 3))
+
+    def packed(numbers):
+        padded = np.pad(numbers, [(0, 0), (0, -numbers.shape[1] % per)])
+        return sum(padded[:, i::per] << (bits * i) for i in range(per)).astype("u1")
+
+    arrays = {"w": packed(codes).reshape(5, 3, -1), "s": scales.ravel()}
+    names = ["x", "w", "s"]
+    if zero != "none":
+        arrays["z"], names = packed(zeros).ravel() if zero == "packed" else zeros.astype("f4").ravel(), [*names, "z"]
+    found = taken(operator("MatMulNBits", names, N=5, K=40, bits=bits, block_size=16), arrays)["w"]
+    assert found.shape == (5, 40)
+    for i, j in np.ndindex(5, 40):
+        less = 2 ** (bits - 1) if zero == "none" else int(zeros[i, j // 16])
+        assert found.read()[i, j] == np.float32(int(codes[i, j]) - less) * scales[i, j // 16]
+
+
+def test_operators_that_are_left_alone(rng):
+    codes = rng.integers(0, 9, (5, 3, 8)).astype("u1")
+    arrays = {"w": codes, "s": np.ones(15, "f4"), "order": np.arange(48, dtype="i4"), "v": np.ones(9, "i1")}
+    assert taken(operator("MatMulNBits", ["x", "w", "s"], N=50, K=4800, bits=4, block_size=16), arrays) == {}
+    assert taken(operator("MatMulNBits", ["x", "w", "s", "", "order"], N=5, K=48, block_size=16), arrays) == {}
+    assert taken(operator("DequantizeLinear", ["v", "s"]), arrays) == {}
+    assert taken(operator("DequantizeLinear", ["w", "absent"]), arrays) == {}
+    assert taken(operator("Conv", ["x", "s"]), arrays) == {}
+    bad = taken(operator("DequantizeLinear", ["w", "s"], axis=1), arrays)["w"]
+    with pytest.raises(CheckpointError, match="'w': cannot be read"):
+        bad.read()
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+def test_recurrent_weights_are_matrices(rng, directions):
+    arrays = {name: rng.normal(size=(directions, 16, 4)).astype("f4") for name in "wr"}
+    found = taken(operator("LSTM", ["x", "w", "r", "b"]), arrays)
+    assert [*found] == [f"{name}{end}" for name in "wr" for end in ("", ".reverse")[:directions]]
+    for name in "wr":
+        np.testing.assert_array_equal(found[name].read(), arrays[name][0])
+        assert found[name].shape == (16, 4)
+    if directions == 2:
+        np.testing.assert_array_equal(found["r.reverse"].read(), arrays["r"][1])
 
 
 def test_onnx_that_points_elsewhere(tmp_path):

@@ -51,6 +51,7 @@ def test_kinds(shape, name, kind, expected):
     ("name", "array", "reason"),
     [
         ("fc.bias", np.ones(3), "A bias"),
+        ("lstm.bias_ih_l0_reverse", np.ones(3), "A bias"),
         ("bn.weight", np.ones(3), "A scale"),
         ("bn.running_mean", np.ones(3), "Statistics"),
         ("bn.num_batches_tracked", np.array(3), "int64"),

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from capcore.spectra import CheckpointError, analyse_spectra, find_layers, read_checkpoint
+from capcore.spectra.memory import float8_table
 from capcore.spectra.packed import AWQ_ORDER, FP4
-from capcore.spectra.scales import float8_table
 from tests.spectra.crafted import entry, safetensors_bytes
 
 KINDS = {  # bits of the fraction, bias, and the largest finite value, by the published definitions

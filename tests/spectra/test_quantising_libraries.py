@@ -86,3 +86,30 @@ def schemes(**weights):
         weights["strategy"] = "group" if weights["group_size"] else "channel"
     weights = quantization.QuantizationArgs(**weights)
     return quantization.QuantizationScheme(targets=["Linear"], weights=weights), compressors
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("how", ["dynamic", "QDQ", "QOperator"])
+def test_onnxruntime(tmp_path, how, per_channel):
+    """Weights come back to half a step: at most 1/254 of the largest in their channel or tensor."""
+    onnx, quantization = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime.quantization")
+    rng, make, info = np.random.default_rng(0), onnx.helper, onnx.helper.make_tensor_value_info
+    weights = {"W": rng.normal(size=(24, 32)).astype("f4"), "C": rng.normal(size=(12, 3, 3, 3)).astype("f4")}
+    nodes = [make.make_node("MatMul", ["x", "W"], ["y"]), make.make_node("Conv", ["im", "C"], ["z"])]
+    inputs = {"x": ["n", 24], "im": ["n", 3, 8, 8]}
+    initial = [onnx.numpy_helper.from_array(each, name) for name, each in weights.items()]
+    given = [info(name, 1, shape) for name, shape in inputs.items()]
+    graph = make.make_graph(nodes, "g", given, [info(name, 1, None) for name in "yz"], initial)
+    model, quantised = str(tmp_path / "m.onnx"), str(tmp_path / "q.onnx")
+    onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=9), model)
+    options = {"per_channel": per_channel, "weight_type": quantization.QuantType.QInt8}
+    if how == "dynamic":
+        quantization.quantize_dynamic(model, quantised, **options)
+    else:
+        samples = iter([{name: rng.normal(size=[4, *shape[1:]]).astype("f4") for name, shape in inputs.items()}] * 2)
+        reader = type("Reader", (quantization.CalibrationDataReader,), {"get_next": lambda self: next(samples, None)})
+        form = getattr(quantization.QuantFormat, how)
+        quantization.quantize_static(model, quantised, reader(), quant_format=form, **options)
+    found = read_checkpoint(quantised)
+    for name, expected in weights.items():
+        assert np.abs(found[f"{name}_quantized"] - expected).max() < 1.01 / 254 * np.abs(expected).max()

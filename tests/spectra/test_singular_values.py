@@ -8,8 +8,8 @@ from flint import arb_mat, ctx
 from scipy.linalg import hadamard
 
 from capcore.spectra import singular_values as routes
+from capcore.spectra import weightwatcher as details
 from capcore.spectra.singular_values import RELATIVE, large_singular_values, smallest_accepted
-from capcore.spectra.weightwatcher import details
 from tests.strategies import all_of
 
 EPS = np.finfo(float).eps

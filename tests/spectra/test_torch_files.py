@@ -231,6 +231,15 @@ def test_the_key_of_the_weights_is_named(torch, tmp_path):
         read_checkpoint(tmp_path / "a.pt")
 
 
+def test_the_one_container_that_is_no_optimiser_is_taken(torch, tmp_path):
+    w = torch.ones(2, 2)
+    torch.save({"net_state": {"w": w}, "optimizer_state": {"state": {0: {"exp_avg": w}}}, "step": 3}, tmp_path / "a.pt")
+    assert [*read_checkpoint(tmp_path / "a.pt")] == ["w"]
+    torch.save({"encoder": {"w": w}, "decoder": {"w": w}}, tmp_path / "b.pt")
+    with pytest.raises(CheckpointError, match=all_of(["'encoder', 'decoder'", "--key encoder"])):
+        read_checkpoint(tmp_path / "b.pt")
+
+
 def test_nested_tensors_beside_others_are_not_forgotten(torch, tmp_path):
     w = torch.ones(2, 2)
     saved = {

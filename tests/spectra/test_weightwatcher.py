@@ -11,8 +11,8 @@ import pytest
 
 from capcore.spectra.checkpoints import read_checkpoint
 from capcore.spectra.power_law import fit_power_law
-from capcore.spectra.weightwatcher.details import layer_matrices, weightwatcher_details, weightwatcher_summary
-from capcore.spectra.weightwatcher.fits import fit_noise, fits_as_weightwatcher
+from capcore.spectra.weightwatcher import layer_matrices, weightwatcher_details, weightwatcher_summary
+from capcore.spectra.weightwatcher_fits import fit_noise, fits_as_weightwatcher
 from tests.spectra.goldens.crafted import crafted_layers
 
 GOLDENS = json.loads((Path(__file__).parent / "goldens" / "weightwatcher.json").read_text("utf8"))

@@ -62,7 +62,7 @@ class NoiseFit:
 
 
 def fits_as_weightwatcher(spectra: Sequence[object]) -> list[WeightWatcherFit]:
-    """One :class:`~capcore.spectra.weightwatcher.fits.WeightWatcherFit` per layer's eigenvalues, each (M,), in any
+    """One :class:`~capcore.spectra.weightwatcher_fits.WeightWatcherFit` per layer's eigenvalues, each (M,), in any
     order; all share the overhead of one scan.
 
     Eigenvalues up to 1e-5 are dropped, whatever their scale. From 20 on: the scan of
@@ -124,7 +124,7 @@ def _tails(kept: np.ndarray, starts: Iterable[int], lost: float) -> list[tuple[i
 
 
 def fit_noise(eigenvalues: np.ndarray, N: int, M: int) -> NoiseFit:
-    """The :class:`~capcore.spectra.weightwatcher.fits.NoiseFit` of a layer's eigenvalues (n,) whose matrices the
+    """The :class:`~capcore.spectra.weightwatcher_fits.NoiseFit` of a layer's eigenvalues (n,) whose matrices the
     tool calls N × M.
 
     >>> weights = np.random.default_rng(0).standard_normal((60, 30))

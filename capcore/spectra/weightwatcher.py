@@ -1,6 +1,10 @@
-"""The table of layers that WeightWatcher 0.7.7 calls ``details``, and the averages that it calls ``summary``.
+"""What WeightWatcher 0.7.7 says about a checkpoint, number for number, so that its users can check this package: the
+table of layers that it calls ``details``, and the averages that it calls ``summary``.
 
-Which tensors it takes for layers, what matrices it makes of them, and every column in its own arithmetic.
+Which tensors it takes for layers, what matrices it makes of them, and every column in its own arithmetic. Nothing here
+is a recommendation: failed layers count as α = −1, small layers are fitted by another formula than large ones, and
+layers are left out without a word, as in the tool. What this package does by default, and why it differs, is on the
+page on WeightWatcher. The code is our own, written to the tool's formulas; tests keep its numbers as goldens.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import numpy as np
 from capcore.spectra.lapack import in_order
 from capcore.spectra.singular_values import LARGE, large_singular_values
 from capcore.spectra.tensors import Checkpoint, NonFiniteError
-from capcore.spectra.weightwatcher.fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
+from capcore.spectra.weightwatcher_fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
 from capcore.validation import positive_integer
 
 if TYPE_CHECKING:
@@ -149,7 +153,7 @@ def preset_table(
 
 
 def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices | None:
-    """The :class:`~capcore.spectra.weightwatcher.details.LayerMatrices` of a tensor, or None where the tool would
+    """The :class:`~capcore.spectra.weightwatcher.LayerMatrices` of a tensor, or None where the tool would
     leave it out without saying so.
 
     Left out are tensors that are not 2- or 4-dimensional or have fewer than two output channels; and layers with fewer
