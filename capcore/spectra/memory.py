@@ -22,7 +22,7 @@ class Module(Protocol):
 
 Arrays: TypeAlias = Mapping[str, Any] | np.ndarray | Module
 """Weights in memory: a state dict, one array, or a module."""
-CODES = {"float8_e4m3fn": "uint8", "float8_e5m2": "uint8", "float8_e4m3fnuz": "uint8", "float8_e5m2fnuz": "uint8"}
+CODES = {f"float8_{kind}": "uint8" for kind in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")}
 """PyTorch's types that NumPy lacks → the type that their bits are read as."""
 QUANTISED = "Quantised weights whose scales are not known: analyse the file they were made of."
 

@@ -9,13 +9,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from capcore.spectra.memory import float8_table
+from capcore.spectra.archives import strict_json
+from capcore.spectra.memory import CODES, float8_table
 from capcore.spectra.tensors import CheckpointError, Tensor, checked_shape
 
 Found: TypeAlias = tuple[Tensor, tuple[str, ...]]
@@ -30,32 +30,46 @@ def spread(scale: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
     """The scale with an axis for each of the weights', whose lengths are those of the weights, one, or of blocks."""
     if scale.size == 1:
         return scale.reshape((1,) * len(shape))
-    if scale.ndim == 1:
-        scale = scale.reshape(*([1] * (len(shape) - 2)), -1, 1) if len(scale) != shape[0] or len(shape) == 2 else scale
+    if scale.ndim == 1 and len(scale) == shape[-2] and (len(shape) == 2 or len(scale) != shape[0]):
+        scale = scale.reshape(*[1] * (len(shape) - 2), -1, 1)
     scale = scale.reshape(*scale.shape, *([1] * (len(shape) - scale.ndim)))
-    fits = [m in (1, n, -(-n // BLOCK)) or (m > 0 and n % m == 0) for m, n in zip(scale.shape, shape, strict=False)]
-    if scale.ndim != len(shape) or not all(fits) or (scale.shape[0] != shape[0] and len(shape) == 3 and len(scale) > 1):
+    fits = [0 < m <= n for m, n in zip(scale.shape, shape, strict=False)]
+    lone = scale.ndim == len(shape) == 2 and scale.shape[1] == 1 and scale.shape[0] not in (1, shape[0])
+    if scale.ndim != len(shape) or not all(fits) or lone or (len(shape) == 3 and len(scale) not in (1, shape[0])):
         raise CheckpointError(f"Quantised, with {name!r} of shape {scale.shape}, which fits no format that is read.")
     return scale
 
 
-def wide(scale: np.ndarray, n: int) -> np.ndarray:
-    """(rows, n) or (rows, 1): columns of a scale repeated for the weights of a block."""
-    m = scale.shape[-1]
-    if m in (1, n):
-        return scale
-    return np.repeat(scale, block(n, m), axis=-1)[..., :n]
+def wide(scale: np.ndarray, n: int, length: int) -> np.ndarray:
+    """(rows, n) or (rows, 1): columns of a scale repeated for the weights of a block, so long."""
+    return scale if scale.shape[-1] in (1, n) else scale[..., np.arange(n) // length]
 
 
-def block(n: int, m: int) -> int:
-    """Length of the m blocks of an axis of n."""
-    return BLOCK if -(-n // BLOCK) == m else n // m
+def block(n: int, m: int, told: int = 0) -> int:
+    """Length of the m blocks of an axis of n: as told, a power of two, or 128 with a rest.
+
+    >>> block(576, 5), block(512, 4), block(192, 2, 96)
+    (128, 128, 96)
+    """
+    power = n // m if n % m == 0 and n // m & (n // m - 1) == 0 else 0
+    for length in (told, n if m == 1 else 0, power, BLOCK if n % m else 0):
+        if length > 0 and -(-n // length) == m:
+            return length
+    raise CheckpointError(f"Quantised, in {m} blocks of {n} weights whose length is not said: not read.")
 
 
-def numbers(tensor: Tensor) -> np.ndarray:
-    """float32 values of a scale, eight-bit ones too."""
-    values = tensor.values()
-    return float8_table(tensor.dtype)[values] if tensor.dtype.startswith("float8") else values.astype(np.float32)
+def numbers(tensor: Tensor, scale: bool = True) -> np.ndarray:
+    """float32 values of a scale, eight-bit ones too, whose bytes are powers of two; or of a zero point."""
+    values, kind = tensor.values(), "float8_e8m0fnu" if scale and tensor.dtype == "uint8" else tensor.dtype
+    return float8_table(kind)[values] if kind.startswith("float8") else values.astype(np.float32)
+
+
+def part_of(tensors: Mapping[str, Tensor], name: str, kinds: str = "float bfloat uint8") -> Tensor:
+    """A scale or zero point whose values are numbers of these kinds."""
+    found = tensors[name]
+    if not found.dtype.startswith(tuple(kinds.split())) or (found.unread and found.dtype not in CODES):
+        raise CheckpointError(f"Quantised, with {name!r} of type {found.dtype}: not read.")
+    return found
 
 
 def unpacked(words: np.ndarray, bits: int, axis: int) -> np.ndarray:
@@ -79,7 +93,7 @@ def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
     if name == stem or not all(each in tensors for each in names) or len(tensors[name].shape) != 2:
         return None
     words, zeros, scales = (tensors[each] for each in names)
-    n_groups, n_out = scales.shape
+    n_groups, n_out = part_of(tensors, names[2]).shape
     if not (zeros.shape[0] == n_groups and zeros.shape[1] and words.dtype == zeros.dtype == "int32"):
         raise CheckpointError(f"Quantised, with qzeros of {zeros.shape} and scales of {scales.shape}: not read.")
     bits = _bits(n_out / zeros.shape[1], name)
@@ -96,14 +110,12 @@ def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
             codes, offsets = (each.reshape(len(each), -1, 8)[..., np.argsort(AWQ_ORDER)].reshape(len(each), -1)
                               for each in (codes, offsets))  # fmt: skip
         group = tensors[order].values() if order else np.arange(n_in) // (n_in // n_groups)
-        if len(group) != n_in or group.min() < 0 or group.max() >= n_groups:
+        if len(group) != n_in or group.dtype.kind not in "iu" or group.min() < 0 or group.max() >= n_groups:
             raise CheckpointError(f"{order!r}: found groups beyond {n_groups}, expected one for each input.")
         offsets = (offsets + one) & (2**bits - 1)  # a zero of 0 is stored as the largest number
-        steps = scales.values().astype(np.float32)
-        found = codes.astype(np.float32)
-        for g in range(n_groups):  # in place: no second copy
-            rows = np.flatnonzero(group == g)
-            found[rows] = (found[rows] - offsets[g]) * steps[g]
+        steps, found = numbers(scales), codes.astype(np.float32)
+        for rows in np.array_split(np.arange(n_in), -(-n_in // 1024)):  # no second copy
+            found[rows] = (found[rows] - offsets[group[rows]]) * steps[group[rows]]
         return found.T
 
     kind = "AWQ" if awq else "GPTQ"
@@ -117,27 +129,28 @@ def packed(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) 
     names = (name, f"{stem}_scale", f"{stem}_shape")
     if name == stem or not all(each in tensors for each in names) or tensors[name].dtype != "int32":
         return None
-    words, scale = tensors[name], tensors[f"{stem}_scale"]
+    words, scale = tensors[name], part_of(tensors, f"{stem}_scale", "float bfloat")
     zero, order = (each if each in tensors else "" for each in (f"{stem}_zero_point", f"{stem}_g_idx"))
     n_out, n_in = (int(each) for each in tensors[f"{stem}_shape"].values().ravel())
-    bits = next((each for each in (2, 4, 8) if words.shape == (n_out, -(-n_in * each // 32))), 0)
-    if not bits:
+    bits = [each for each in range(1, 9) if words.shape == (n_out, -(-n_in * each // 32))]
+    if bits not in ([2], [4], [8]):
         raise CheckpointError(f"Quantised, with words of {words.shape} for weights of {(n_out, n_in)}: not read.")
-    spread(np.zeros(scale.shape, np.bool_), (n_out, n_in), f"{stem}_scale")
-    if zero and tensors[zero].shape != (-(-n_out * bits // 32), scale.shape[-1]):
-        raise CheckpointError(f"Quantised, with zero points of {tensors[zero].shape}: not read.")
+    (n_bits,), n_groups = bits, spread(np.zeros(scale.shape, np.bool_), (n_out, n_in), scale.name).shape[1]
+    if n_in % n_groups or (zero and tensors[zero].shape != (-(-n_out * n_bits // 32), n_groups)):
+        raise CheckpointError(f"Quantised, with {n_groups} groups of {n_in} weights, or other zero points: not read.")
 
     def values() -> np.ndarray:
-        found = unpacked(words.values(), bits, 1)[:, :n_in].astype(np.float32)
-        zeros = unpacked(tensors[zero].values(), bits, 0)[:n_out] if zero else np.full((1, 1), 2 ** (bits - 1))
+        found = unpacked(words.values(), n_bits, 1)[:, :n_in].astype(np.float32)
+        zeros = unpacked(tensors[zero].values(), n_bits, 0)[:n_out] if zero else np.full((1, 1), 2 ** (n_bits - 1))
         groups = tensors[order].values() if order else np.array([-1])
-        for apply, each in ((np.subtract, zeros), (np.multiply, numbers(scale))):
-            each = spread(each.astype(np.float32), (n_out, n_in), f"{stem}_scale")
-            inputs = wide(each, n_in) if groups.min() < 0 or each.shape[1] == 1 else each[:, groups]
-            apply(found, inputs, out=found)
+        groups = np.arange(n_in) // (n_in // n_groups) if groups.max() < 0 else groups
+        if groups.shape != (n_in,) or groups.min() < 0:
+            raise CheckpointError(f"{order!r}: found {groups.shape} groups, expected one for each of {n_in} inputs.")
+        for apply, each in ((np.subtract, zeros), (np.multiply, spread(numbers(scale), (n_out, n_in), scale.name))):
+            apply(found, each if each.shape[1] == 1 else each[:, groups], out=found)
         return found
 
-    made = Tensor(stem, "float32", (n_out, n_in), values, stored=f"{bits} bits, {stem}_scale")
+    made = Tensor(stem, "float32", (n_out, n_in), values, stored=f"{n_bits} bits, {stem}_scale")
     return made, tuple(each for each in (*names, zero, order) if each)
 
 
@@ -158,6 +171,9 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
         raise CheckpointError(f"Quantised, with {scale!r} of {tensors[scale].dtype} and shape {shape}: not read.")
     table = float8_table("float8_e8m0fnu" if powers else "float8_e4m3fn")
     factor, divisor = (each if each in tensors else "" for each in (f"{stem}_scale_2", f"{stem}_global_scale"))
+    own = [part_of(tensors, each, "float bfloat").size for each in (factor, divisor) if each]
+    if len(own) != (not powers) or any(each not in (1, shape[0] if len(shape) > 2 else 1) for each in own):
+        raise CheckpointError(f"Quantised, with {own} scales of {scale!r} itself: not read.")
 
     def made(raw: np.ndarray, scales: np.ndarray, i: Any = slice(None)) -> np.ndarray:
         found = np.empty((*scales.shape, per), np.float32)
@@ -193,20 +209,22 @@ def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, 
     )
     if not state or tensors[name].dtype != "uint8":
         return None
-    said = json.loads(tensors[state].values().tobytes())
+    said = strict_json(tensors[state].values().tobytes(), state)
     shape, block = checked_shape(said["shape"], state), int(said["blocksize"])
     names = [f"{name}.{each}" for each in ("absmax", "quant_map", "nested_absmax", "nested_quant_map")]
     absmax, table, nested, nested_table = (tensors.get(each) for each in names)
     size = int(np.prod(shape, dtype=object))
     if absmax is None or table is None or table.size != 16 or -(-size // 2) != tensors[name].size:
         raise CheckpointError(f"Quantised, with a state that does not describe {name!r}: not read.")
-    if -(-size // block) != absmax.size or (absmax.dtype == "uint8") != (nested is not None):
+    part_of(tensors, names[0]), part_of(tensors, names[1], "float bfloat")
+    given = [each is not None for each in (nested, nested_table)]
+    if -(-size // block) != absmax.size or given != [absmax.dtype == "uint8"] * 2:
         raise CheckpointError(f"Quantised, with {absmax.size} scales for {size} weights of {name!r}: not read.")
 
     def values() -> np.ndarray:
         scales = absmax.values().ravel()
         if nested is not None and nested_table is not None:
-            own = np.repeat(nested.values().ravel(), said["nested_blocksize"])[: scales.size]
+            own = nested.values().ravel()[np.arange(scales.size) // said["nested_blocksize"]]
             scales = nested_table.values().ravel()[scales] * own + np.float32(said["nested_offset"])
         raw = tensors[name].values().ravel()
         found = table.values().astype(np.float32)[np.stack([raw >> 4, raw & 15], axis=-1)].ravel()[:size]

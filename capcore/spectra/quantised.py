@@ -18,7 +18,7 @@ import numpy as np
 from capcore.spectra import packed
 from capcore.spectra.archives import Guarded
 from capcore.spectra.memory import CODES, float8_table
-from capcore.spectra.packed import Found, block, numbers, spread, wide
+from capcore.spectra.packed import Found, block, numbers, part_of, spread, wide
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
 
 SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absmax|quant_map|zero_point|qzeros|g_idx)$")
@@ -35,9 +35,10 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
     [[-63.5, 0.0, 32.0]]
     """
     tensors, found = checkpoint.tensors, dict[str, Tensor]()
-    if all(tensor.is_real or tensor.dtype in ("int64", "bool") for tensor in tensors.values()):
+    whole = [name for name, tensor in tensors.items() if not tensor.is_real and tensor.dtype not in ("int64", "bool")]
+    if not whole or checkpoint.format == "onnx":  # whose operators say it
         return checkpoint
-    said = config()
+    said, places = config(), {*whole, *(name.rpartition(".")[0] for name in whole)}
     parts: dict[str, str] = {}
     for name, tensor in tensors.items():
         found[name] = tensor
@@ -47,14 +48,18 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
             reason = f"Quantised, in a form that is not read ({type(error).__name__}: {error})."
             found[name] = replace(tensor, unread=str(error) if isinstance(error, CheckpointError) else reason)
             continue
-        if made:
-            weights, names = made
-            found[weights.name] = replace(weights, values=Guarded(repr(weights.name))(weights.values))
+        if made and made[0].name in tensors.keys() - {name}:
+            found[name] = replace(tensor, unread=f"Quantised, beside another {made[0].name!r}: not read.")
+        elif made:
+            (weights, names), guard = made, Guarded(repr(made[0].name))
+            found[weights.name] = replace(
+                weights, values=guard(weights.values), one=guard(weights.one) if weights.one else None
+            )
             parts |= {part: weights.name for part in names if part != weights.name}
     for name, tensor in found.items():
         if name in parts:
             found[name] = replace(tensor, aside=f"A part of {parts[name]!r}, which is read with it.", unread="")
-        elif SCALE.search(name) and not tensor.unread:
+        elif SCALE.search(name) and not tensor.unread and name.rpartition(".")[0] in places:
             found[name] = replace(tensor, aside="A scale of quantised weights.")
     return replace(checkpoint, tensors=found)
 
@@ -71,19 +76,25 @@ def _eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
     table = float8_table(tensor.dtype) if tensor.dtype in CODES else None
     per_127 = np.float32(1 / 127) if scale.endswith("SCB") else np.float32(1)
     zero = f"{name}_zero_point" if f"{name}_zero_point" in tensors else None
-    for part in (scale, zero) if zero else (scale,):
-        spread(np.zeros(tensors[part].shape, np.bool_), tensor.shape, part)
-    stack = len(tensor.shape) == 3
+    form = spread(np.zeros(part_of(tensors, scale).shape, np.bool_), tensor.shape, scale).shape
+    if zero and spread(np.zeros(part_of(tensors, zero, "int uint").shape, np.bool_), tensor.shape, zero).shape != form:
+        raise CheckpointError(f"Quantised, with {zero!r} of another shape than {scale!r}: not read.")
+    order = tensors.get(f"{stem}weight_format")
+    if order is not None and order.values().any():
+        raise CheckpointError(f"Quantised, with {stem}weight_format: an order of rows of its own, not read.")
+    stack, told = len(tensor.shape) == 3, config.get("weight_block_size") or [128 * scale.endswith("_inv")] * 2
+    if form[-2] == tensor.shape[-2]:  # groups of columns
+        told = [0, tensor.shape[-1] // form[-1]]
+    down, across = (block(n, m, each) for n, m, each in zip(tensor.shape[-2:], form[-2:], told, strict=True))
 
     def matrix(codes: np.ndarray, i: int | None) -> np.ndarray:
         values = table[codes] if table is not None else codes.astype(np.float32)
         for part in (zero, scale):
             if part:
-                factor = spread(numbers(tensors[part]), tensor.shape, part)
+                factor = spread(numbers(tensors[part], part == scale), tensor.shape, part)
                 factor = factor[min(i, len(factor) - 1)] if i is not None else factor
-                blocks = block(values.shape[0], len(factor))
-                for row, each in enumerate(wide(factor, values.shape[1])):
-                    rows = values[row * blocks : (row + 1) * blocks]
+                for row, each in enumerate(wide(factor, values.shape[1], across)):
+                    rows = values[row * down : (row + 1) * down]
                     np.subtract(rows, each, out=rows) if part == zero else np.multiply(rows, each * per_127, out=rows)
         return values
 

@@ -31,6 +31,7 @@ KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
 """Where a training script puts the weights, in this order. Optimisers stand beside them: no weights."""
 _BESIDE = re.compile(r"optim|sched|scaler|^ema|rng|^state$|^param_groups$")
 """Names of what a training script puts beside tensors."""
+_NETWORK = re.compile(r"(\w*_)?(model|net|network|module|generator)(_?(state|dict|weights|params))*")
 LARGE = 2**30  # bytes: above, tensors are read from the file one at a time, as safetensors are
 MOST = 2**20  # entries of nested containers: shared ones could count for more than any memory holds
 CONVERT = (
@@ -148,7 +149,9 @@ def _weights(path: Path, torch: Any, loaded: Any, key: str | None) -> tuple[str,
     if not found or {"state", "param_groups"} <= {*loaded}:
         what = "an optimiser's state" if found else f"no tensors among {brief([*map(str, loaded)][:9])}"
         raise NoWeightsError(f"{path}: found {what}, expected the weights of a network.")
-    if len(networks := [k for k in found if not _BESIDE.search(str(k))]) == 1:
+    held = [k for k, v in loaded.items() if isinstance(v, Mapping | list | tuple) and _flat(path, torch, {"": v})]
+    networks = [k for k in held if not _BESIDE.search(str(k))]
+    if networks == [k for k in found if isinstance(k, str) and _NETWORK.fullmatch(k)] and len(networks) == 1:
         return networks[0], _flat(path, torch, loaded[networks[0]])
     raise CheckpointError(
         f"{path}: found no tensors at the top but under {brief(found)}, expected one to be named: key={found[0]!r}, "

@@ -76,12 +76,43 @@ def test_compressed_tensors_in_four_bit_floats(tmp_path, kind):
     np.testing.assert_allclose(found, compressor.decompress(packed, scheme)["weight"].float().numpy(), rtol=2**-7)
 
 
+@pytest.mark.parametrize("bits", range(1, 9))
+@pytest.mark.parametrize("columns", [8, 16, 20, 64, 192])
+def test_bits_that_are_not_read_are_named(tmp_path, bits, columns):
+    scheme, compressors = schemes(num_bits=bits, type="int", symmetric=True, group_size=None)
+    parts = {"weight": torch.randn(21, columns), "weight_scale": torch.rand(21, 1) + 0.1}
+    packed = compressors.PackedQuantizationCompressor.compress(parts, scheme)
+    expected = compressors.PackedQuantizationCompressor.decompress(packed, scheme)["weight"].numpy()
+    try:
+        np.testing.assert_allclose(weights_of(packed, tmp_path), expected, rtol=1e-6)
+    except KeyError:
+        assert bits not in (2, 4, 8) or columns < 64  # words that several widths would fill
+
+
+def test_groups_of_any_length(tmp_path):
+    scheme, compressors = schemes(num_bits=4, type="int", symmetric=True, group_size=96)
+    parts = {"weight": torch.randn(21, 192), "weight_scale": torch.rand(21, 2) + 0.1}
+    packed = compressors.PackedQuantizationCompressor.compress(parts, scheme)
+    expected = compressors.PackedQuantizationCompressor.decompress(packed, scheme)["weight"].numpy()
+    np.testing.assert_allclose(weights_of(packed, tmp_path), expected, rtol=1e-6)
+
+
+def test_eight_bit_floats_in_blocks_of_powers_of_two(tmp_path):
+    scheme, _ = schemes(num_bits=8, type="float", symmetric=True, group_size=32)
+    mxfp8 = pytest.importorskip("compressed_tensors.compressors.mxfp8")
+    (compressor,) = [each for name, each in vars(mxfp8).items() if name.endswith("Compressor") and "MX" in name.upper()]
+    parts = {"weight": torch.randn(12, 96), "weight_scale": torch.rand(12, 3) + 0.5}
+    packed = compressor.compress(parts, scheme)
+    expected = compressor.decompress(packed, scheme)["weight"].float().numpy()
+    np.testing.assert_allclose(weights_of(packed, tmp_path), expected, rtol=2**-7)
+
+
 def schemes(**weights):
     """The library's description of quantised weights, and its compressors."""
     compressors = pytest.importorskip("compressed_tensors.compressors")
     quantization = pytest.importorskip("compressed_tensors.quantization")
     if weights["type"] == "float":
-        weights["strategy"] = "tensor_group" if weights["group_size"] == 16 else "group"
+        weights["strategy"] = "tensor_group" if weights["group_size"] == 16 else "group"  # of NVFP4, and of MX
     else:
         weights["strategy"] = "group" if weights["group_size"] else "channel"
     weights = quantization.QuantizationArgs(**weights)
