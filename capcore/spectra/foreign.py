@@ -133,7 +133,6 @@ def of_operator(
             return parts
     elif scale.size != 1 and scale.shape != ((shape[axis],) if length == 1 else blocks):
         return parts
-    along = tuple(n if i == axis else 1 for i, n in enumerate(shape))
 
     def codes(tensor: Tensor, rows: int, columns: int) -> np.ndarray:
         raw = tensor.values()
@@ -142,20 +141,16 @@ def of_operator(
         return raw.reshape(rows, -1)[:, :columns].astype(np.float32)
 
     def spread(part: np.ndarray) -> np.ndarray:
-        if part.size == 1 and not packed:
-            return part.reshape([1] * len(shape))
-        return part.reshape(along) if part.ndim == 1 else part.take(np.arange(shape[axis]) // length, axis)
+        if part.size == 1 or part.ndim == 1:
+            return part.reshape([part.size if i == axis else 1 for i in range(len(shape))])
+        return part.take(np.arange(shape[axis]) // length, axis)
 
     @Guarded(repr(weights.name))
     def values() -> np.ndarray:
-        steps = scale.values().astype(np.float32)
-        if packed:
-            found = codes(weights, *shape)
-            found -= spread(codes(zero, *blocks)) if zero else 2 ** (bits - 1)
-            return found * spread(steps.reshape(blocks))
-        found = weights.values().astype(np.float32)
-        found -= spread(zero.values().astype(np.float32)) if zero else 0
-        return found * spread(steps)
+        found = codes(weights, *shape) if packed else weights.values().astype(np.float32)
+        offset = (codes(zero, *blocks) if packed else zero.values().astype(np.float32)) if zero else None
+        found -= packed * 2 ** (bits - 1) if offset is None else spread(offset)
+        return found * spread(scale.values().astype(np.float32).reshape(blocks if packed else scale.shape))
 
     made = Tensor(weights.name, "float32", shape, values, stored=f"{weights.dtype}, {scale.name}")
     return {**parts, made.name: made}
