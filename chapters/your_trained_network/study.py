@@ -52,7 +52,7 @@ def reading(n_images: int, width: int, seed: int) -> Reading:
 
 
 def network(params: Any, x: Any) -> Any:
-    """(n, 10) logits of images (n, 64), as the chapter's listing has them."""
+    """(n, 10) logits of images (n, 64), with biases that the chapter's listing does without."""
     hidden = jnp.tanh(x @ params["hidden"] + params["bias"])
     return hidden @ params["out"] + params["shift"]
 
@@ -72,16 +72,18 @@ def compared(values: Mapping[str, Any], strongest: float) -> dict[str, Any]:
 
     ``totals`` : means of the total at the strongest decay and at the weakest. ``tests`` : least and largest share of
     test images recognised. ``own``, ``others`` : least correlation of a map of pixels with that of the same start at
-    decay 1, and with that of another start at the same decay.
+    decay 1, and with that of another start at the same decay; ``spread``, with the pixels' standard deviation.
     """
     which = [i for i, decay in enumerate(values["decays"]) if decay <= strongest]
     usual, starts = values["decays"].index(1.0), values["starts"]
     maps = np.array([[seen["pixels"] for seen in course] for course in starts])
     tests = [course[i]["tests"] for course in starts for i in which]
+    spread = reading(500, 2, 0).images.std(axis=0)  # the images of the stored networks
     return {
         "totals": [float(np.mean([course[i]["total"] for course in starts])) for i in (which[-1], which[0])],
         "tests": [min(tests), max(tests)],
         "own": min(np.corrcoef(each[usual], each[i])[0, 1] for each in maps for i in which),
+        "spread": min(np.corrcoef(each[i], spread)[0, 1] for each in maps for i in which),
         "others": min(np.corrcoef(maps[:, i]).min() for i in which),
     }
 

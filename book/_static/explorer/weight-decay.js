@@ -5,7 +5,7 @@
 "use strict";
 {
   const NARROW = 560, SIDE = 8, COURSE = 170;
-  const percent = d3.format(".0%"), number = (x, digits = 2) => x.toFixed(digits);
+  const percent = d3.format(".1%"), number = (x, digits = 2) => x.toFixed(digits);
 
   function correlation(a, b) {
     const [x, y] = [a, b].map((values) => values.map((each) => each - d3.mean(values)));
@@ -40,7 +40,7 @@
       marks: [
         Plot.rect(dots, { ...box(1.02 * unit), fill: colours.text, fillOpacity: (d) => d.value / 16 }),
         Plot.rect(placed, { ...box(SIDE * unit), stroke: colours.grid }),
-        Plot.text(placed, { x: (d) => d.x + (SIDE / 2) * unit, y: (d) => d.y + SIDE * unit, dy: 11, text: (d) => `${d.label}: ${number(d.leverage)}` }),
+        Plot.text(placed, { x: (d) => d.x + (SIDE / 2) * unit, y: (d) => d.y + SIDE * unit, dy: 11, text: (d) => `${d.label}: ${number(d.leverage, d.leverage < 0.1 ? 3 : 2)}` }),
         Plot.text(["images with most capacity, and with least"], { frameAnchor: "top-left", dy: 3, fontWeight: "bold" }),
       ],
     });
@@ -56,7 +56,7 @@
       marks: [
         Plot.ruleX([data.decays[at]], { stroke: colours.accent, strokeWidth: 2 }),
         Plot.line(points, { x: "decay", y: "value", z: "z", stroke: "colour", strokeWidth: (d) => (d.thin ? 0.8 : 2) }),
-        Plot.dot(points.filter((d) => d.decay === data.decays[at] && !d.thin), { x: "decay", y: "value", fill: colours.accent, stroke: colours.surface, r: 5 }),
+        Plot.dot(points.filter((d) => d.decay === data.decays[at] && !d.thin), { x: "decay", y: "value", fill: "colour", stroke: colours.surface, r: 5 }),
         lines.filter(({ name }) => name).map(({ name, values, colour, dy }) =>
           Plot.text([name], { x: d3.max(data.decays), y: values[d3.maxIndex(data.decays)], textAnchor: "start", dx: 6, dy, fill: colour })),
         Plot.text([title], { frameAnchor: "top-left", dy: -23, dx: -34, fontWeight: "bold" }),
@@ -66,9 +66,9 @@
 
   CapExplorer.register("weight-decay", {
     about:
-      "The network of this page, trained to an optimum at each weight decay, from the weakest up. Left: capacity of the linear functions of each " +
-      "pixel, shaded from 0 to the largest there. Right: the images with most and least capacity; label and leverage. Below: all three " +
-      "starts, the chosen one thicker. Click there to choose a decay.",
+      "Networks like this page's, from three starts, trained to an optimum at each weight decay; each optimum starts from that of the next " +
+      "weaker decay. Left: capacity of the linear functions of each pixel; the darkest shade is the largest at this decay. Right: the images with " +
+      "most and with least capacity; label and leverage. Below left: all starts, the chosen one thicker. Click below to choose a decay.",
 
     controls({ data }) {
       const last = data.decays.length - 1;
@@ -84,7 +84,7 @@
       const narrow = width < NARROW, side = narrow ? 210 : Math.min(240, Math.round(0.38 * width)), top = side + 22;
       const rest = narrow ? width : width - side - 24, half = narrow ? width : Math.floor((width - 12) / 2);
       const row = narrow ? 228 : top, second = narrow ? top + row + 8 : top + 8, third = narrow ? second + COURSE : second;
-      const starts = data.starts.map((each, i) => ({ values: each.map(({ total }) => total), colour: i === start ? colours.text : colours.muted, thin: i !== start }));
+      const starts = data.starts.map((each, i) => ({ values: each.map(({ total }) => total), colour: i === start ? colours.text : colours.muted, thin: i !== start })).sort((a, b) => b.thin - a.thin);
       const shares = [["training", colours.series(1), -7], ["tests", colours.series(0), 7]].map(([name, colour, dy]) =>
         ({ name, colour, dy, values: run.map((each) => each[name]) }));
       const totals = course(data, at, "parameters that count", starts, { domain: [0, d3.max(data.starts.flat(), (d) => d.total)] }, half, tools);
@@ -101,9 +101,9 @@
       return {
         figure,
         label: `Capacity of 8 × 8 pixels at weight decay ${data.decays[at]}, the images with most and least, and courses over the weight decay.`,
-        readout: `${number(seen.total, 0)} parameters count; linear functions of the pixels hold ${number(linear, 0)} of these units. ` +
-          `Recognised: ${percent(seen.training)} of the training images, ${percent(seen.tests)} of the tests. The map’s correlation with those of other starts is ` +
-          `${others.map((each) => number(each)).join(" and ")}, and ${number(usual)} with its own at decay 1.`,
+        readout: `${number(seen.total, seen.total < 10 ? 1 : 0)} parameters count, ${number(linear, linear < 10 ? 1 : 0)} of them for linear functions of the pixels. ` +
+          `Recognised: ${percent(seen.training)} of the training images, ${percent(seen.tests)} of the test images. Correlation of the map ` +
+          `with other starts’: ${others.map((each) => number(each)).join(", ")}; with that of decay 1: ${number(usual)}.`,
         table: { head: ["row", "column", "capacity"], rows: cells(seen.pixels).map(({ row: r, column: c, value }) => [r, c, number(value, 3)]) },
         values: { total: seen.total, linear, tests: seen.tests, training: seen.training, pixels: seen.pixels, others, usual, most: seen.most.flat(), least: seen.least.flat() },
       };
