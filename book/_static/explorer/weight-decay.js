@@ -103,7 +103,7 @@
         label: `Capacity of 8 × 8 pixels at weight decay ${data.decays[at]}, the images with most and least, and courses over the weight decay.`,
         readout: `${number(seen.total, seen.total < 10 ? 1 : 0)} parameters count, ${number(linear, linear < 10 ? 1 : 0)} of them for linear functions of the pixels. ` +
           `Recognised: ${percent(seen.training)} of the training images, ${percent(seen.tests)} of the test images. Correlation of the map ` +
-          `with other starts’: ${others.map((each) => number(each)).join(", ")}; with that of decay 1: ${number(usual)}.`,
+          `with those of other starts: ${others.map((each) => number(each)).join(", ")}; with that of decay 1: ${number(usual)}.`,
         table: { head: ["row", "column", "capacity"], rows: cells(seen.pixels).map(({ row: r, column: c, value }) => [r, c, number(value, 3)]) },
         values: { total: seen.total, linear, tests: seen.tests, training: seen.training, pixels: seen.pixels, others, usual, most: seen.most.flat(), least: seen.least.flat() },
       };
