@@ -32,6 +32,7 @@ KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
 _BESIDE = re.compile(r"optim|sched|scaler|^ema|rng|^state$|^param_groups$")
 """Names of what a training script puts beside tensors."""
 _NETWORK = re.compile(r"(\w*_)?(model|net|network|module|generator)(_?(state|dict|weights|params))*")
+"""Names of the one container that is taken for the network where others hold no rival."""
 LARGE = 2**30  # bytes: above, tensors are read from the file one at a time, as safetensors are
 MOST = 2**20  # entries of nested containers: shared ones could count for more than any memory holds
 CONVERT = (
@@ -145,11 +146,11 @@ def _weights(path: Path, torch: Any, loaded: Any, key: str | None) -> tuple[str,
             return candidate, weights
     if any(isinstance(value, torch.Tensor) for value in loaded.values()):
         return "", _flat(path, torch, {name: value for name, value in loaded.items() if not _BESIDE.search(str(name))})
-    found = [k for k, inner in loaded.items() if isinstance(inner, Mapping) and _flat(path, torch, inner)]
+    held = [k for k, v in loaded.items() if isinstance(v, Mapping | list | tuple) and _flat(path, torch, {"": v})]
+    found = [k for k in held if isinstance(loaded[k], Mapping)]
     if not found or {"state", "param_groups"} <= {*loaded}:
         what = "an optimiser's state" if found else f"no tensors among {brief([*map(str, loaded)][:9])}"
         raise NoWeightsError(f"{path}: found {what}, expected the weights of a network.")
-    held = [k for k, v in loaded.items() if isinstance(v, Mapping | list | tuple) and _flat(path, torch, {"": v})]
     networks = [k for k in held if not _BESIDE.search(str(k))]
     if networks == [k for k in found if isinstance(k, str) and _NETWORK.fullmatch(k)] and len(networks) == 1:
         return networks[0], _flat(path, torch, loaded[networks[0]])

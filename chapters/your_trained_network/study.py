@@ -71,8 +71,8 @@ def compared(values: Mapping[str, Any], strongest: float) -> dict[str, Any]:
     """What networks of the stored weight decays up to ``strongest`` have in common, over all starts.
 
     ``totals`` : means of the total at the strongest decay and at the weakest. ``tests`` : least and largest share of
-    test images recognised. ``own``, ``others`` : least correlation of a map of pixels with that of the same start at
-    decay 1, and with that of another start at the same decay; ``spread``, with the pixels' standard deviation.
+    test images recognised. ``own``, ``spread`` : least correlation of a map of pixels with that of the same start at
+    decay 1, and with the pixels' standard deviation.
     """
     which = [i for i, decay in enumerate(values["decays"]) if decay <= strongest]
     usual, starts = values["decays"].index(1.0), values["starts"]
@@ -84,7 +84,6 @@ def compared(values: Mapping[str, Any], strongest: float) -> dict[str, Any]:
         "tests": [min(tests), max(tests)],
         "own": min(np.corrcoef(each[usual], each[i])[0, 1] for each in maps for i in which),
         "spread": min(np.corrcoef(each[i], spread)[0, 1] for each in maps for i in which),
-        "others": min(np.corrcoef(maps[:, i]).min() for i in which),
     }
 
 

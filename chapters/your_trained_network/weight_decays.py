@@ -1,8 +1,8 @@
 """The chapter's network at one weight decay after another: how much it uses, where, and what it reads.
 
 From the weakest decay to the strongest, each optimum is the start of the next: the other way round a network that
-a strong decay has emptied stays at a saddle. ``python -m chapters run weight_decays``
-makes it again, in about two minutes on one core.
+a strong decay has emptied stays at a saddle. ``python -m chapters run weight_decays`` makes it again, in about two
+minutes on one core.
 """
 
 from __future__ import annotations

@@ -89,13 +89,13 @@
         ({ name, colour, dy, values: run.map((each) => each[name]) }));
       const totals = course(data, at, "parameters that count", starts, { domain: [0, d3.max(data.starts.flat(), (d) => d.total)] }, half, tools);
       const right = course(data, at, "images recognised", shares, { domain: [0, 1], tickFormat: "%" }, half, tools);
+      const panels = [[totals, 0, second], [right, narrow ? 0 : half + 12, third]];
       const figure = CapExplorer.compose(width, third + COURSE, [
         [map(seen, side, tools), narrow ? (width - side) / 2 : 0, 0],
         [images(data, seen, rest, row, tools), narrow ? 0 : side + 24, narrow ? top + 4 : 0],
-        [totals, 0, second],
-        [right, narrow ? 0 : half + 12, third],
+        ...panels,
       ]);
-      Object.assign(figure, { panels: [[totals, 0, second], [right, narrow ? 0 : half + 12, third]] });
+      figure.panels = panels;
       const others = data.starts.filter((_, i) => i !== start).map((each) => correlation(seen.pixels, each[at].pixels));
       const usual = correlation(seen.pixels, run[data.decays.indexOf(1)].pixels), linear = d3.sum(seen.pixels);
       return {
