@@ -80,3 +80,5 @@ def test_bounds_and_the_number_of_evaluations():
     assert held.searched[0] == pytest.approx(1.0, abs=1e-6)
     once = minimise_projected(exponentials(times), goal, np.array([0.5]), (0.0, 9.0), max_iterations=1)
     assert once.searched[0] == pytest.approx(0.5) and len(once.losses) == 1 and not once.converged
+    none = minimise_projected(exponentials(times), goal, np.array([0.5]), (0.0, 9.0), max_iterations=0)
+    assert len(none.losses) == 1  # the loss at the start is asked for in any case

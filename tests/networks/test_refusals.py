@@ -98,6 +98,14 @@ def test_polish_leaves_a_saddle_and_ends_at_a_minimum():
     assert found.converged and found.smallest_eigenvalue > 0 and found.gradient_norm < 1e-8
 
 
+@pytest.mark.parametrize("max_steps", [0, 1, 2])
+def test_polish_takes_no_more_newton_steps_than_it_may(max_steps):
+    """From the saddle it needs more than two, and says that it has not arrived."""
+    apply, options = lambda w, x: w[0] * w[1] * x[:, 0], {"weight_decay": 0.1, "lbfgs_steps": 1}
+    found = networks.polish(apply, np.zeros(2), X, X[:, 0], max_steps=max_steps, **options)
+    assert found.n_steps == max_steps and not found.converged
+
+
 def test_a_pytorch_module_gives_what_jax_gives():
     """Both differentiate exactly: they differ by rounding times the condition number."""
     torch = pytest.importorskip("torch")

@@ -61,6 +61,14 @@ def test_resamples_are_fitted_as_spectra_are():
             assert (np.exp(low[k]), distance[k]) == pytest.approx((fit.x_min, fit.distance), rel=1e-10)
 
 
+def test_a_tail_has_a_fit_from_the_fewest_values_on_unless_all_lie_at_one_end():
+    rows = np.log([[1.0, 2.0, 4.0, 8.0], [1.0] * 4, [8.0] * 4, [0.5, 1.0, 1.0, 4.0]])
+    _, rate, distance = refit(rows, 0.0, np.log(8.0), 4)
+    assert np.isfinite(rate).tolist() == np.isfinite(distance).tolist() == [True, False, False, False]
+    _, rate, _ = refit(rows, 0.0, None, 3)
+    assert np.isfinite(rate).tolist() == [True, False, True, True]
+
+
 def test_resamples_without_a_fit_are_counted():
     interval = bootstrap_power_law([1.0, 2.0], np.random.default_rng(0), n_resamples=200)
     assert interval.n_failed == np.isnan(interval.alphas).sum() == np.isnan(interval.x_mins).sum()
