@@ -1,6 +1,7 @@
 # Everything runs in .venv, which the first command creates; `make help` lists the targets.
 PYTHON ?= python3
-PY := .venv/bin/python
+# -P: what lies in the working folder shadows no module; the package is installed.
+PY := .venv/bin/python -P
 # Tests that need the built site are run by .ci/run; `make test MARKERS="slow and not site"` runs the slow ones.
 MARKERS ?= not site and not slow
 # The cells of a notebook are compared in order, by one process.
@@ -55,7 +56,7 @@ bench: .venv/.ready  ## print ratios of speed against named peers
 	@$(PY) -m benchmarks $(ARGS)
 
 claims: .venv/.ready  ## collect the verdicts from the executed notebooks
-	@$(PY) -m capcore.cli claims collect
+	@$(PY) -m chapters claims collect
 
 mutate: .venv/.ready  ## plant 100 faults in the core and print those that no test notices; takes hours
 	@$(PY) scripts/mutate.py $(ARGS)

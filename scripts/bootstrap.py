@@ -29,7 +29,7 @@ def main():
                 "apt-get install python3-venv (or python3.%d-venv), then try again." % sys.version_info[1]
             )
         print("Creating .venv", flush=True)
-        created = subprocess.run([sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True)
+        created = subprocess.run([sys.executable, "-P", "-m", "venv", str(VENV)], capture_output=True, text=True)
         if created.returncode:
             said = created.stdout + created.stderr
             return "Creating .venv failed. On Debian or Ubuntu: apt-get install python3-venv.\n" + said
@@ -44,7 +44,7 @@ def main():
 def run(*arguments):
     """Run ``python -m …`` in .venv, and stop with its status when it fails."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    status = subprocess.run([str(PYTHON), "-m", *arguments], cwd=ROOT, env=environment).returncode
+    status = subprocess.run([str(PYTHON), "-P", "-m", *arguments], cwd=ROOT, env=environment).returncode
     if status:
         sys.exit("Installing failed (%s). The network is needed once, to fetch the packages." % " ".join(arguments[:2]))
 

@@ -34,7 +34,7 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
         [*install, "--no-deps", "-e", "."],
     ]
     for step in steps:
-        done = subprocess.run([sys.executable, "-m", "uv", *step], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-P", "-m", "uv", *step], cwd=ROOT, capture_output=True, text=True)
         if done.returncode:
             return f"uv {step[0]} failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
     return installed
@@ -42,7 +42,7 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
 
 def installed_python(version: str) -> str:
     """Where this version is, or ''; none is fetched."""
-    find = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", version]
+    find = [sys.executable, "-P", "-m", "uv", "python", "find", "--no-python-downloads", version]
     return subprocess.run(find, cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 

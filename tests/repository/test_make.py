@@ -50,7 +50,7 @@ def bootstrap(root, tmp_path, prelude):
     script.parent.mkdir()
     script.write_text((root / "scripts" / "bootstrap.py").read_text())
     program = f"import sys, runpy\n{prelude}\nrunpy.run_path({str(script)!r}, run_name='__main__')"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert not (tmp_path / ".venv").exists()
