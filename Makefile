@@ -23,18 +23,21 @@ export PYTHONHASHSEED := 0
 unexport VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock book pdf test arithmetic mutate notebooks bench claims clean
+.PHONY: broken help setup lock book pdf test arithmetic mutate notebooks bench claims clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready  ## create .venv with the locked packages and this package, editable
 
-.venv/.ready: requirements.lock pyproject.toml scripts/bootstrap.py
+# Python may have been upgraded or removed since: .venv is looked at whenever a target needs it.
+BROKEN := $(shell .venv/bin/python -I -c 'import lazy_loader, pip' 2>/dev/null || echo broken)
+
+.venv/.ready: requirements.lock pyproject.toml scripts/bootstrap.py $(BROKEN)
 	@$(PYTHON) scripts/bootstrap.py
 
 lock: .venv/.ready  ## resolve pyproject.toml again into requirements.lock
-	@$(PY) -m uv pip compile -q --universal $(LOCKED) --no-header --no-annotate --upgrade pyproject.toml -o requirements.lock
+	@$(PY) -m uv pip compile -q --universal $(LOCKED) --generate-hashes --no-header --no-annotate --upgrade pyproject.toml -o requirements.lock
 
 book: .venv/.ready  ## execute the notebooks, build the site, and print the path of its first page
 	@.venv/bin/jupyter-book build . -W --keep-going -n

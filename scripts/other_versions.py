@@ -23,8 +23,7 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
         python = next(filter(None, map(installed_python, NEWER)), sys.executable)
     folder.mkdir(parents=True, exist_ok=True)
     held = folder / "held.txt"
-    lock = (ROOT / "requirements.lock").read_text().splitlines()
-    held.write_text("\n".join(line for line in lock if line.split("==")[0] not in COMPUTING) + "\n")
+    held.write_text("\n".join(held_versions()) + "\n")
     extras = [word for name in locked_extras() for word in ("--extra", name)]
     installed = folder / "venv" / "bin" / "python"
     install = ["pip", "install", "-q", "--python", str(installed)]
@@ -38,6 +37,12 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
         if done.returncode:
             return f"uv {step[0]} failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
     return installed
+
+
+def held_versions() -> list[str]:
+    """Those of the lock that stay: its lines for the other packages, without the lines of hashes below each."""
+    lines = re.findall(r"^\w.*?(?= \\$)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    return [line for line in lines if line.split("==")[0] not in COMPUTING]
 
 
 def installed_python(version: str) -> str:
