@@ -1,6 +1,7 @@
 # Everything runs in .venv, which the first command creates; `make help` lists the targets.
 PYTHON ?= python3
-PY := .venv/bin/python
+# -P: what lies in the working folder shadows no module; the package is installed.
+PY := .venv/bin/python -P
 # Tests that need the built site are run by .ci/run; `make test MARKERS="slow and not site"` runs the slow ones.
 MARKERS ?= not site and not slow
 # The cells of a notebook are compared in order, by one process.
@@ -22,18 +23,21 @@ export PYTHONHASHSEED := 0
 unexport VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock book pdf test arithmetic mutate notebooks bench claims clean
+.PHONY: broken help setup lock book pdf test arithmetic mutate notebooks bench claims clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/.ready  ## create .venv with the locked packages and this package, editable
 
-.venv/.ready: requirements.lock pyproject.toml scripts/bootstrap.py
+# Python may have been upgraded or removed since: .venv is looked at whenever a target needs it.
+BROKEN := $(shell .venv/bin/python -I -c 'import lazy_loader, pip' 2>/dev/null || echo broken)
+
+.venv/.ready: requirements.lock pyproject.toml scripts/bootstrap.py $(BROKEN)
 	@$(PYTHON) scripts/bootstrap.py
 
 lock: .venv/.ready  ## resolve pyproject.toml again into requirements.lock
-	@$(PY) -m uv pip compile -q --universal $(LOCKED) --no-header --no-annotate --upgrade pyproject.toml -o requirements.lock
+	@$(PY) -m uv pip compile -q --universal $(LOCKED) --generate-hashes --no-header --no-annotate --upgrade pyproject.toml -o requirements.lock
 
 book: .venv/.ready  ## execute the notebooks, build the site, and print the path of its first page
 	@.venv/bin/jupyter-book build . -W --keep-going -n
@@ -55,7 +59,7 @@ bench: .venv/.ready  ## print ratios of speed against named peers
 	@$(PY) -m benchmarks $(ARGS)
 
 claims: .venv/.ready  ## collect the verdicts from the executed notebooks
-	@$(PY) -m capcore.cli claims collect
+	@$(PY) -m chapters claims collect
 
 mutate: .venv/.ready  ## plant 100 faults in the core and print those that no test notices; takes hours
 	@$(PY) scripts/mutate.py $(ARGS)

@@ -80,7 +80,16 @@ def commands(settings: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for each in settings:
             given = [part for name, value in each.items() for part in ("-p", name, str(value))]
-            command = [sys.executable, "-m", "papermill", str(path), f"{folder}/x.ipynb", "--cwd", str(path.parent)]
+            command = [
+                sys.executable,
+                "-P",
+                "-m",
+                "papermill",
+                str(path),
+                f"{folder}/x.ipynb",
+                "--cwd",
+                str(path.parent),
+            ]
             subprocess.run([*command, *given], check=True, capture_output=True)
 
 

@@ -10,6 +10,14 @@
 Every name is imported on first use, so that ``import capcore`` itself loads nothing heavy.
 """
 
+import sys
+
+# ``python -m capcore`` puts the working folder first, and imports this package before any of its modules.
+if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)].removeprefix("-m").split(".")[0] == __name__:
+    from capcore.working_folder import off_the_path
+
+    off_the_path()
+
 from importlib import import_module
 from typing import Any
 

@@ -8,17 +8,28 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 
+from capcore.working_folder import off_the_path
+
 COMMANDS = {
-    "claims": ("chapters.claims.commands", "collect, check and list the verdicts on the sources' claims"),
-    "rerun": ("chapters.sweeps.rerun", "one notebook with other parameters, and what becomes of its claims"),
-    "sweep": ("chapters.sweeps.command", "a notebook for a grid of settings, here or on a Dask cluster"),
     "spectra": ("capcore.spectra.command", "capacity metrics of trained weights, and how far to trust them"),
 }
 """Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""
+MOVED = ("claims", "rerun", "sweep")
+"""Subcommands of earlier editions that belong to the book."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status of ``capcore`` with the arguments ``argv`` (by default those of the process)."""
+    """Exit status of ``capcore`` with the arguments ``argv``.
+
+    By default those of the process, which then imports nothing from its working folder.
+    """
+    if argv is None:
+        off_the_path()
+        argv = sys.argv[1:]
+    if argv and argv[0] in MOVED:
+        told = f"it is a command of the book. In the book's repository: python -m chapters {argv[0]}"
+        print(f"capcore {argv[0]}: found {argv[0]!r}, expected one of {', '.join(COMMANDS)}; {told}", file=sys.stderr)
+        return 2
     parser = argparse.ArgumentParser(
         prog="capcore",
         description="Capacity allocation analysis of neural networks.",
@@ -30,20 +41,5 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="see: capcore COMMAND --help")
     parsed = parser.parse_args(argv)
     module, _ = COMMANDS[parsed.command]
-    sys.path.append("")  # the book's folder, where this is it
-    try:
-        command = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != "chapters":
-            raise
-        print(
-            f"capcore {parsed.command}: found no chapters, expected the book's repository: run it there.",
-            file=sys.stderr,
-        )
-        return 2
-    status: int = command.main(parsed.arguments, prog=f"capcore {parsed.command}")
+    status: int = import_module(module).main(parsed.arguments, prog=f"capcore {parsed.command}")
     return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""The results of a sweep as one table: ``load_sweep("results")``; ``capcore sweep`` makes them.
+"""The results of a sweep as one table: ``load_sweep("results")``; the book's command ``sweep`` makes them.
 
 A folder of results holds one small JSON file a run, named by what decides it: settings and code. Those files are the
 only truth; nothing but data is read from them.
@@ -25,7 +25,7 @@ def load_sweep(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path : str or Path
-        The folder that ``capcore sweep -o`` was given.
+        The folder that the sweep was given as ``-o``.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def load_sweep(path: str | Path) -> pd.DataFrame:
 
     folder, about = Path(path), Path(path) / "sweep.json"
     if not about.is_file():
-        raise FileNotFoundError(f"path: found no sweep.json in {folder}, expected a folder that capcore sweep wrote.")
+        raise FileNotFoundError(f"path: found no sweep.json in {folder}, expected a folder that a sweep wrote.")
     code = json.loads(about.read_text("utf8"))["code"]
     rows: dict[str, dict[str, Any]] = {}
     for part in ("failed", "runs"):  # a run that ended well in the end counts, and not its errors before

@@ -1,4 +1,4 @@
-"""The experiments behind the stored results: which there are, and running them again."""
+"""The book's commands: stored results and their experiments, notebooks with other parameters, and the claims."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
@@ -14,15 +15,32 @@ from chapters.running import Experiment, RunError
 from chapters.stored import StaleResultsError, load, paths
 
 PROG = "python -m chapters"
+ELSEWHERE = {
+    "rerun": ("chapters.sweeps.rerun", "run one notebook with other parameters, and compare its claims"),
+    "sweep": ("chapters.sweeps.command", "run a notebook for a grid of settings, here or on a Dask cluster"),
+    "claims": ("chapters.claims.commands", "collect, check and list the verdicts on the sources' claims"),
+}
+"""Command → (module with ``main(argv, prog) -> int``, imported when it is called, one line of help)."""
 EPILOG = """\
+python -m chapters COMMAND --help describes a command.
+
+examples:
+  python -m chapters rerun hierarchical -p process AR1 -o _build/hierarchical_AR1.ipynb
+  python -m chapters sweep idea --grid book/example_grid.yml -o _build/sweep
+  python -m chapters claims list --verdict false
+  python -m chapters list
+  python -m chapters run lbfgs_sweep
+
+They run in the book's repository: an installed capcore has no chapters.
+"""
+RUN_EPILOG = """\
 NAME is a stored result, or a chapter for all of its results; a name of both is the result.
 
 examples:
-  python -m chapters list                                what is stored, and whether the present code made it
-  python -m chapters run lbfgs_sweep                     run it and write chapters/hierarchical/results/lbfgs_sweep.json
-  python -m chapters run spectra_resnets                 all results of a chapter
-  python -m chapters run mimicry --quick                 in seconds, with settings that decide nothing; writes nothing
-  python -m chapters run resnet_spectra --help           options of its own
+  python -m chapters run lbfgs_sweep              run it and write chapters/hierarchical/results/lbfgs_sweep.json
+  python -m chapters run spectra_resnets          all results of a chapter
+  python -m chapters run mimicry --quick          in seconds, with settings that decide nothing; writes nothing
+  python -m chapters run resnet_spectra --help    options of its own
 
 A run that is stopped or fails leaves the file as it was. Afterwards the hash of the new numbers belongs into
 tests/fingerprint/values.json.
@@ -31,14 +49,19 @@ tests/fingerprint/values.json.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status of the command: 0 if it did what was asked, 2 if that cannot be done, 130 if it was interrupted."""
-    parser = _parser()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in ELSEWHERE:
+        module, _ = ELSEWHERE[arguments[0]]
+        status: int = import_module(module).main(arguments[1:], prog=f"{PROG} {arguments[0]}")
+        return status
+    parser, of_run = _parsers()
     given, rest = parser.parse_known_args(arguments)
     try:
         if given.command == "list":
             return parser.error(f"unknown arguments: {' '.join(rest)}") if rest else _list()
         experiments = [Experiment.of(path) for path in chosen(given.names)]
         if given.help and not (len(experiments) == 1 and experiments[0].main):
-            parser.print_help()
+            of_run.print_help()
             return 0
         return _run(experiments, given.quick, [*rest, *(["--help"] if given.help else [])])
     except RunError as error:
@@ -112,21 +135,24 @@ def _chapter(path: Path) -> str:
     return path.parents[1].name
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parsers() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
+    """Of the command, and of ``run``."""
+    form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
-        prog=PROG,
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        prog=PROG, description=__doc__, epilog=EPILOG, formatter_class=form, allow_abbrev=False
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    commands.add_parser("list", help="list results: chapter, size, fresh or stale, and the command that makes them")
-    run = commands.add_parser("run", help="run experiments again", add_help=False, allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command", title="commands")
+    for name, (_, text) in ELSEWHERE.items():
+        commands.add_parser(name, help=text)
+    commands.add_parser("list", help="list the stored results: chapter, size, fresh or stale, and what makes them")
+    text = "run the experiments behind stored results again"
+    run = commands.add_parser(
+        "run", help=text, description=text, epilog=RUN_EPILOG, formatter_class=form, add_help=False, allow_abbrev=False
+    )
     run.add_argument("names", nargs="*", metavar="NAME")
-    run.add_argument("--quick", action="store_true")
-    run.add_argument("-h", "--help", action="store_true")
-    return parser
+    run.add_argument("--quick", action="store_true", help="in seconds, with settings that decide nothing")
+    run.add_argument("-h", "--help", action="store_true", help="show this, or the options of one experiment")
+    return parser, run
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ class Outcome:
 
 def probe(python: Path, environment: dict[str, str]) -> dict | str:
     """What a fresh process finds, or why it stopped."""
-    done = subprocess.run([python, "-c", PROBE], env=environment, capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run([python, "-P", "-c", PROBE], env=environment, capture_output=True, text=True, cwd=ROOT)
     if done.returncode == -4:
         return f"{ILLEGAL}: this processor cannot run these kernels"
     if done.returncode:
@@ -141,7 +141,20 @@ def run(setting: Setting, arguments: list[str]) -> Outcome:
     report, log = RESULTS / f"{setting.name}.xml", RESULTS / f"{setting.name}.log"
     report.unlink(missing_ok=True)
     print(f"{setting.name}: running, see {log}", flush=True)
-    command = [str(python), "-m", "pytest", "-m", "not site", "-n", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
+    command = [
+        str(python),
+        "-P",
+        "-m",
+        "pytest",
+        "-m",
+        "not site",
+        "-n",
+        "auto",
+        "--maxprocesses",
+        "4",
+        "--dist",
+        "loadfile",
+    ]
     command += ["-p", "no:cacheprovider", f"--junitxml={report}", "-o", "junit_family=xunit1", *arguments]
     with log.open("w") as file:
         status = subprocess.run(command, env=environment, cwd=ROOT, stdout=file, stderr=file).returncode

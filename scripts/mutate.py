@@ -145,7 +145,7 @@ def faults(number: int, seed: int, only: str) -> Iterator[tuple[Path, int, str, 
 
 def outcome(tree: Path, tests: list[str], limit: float) -> str:
     """ "killed", "survived" or "timeout"."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(tree), "HYPOTHESIS_PROFILE": "first", "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=limit)

@@ -23,8 +23,7 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
         python = next(filter(None, map(installed_python, NEWER)), sys.executable)
     folder.mkdir(parents=True, exist_ok=True)
     held = folder / "held.txt"
-    lock = (ROOT / "requirements.lock").read_text().splitlines()
-    held.write_text("\n".join(line for line in lock if line.split("==")[0] not in COMPUTING) + "\n")
+    held.write_text("\n".join(held_versions()) + "\n")
     extras = [word for name in locked_extras() for word in ("--extra", name)]
     installed = folder / "venv" / "bin" / "python"
     install = ["pip", "install", "-q", "--python", str(installed)]
@@ -34,15 +33,21 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
         [*install, "--no-deps", "-e", "."],
     ]
     for step in steps:
-        done = subprocess.run([sys.executable, "-m", "uv", *step], cwd=ROOT, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-P", "-m", "uv", *step], cwd=ROOT, capture_output=True, text=True)
         if done.returncode:
             return f"uv {step[0]} failed: {(done.stderr.strip().splitlines() or ['no reason given'])[-1]}"
     return installed
 
 
+def held_versions() -> list[str]:
+    """Those of the lock that stay: its lines for the other packages, without the lines of hashes below each."""
+    lines = re.findall(r"^\w.*?(?= \\$)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    return [line for line in lines if line.split("==")[0] not in COMPUTING]
+
+
 def installed_python(version: str) -> str:
     """Where this version is, or ''; none is fetched."""
-    find = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", version]
+    find = [sys.executable, "-P", "-m", "uv", "python", "find", "--no-python-downloads", version]
     return subprocess.run(find, cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 

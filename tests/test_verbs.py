@@ -224,4 +224,4 @@ def test_names_of_the_first_edition_still_work_with_a_warning():
             value = getattr(cc, name)
         assert callable(value) and name not in cc.__all__
     program = "import warnings; warnings.simplefilter('error'); import capcore as cc; cc.fit; cc.allocate; cc.Fit"
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([sys.executable, "-P", "-c", program], check=True)

@@ -121,7 +121,7 @@ class Site:
             if finding.changed:
                 logger.warning(
                     "claims: %s is '%s' in this build, '%s' in %s%s; if that is right, run the notebooks and then "
-                    "capcore claims collect --write",
+                    "python -m chapters claims collect --write",
                     *(finding.claim.id, finding.verdict, finding.claim.verdict, registry.path.name),
                     f" (missing: {', '.join(finding.missing)})" if finding.missing else "",
                     location=pages[0],

@@ -16,7 +16,13 @@ from sphinx.config import Config
 from sphinx.ext import autosummary
 
 PACKAGE = "capcore"
-INTERNAL = {"capcore", "capcore.cli", "capcore.validation"}  # nothing there is meant to be called by readers
+INTERNAL = {
+    "capcore",
+    "capcore.__main__",
+    "capcore.cli",
+    "capcore.validation",
+    "capcore.working_folder",
+}  # nothing there is meant to be called by readers
 ABBREVIATIONS = ("Eq.", "Eqs.", "Fig.")  # in the first sentence of a docstring, which does not end there
 
 

@@ -1,6 +1,6 @@
 """Sphinx extension: in place of a notebook's parameters cell, a folded table of the parameters.
 
-The table is made from that cell by ``chapters.sweeps.declared``, which ``capcore rerun`` reads, too. Notebooks stay as
+The table is made from that cell by ``chapters.sweeps.declared``, which reruns read, too. Notebooks stay as
 they are: ``custom.css`` hides the cell, since its tags are part of what finds an execution in the cache.
 """
 
@@ -36,7 +36,7 @@ def table(parameters: Iterable[Parameter], name: str) -> str:
             "",
             *lines,
             "",
-            f"Other values: `capcore rerun {name} -p NAME VALUE`.",
+            f"Other values: `python -m chapters rerun {name} -p NAME VALUE`.",
             ":::",
         ]
     )

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -204,6 +205,9 @@ def _check_layer(name: str | None, networks: Sequence[Network], options: Spectra
 
 def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport], networks: Sequence[Network]) -> None:
     from capcore.spectra.figure import report_figure, spectrum_figure
+
+    with chdir(Path(__file__).parent):  # it would read a matplotlibrc of the working folder, where the weights lie
+        import matplotlib  # noqa: F401
 
     single = networks[0].checkpoint if len(networks) == 1 else None
     if arguments.plot:

@@ -87,7 +87,7 @@ def problems(collection: Collection) -> list[str]:
         elif finding.changed:
             found.append(
                 f"{claim.id}: verdict is now '{verdict}', the registry says '{claim.verdict}'. "
-                "If the change is right, run: capcore claims collect --write"
+                "If the change is right, run: python -m chapters claims collect --write"
             )
     return found
 

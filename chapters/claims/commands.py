@@ -1,4 +1,4 @@
-"""``capcore claims``: collect, check and list verdicts."""
+"""``python -m chapters claims``: collect, check and list verdicts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from chapters.claims.verdicts import VERDICTS
 from chapters.claims.writeback import write_verdicts
 
 
-def main(argv: Sequence[str], prog: str = "capcore claims") -> int:
-    """Exit status of ``capcore claims`` with the arguments ``argv``."""
+def main(argv: Sequence[str], prog: str = "python -m chapters claims") -> int:
+    """Exit status of ``python -m chapters claims`` with the arguments ``argv``."""
     arguments = _parser(prog).parse_args(argv)
     try:
         status: int = arguments.run(arguments, load(arguments.registry))

@@ -1,4 +1,4 @@
-"""Notebooks run with other parameters: one of them (``capcore rerun``), or a grid of them (``capcore sweep``).
+"""Notebooks run with other parameters: ``python -m chapters rerun`` runs one, ``python -m chapters sweep`` a grid.
 
 What can be set: ``declared`` reads a notebook's parameters, ``choosing`` checks what is given, ``grid`` reads a grid.
 What a run is: ``target``, ``identity`` (its name), ``job``. Where it is done: ``engine`` gives jobs to ``workers``, a

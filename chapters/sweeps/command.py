@@ -1,4 +1,4 @@
-"""``capcore sweep``: a grid of settings, on this machine or on a Dask cluster."""
+"""``python -m chapters sweep``: a grid of settings, on this machine or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ chapters.sweeps.engine.sweep(target, grid, results, cluster=cluster).
 """
 
 
-def main(argv: Sequence[str], prog: str = "capcore sweep") -> int:
+def main(argv: Sequence[str], prog: str = "python -m chapters sweep") -> int:
     """Exit status: 0; 1 where runs failed, 2 for what cannot be used, 3 for a full disk, 130 when interrupted."""
     arguments = _parser(prog).parse_args(argv)
     results = Path(arguments.output)

@@ -1,4 +1,4 @@
-"""``capcore rerun``: one notebook with other parameters, through papermill, and what becomes of the claims."""
+"""``python -m chapters rerun``: a notebook with other parameters, through papermill, and what becomes of the claims."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 examples:
-  capcore rerun hierarchical --help-notebook
-  capcore rerun hierarchical -p process AR1 -p channels "[1, 2, 4]" -o hierarchical_AR1.ipynb --html
+  python -m chapters rerun hierarchical --help-notebook
+  python -m chapters rerun hierarchical -p process AR1 -p channels "[1, 2, 4]" -o hierarchical_AR1.ipynb --html
 
 NOTEBOOK is a file, or the name of a chapter. Run it in the book's folder, or in a copy: a wheel has no chapters.
 """
 
 
-def main(argv: Sequence[str], prog: str = "capcore rerun") -> int:
-    """Exit status of ``capcore rerun``: 0, 1 where a cell failed, 2 where something given cannot be used."""
+def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
+    """Exit status of ``python -m chapters rerun``: 0, 1 where a cell failed, 2 where something given cannot be used."""
     arguments = _parser(prog).parse_args(argv)
     try:
         path = notebook_path(arguments.notebook)

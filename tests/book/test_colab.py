@@ -36,7 +36,7 @@ def test_a_chapter_starts_after_the_cell(tmp_path, monkeypatch):
     assert cell.pop(1) == '%pip install -e "book[book]"'
     notebook = json.loads((ROOT / "notebooks" / "idea.ipynb").read_text("utf8"))
     first = ["".join(each["source"]) for each in notebook["cells"] if each["cell_type"] == "code"][:4]
-    command = [sys.executable, "-c", RUN, str(ROOT), "\n".join(cell), *first]
+    command = [sys.executable, "-P", "-c", RUN, str(ROOT), "\n".join(cell), *first]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "book" / "chapters") in done.stdout and str(tmp_path / "book" / "capcore") in done.stdout

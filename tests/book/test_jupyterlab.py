@@ -41,7 +41,7 @@ def lab(tmp_path_factory):
     options = [f"--port={port}", "--no-browser", "--allow-root", "--IdentityProvider.token="]
     options += [f"--ServerApp.root_dir={ROOT}", f"--LabApp.user_settings_dir={settings.parent.parent}"]
     server = subprocess.Popen(
-        [sys.executable, "-m", "jupyterlab", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-P", "-m", "jupyterlab", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     address = f"http://127.0.0.1:{port}"
     try:

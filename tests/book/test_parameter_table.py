@@ -33,7 +33,7 @@ def test_it_stands_for_its_cell(extension):
     cell, table, rest = read(extension, "n: int = 2  # of a|b, at least 1\nm: dict = {}  # y_1")
     assert "| `n` | int | `2` | at least 1 | of a\\|b, at least 1 |" in table["source"]
     assert "| `m` | dict | `{}` |  | y\\_1 |" in table["source"]
-    assert "capcore rerun x" in table["source"] and rest["source"] == ["1"]
+    assert "python -m chapters rerun x" in table["source"] and rest["source"] == ["1"]
     assert table["source"].startswith(":::{dropdown} Parameters\n")
     assert cell["metadata"]["tags"] == ["parameters", "hide-input"]  # or the cache would not know its execution
 

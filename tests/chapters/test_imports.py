@@ -23,7 +23,12 @@ def imported(folder):
 
 
 def test_capcore_knows_no_chapter():
+    """Not even in a string that could be imported; to its reader it may name the command ``python -m chapters``."""
     assert set(imported(ROOT / "capcore")) == set()
+    for path in (ROOT / "capcore").rglob("*.py*"):
+        if path.suffix in (".py", ".pyi"):
+            text = path.read_text("utf8")
+            assert re.findall(r"\bchapters[./]\w|(?:import|from) chapters\b|[\"']chapters[\"']", text) == [], path
 
 
 def test_every_chapter_is_in_the_book_and_has_what_it_needs_in_its_folder():

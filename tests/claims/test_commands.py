@@ -1,6 +1,6 @@
 import pytest
 
-from capcore.cli import main
+from chapters.__main__ import main
 from chapters.claims import load
 
 
@@ -42,7 +42,7 @@ def test_collect_reads_the_notebooks_it_is_given(notebooks, registry_file, capsy
 def test_evidence_that_cannot_be_used_is_a_message_not_a_traceback(notebooks, registry_file, capsys):
     notebooks[0].write_text("{}", encoding="utf-8")
     assert run(registry_file, "check") == 1
-    assert "capcore claims: The evidence cannot be used" in capsys.readouterr().err
+    assert "python -m chapters claims: The evidence cannot be used" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("verdict", "ids"), [("holds", ["P1.01"]), ("false", [])])

@@ -138,5 +138,5 @@ def test_a_notebook_gets_the_evidence_and_one_hidden_output_per_value(registry_f
 
 def test_importing_the_package_does_not_import_ipython_or_yaml():
     code = "import sys, capcore, chapters.claims; print([m for m in ('IPython', 'yaml') if m in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from capcore.cli import COMMANDS, main
+from capcore.cli import COMMANDS, MOVED, main
+from chapters import __main__ as book
 from chapters.claims import load
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_help_lists_every_command(capsys):
@@ -24,25 +27,45 @@ def test_a_missing_or_unknown_command_is_a_usage_error(arguments, capsys):
     assert "command" in capsys.readouterr().err
 
 
-def test_a_subcommand_has_its_own_help(capsys):
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("more", [[], ["--help"], ["hierarchical", "-p", "process", "AR1"]])
+def test_a_command_that_belongs_to_the_book_says_where_it_went(name, more, capsys):
+    assert main([name, *more]) == 2
+    found = capsys.readouterr()
+    (line,) = found.err.splitlines()
+    assert found.out == "" and line.startswith(f"capcore {name}: found ") and f"python -m chapters {name}" in line
+    assert name in book.ELSEWHERE
+
+
+@pytest.mark.parametrize("name", book.ELSEWHERE)
+def test_a_command_of_the_book_has_its_own_help(name, capsys):
     with pytest.raises(SystemExit) as left:
-        main(["claims", "collect", "--help"])
+        book.main([name, "--help"])
     assert left.value.code == 0
-    assert "usage: capcore claims collect" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith(f"usage: python -m chapters {name} ")
 
 
-def test_help_imports_no_subcommand():
+def test_the_help_of_the_book_lists_every_command(capsys):
+    with pytest.raises(SystemExit) as left:
+        book.main(["--help"])
+    text = capsys.readouterr().out
+    assert left.value.code == 0
+    assert all(name in text and help_line in text for name, (_, help_line) in book.ELSEWHERE.items())
+    assert "  list " in text and "  run " in text
+
+
+@pytest.mark.parametrize(("package", "heavy"), [("capcore.cli", "numpy"), ("chapters.__main__", "chapters.claims")])
+def test_help_imports_no_subcommand(package, heavy):
     code = (
-        "import sys\nfrom capcore.cli import main\n"
+        f"import sys\nfrom {package} import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print('chapters.claims' in sys.modules)"
+        f"print({heavy!r} in sys.modules)"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "False"
 
 
-def test_the_installed_command_lists_the_books_claims():
-    root = Path(__file__).resolve().parents[2]
-    command = [sys.executable, "-m", "capcore.cli", "claims", "list"]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
+def test_the_command_of_the_book_lists_its_claims():
+    command = [sys.executable, "-P", "-m", "chapters", "claims", "list"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     assert [line.split()[0] for line in result.stdout.splitlines()] == [claim.id for claim in load()]

@@ -283,7 +283,7 @@ def test_every_python_writes_the_same(name):
         pytest.skip(f"{name} is not here")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     outputs = [
-        subprocess.run([each, "-c", HASHES], env=environment, capture_output=True, text=True, check=True).stdout
+        subprocess.run([each, "-P", "-c", HASHES], env=environment, capture_output=True, text=True, check=True).stdout
         for each in (sys.executable, next(filter(None, reversed(found))))
     ]
     assert outputs[0] == outputs[1]

@@ -75,7 +75,9 @@ def known_flags():
 
     def starts(*flags):
         environment = {**os.environ, "XLA_FLAGS": " ".join(flags)}
-        return not subprocess.run([sys.executable, "-c", STARTS_XLA], env=environment, capture_output=True).returncode
+        return not subprocess.run(
+            [sys.executable, "-P", "-c", STARTS_XLA], env=environment, capture_output=True
+        ).returncode
 
     return XLA_FLAGS if starts(*XLA_FLAGS) else tuple(flag for flag in XLA_FLAGS if starts(flag))
 

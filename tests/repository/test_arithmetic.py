@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = "import os, pytest\n\n\ndef test_core():\n    assert os.environ['OPENBLAS_CORETYPE'] == 'Haswell'\n\n\n"
@@ -20,6 +21,15 @@ def arithmetic(monkeypatch, tmp_path):
     monkeypatch.setattr(arithmetic, "RESULTS", tmp_path)
     monkeypatch.setattr(sys, "argv", ["arithmetic.py"])
     return arithmetic
+
+
+def test_what_does_not_compute_stays_as_locked(arithmetic):
+    from other_versions import COMPUTING, held_versions
+
+    held = [Requirement(line) for line in held_versions()]
+    assert len(held) > 150 and all(re.fullmatch(r"==[\w.]+", str(each.specifier)) for each in held)
+    names = {each.name for each in held}
+    assert not names & COMPUTING and {"pytest", "nbval", "aiohttp"} <= names
 
 
 def found(**changes):

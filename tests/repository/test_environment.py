@@ -1,5 +1,6 @@
 """pyproject.toml, requirements.lock and environment.yml agree, and the lock names no host."""
 
+import os
 import re
 import tomllib
 
@@ -18,8 +19,8 @@ def project(root):
 def locked(root):
     """Name → the versions that the lock allows on some platform."""
     versions = {}
-    for line in (root / "requirements.lock").read_text().splitlines():
-        requirement = Requirement(line)
+    for line in re.findall(r"^\w.*", (root / "requirements.lock").read_text(), re.MULTILINE):
+        requirement = Requirement(line.rstrip(" \\"))
         versions.setdefault(requirement.name, []).append(str(requirement.specifier).removeprefix("=="))
     return versions
 
@@ -28,6 +29,12 @@ def test_lock_is_pinned_and_names_no_host(root, locked):
     text = (root / "requirements.lock").read_text()
     assert not re.search(r"https?:|--(extra-)?index-url|--find-links|file:", text)
     assert all(re.fullmatch(r"[\w.+!]+", version) for versions in locked.values() for version in versions)
+
+
+def test_every_file_that_is_installed_has_a_hash(root):
+    entries = re.split(r"^(?=\w)", (root / "requirements.lock").read_text(), flags=re.MULTILINE)[1:]
+    assert all(re.fullmatch(r"[^\n]* \\\n( +--hash=sha256:[0-9a-f]{64}( \\)?\n)+", entry) for entry in entries)
+    assert {"uv", "hatchling", "editables"} <= {entry.split("==")[0] for entry in entries}  # what installs the others
 
 
 def test_lock_satisfies_the_project(root, project, locked):
@@ -51,10 +58,17 @@ def test_conda_environment_follows_the_lock(root, project):
     environment = yaml.safe_load((root / "environment.yml").read_text())
     assert environment["name"] == project["name"]
     *conda, pip = environment["dependencies"]
-    assert pip == {"pip": ["-r requirements.lock", "-e ."]}
+    assert pip == {"pip": ["-r requirements.lock"]}
     assert "pip" in conda
     (python,) = (entry.split("=")[1] for entry in conda if entry.startswith("python="))
     assert f"{python}.0" in SpecifierSet(project["requires-python"])
+
+
+def test_the_package_itself_has_no_hash_and_is_installed_afterwards(root):
+    """pip refuses a folder beside requirements with hashes."""
+    install = "pip install --no-deps --no-build-isolation -e ."
+    assert os.access(root / "postBuild", os.X_OK) and f"python -P -m {install}\n" in (root / "postBuild").read_text()
+    assert f"\n$ {install}\n" in (root / "book" / "reproduce.md").read_text()
 
 
 def test_importing_the_package_needs_only_its_own_dependencies(project):

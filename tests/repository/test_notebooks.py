@@ -43,7 +43,7 @@ def validate(notebook, tmp_path):
     """nbval's exit status for a notebook, with this repository's options."""
     path = tmp_path / "copy.ipynb"
     nbformat.write(notebook, path)
-    command = [sys.executable, "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, path]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, path]
     return subprocess.run([*command, "-p", "no:xdist"], cwd=ROOT, capture_output=True, text=True)
 
 
@@ -54,7 +54,7 @@ def test_form(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_the_command_that_runs_it_differently_gives_parameters_other_values(path):
-    """``capcore rerun`` would take it; what a cell refuses is held with the notebook's other parameters."""
+    """``python -m chapters rerun`` would take it; what a cell refuses is held with the notebook's other parameters."""
     notebook, parameters = read_notebook(path)
     text = "\n".join(cell["source"] for cell in notebook["cells"])
     (command,) = re.findall(r"\*\*Run it differently:\*\* `(.*?)`", text)

@@ -26,7 +26,9 @@ def test_import_is_light():
     program = (
         "import sys, capcore; print(*{'numpy', 'scipy', 'matplotlib', 'yaml', 'tqdm', 'flint'} & set(sys.modules))"
     )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "\n"
+    assert (
+        subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True).stdout == "\n"
+    )
 
 
 @pytest.mark.parametrize("package", LAZY, ids=lambda package: package.__name__)

@@ -12,5 +12,5 @@ import pytest
     ids=["lint", "format", "types"],
 )
 def test_clean(root, command):
-    done = subprocess.run([sys.executable, "-m", *command], cwd=root, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-P", "-m", *command], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

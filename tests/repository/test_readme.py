@@ -14,8 +14,8 @@ README = (ROOT / "README.md").read_text("utf8")
 REPRODUCE = (ROOT / "book" / "reproduce.md").read_text("utf8")
 FENCES = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 LINES = [line for language, text in FENCES if language == "console" for line in text.splitlines()]
-PRINTED = [line[2:] for line in REPRODUCE.splitlines() if line.startswith("$ .venv/bin/capcore ")]
-"""What the page on reproducing shows of the package's own command, but for what needs a cluster."""
+PRINTED = [line[2:] for line in REPRODUCE.splitlines() if line.startswith("$ .venv/bin/python -m chapters ")]
+"""What the page on reproducing shows of the book's own commands, but for what needs a cluster."""
 COMMANDS = [line for line in LINES if line != "mkdir -p _build"]
 ONES = [c for c in dict.fromkeys([*COMMANDS, *PRINTED]) if not c.startswith("make") and "--scheduler" not in c]
 ONE_SCREEN = 45  # lines
@@ -31,8 +31,8 @@ def test_first_screen():
         "![",
         "make book",
         "make test",
-        "capcore rerun",
-        "capcore sweep",
+        ".venv/bin/python -m chapters rerun",
+        ".venv/bin/python -m chapters sweep",
         "--nbval",
         "pip install",
     ):
@@ -62,19 +62,19 @@ def test_the_folder_for_copies_is_made_before_it_is_used():
 
 
 def test_the_page_on_reproducing_shows_one_rerun_and_one_sweep():
-    """Of the package's own command; a cluster's needs one."""
-    shown = [command.split()[1] for command in PRINTED if "--scheduler" not in command]
+    """Of the book's own commands; a cluster's needs one."""
+    shown = [command.split()[3] for command in PRINTED if "--scheduler" not in command]
     assert set(shown) == {"rerun", "sweep"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ONES, ids=lambda c: " ".join(c.split()[:2]))
+@pytest.mark.parametrize("command", ONES, ids=lambda c: " ".join(c.split()[:4]))
 def test_command(command, tmp_path):
     """As printed, but for where the copy goes, which environment runs it, and lighter settings of what it trains."""
     program, *arguments = shlex.split(command)
     assert program.startswith(".venv/bin/")
     program = Path(sys.executable).with_name(Path(program).name)
-    arguments += LIGHTER.get(arguments[0], "").split()
+    arguments += next((added.split() for name, added in LIGHTER.items() if name in arguments), [])
     arguments = [str(tmp_path / Path(a).name) if a.startswith("_build/") else a for a in arguments]
     for argument in arguments:
         if argument.startswith("notebooks/") and not (ROOT / argument).exists():
@@ -105,7 +105,7 @@ def test_picture_is_what_the_package_draws(tmp_path):
     import numpy as np
 
     drawn = tmp_path / "drawn.png"
-    subprocess.run([sys.executable, ROOT / "scripts" / "draw_readme_figure.py", drawn], check=True, cwd=ROOT)
+    subprocess.run([sys.executable, "-P", ROOT / "scripts" / "draw_readme_figure.py", drawn], check=True, cwd=ROOT)
     stored = image.imread(ROOT / "book" / "_static" / "capacity_per_input.png")
     now = image.imread(drawn)
     assert now.shape == stored.shape

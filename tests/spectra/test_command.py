@@ -32,7 +32,7 @@ def failing(tmp_path):
 
 
 def run(*arguments):
-    command = [sys.executable, "-m", "capcore.cli", "spectra", *map(str, arguments)]
+    command = [sys.executable, "-P", "-m", "capcore", "spectra", *map(str, arguments)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=120)
 
@@ -82,7 +82,7 @@ assert "scipy.stats" not in sys.modules
 
 def test_the_base_dependencies_are_enough(network):
     """Tables need no pandas, and nothing loads scipy.stats, which takes as long as all the rest."""
-    command = [sys.executable, "-c", BARE, str(network)]
+    command = [sys.executable, "-P", "-c", BARE, str(network)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("fc") >= 9
 
@@ -90,13 +90,13 @@ def test_the_base_dependencies_are_enough(network):
 def test_help_loads_neither_numpy_nor_scipy():
     code = "import sys, capcore.spectra, capcore.cli as c\ntry: c.main(['spectra', '--help'])\n"
     code += "except SystemExit: print([n for n in ('numpy', 'scipy', 'tqdm') if n in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_output_that_nobody_reads_on_is_no_error(network):
     """As in ``capcore spectra … | head -1``."""
-    command = [sys.executable, "-m", "capcore.cli", "spectra", str(network)]
+    command = [sys.executable, "-P", "-m", "capcore", "spectra", str(network)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()
     errors = process.stderr.read()

@@ -69,7 +69,7 @@ def test_seven_billion_weights_in_shards(tmp_path):
                     values = rng.normal(size=(n_rows, shapes()[name][1])).astype(np.float32)
                     out.write((values.view(np.uint32) >> 16).astype("<u2").tobytes())
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
-    command = [sys.executable, "-c", MEASURE, str(tmp_path)]
+    command = [sys.executable, "-P", "-c", MEASURE, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     print(found)

@@ -76,7 +76,7 @@ class Cluster:
         self.workers = [each if each.poll() is None else self.start_worker() for each in self.workers]
 
     def _start(self, program, *arguments):
-        command = [sys.executable, "-m", f"distributed.cli.{program}", *arguments]
+        command = [sys.executable, "-P", "-m", f"distributed.cli.{program}", *arguments]
         process = subprocess.Popen(
             command, env=self.environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -88,7 +88,18 @@ class Cluster:
         path = self.folder / "grid.yml"
         path.write_text(grid)
         place = ["--workers", "2"] if local else ["--scheduler", self.address]
-        command = [sys.executable, "-m", "capcore.cli", "sweep", target, "--grid", path, "-o", self.folder / "results"]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "chapters",
+            "sweep",
+            target,
+            "--grid",
+            path,
+            "-o",
+            self.folder / "results",
+        ]
         process = subprocess.Popen(
             [*command, "--quiet", *place, *options],
             env=self.environment,

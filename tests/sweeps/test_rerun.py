@@ -1,10 +1,10 @@
-"""``capcore rerun``: what is refused before a kernel starts, and what it writes and prints."""
+"""``python -m chapters rerun``: what is refused before a kernel starts, and what it writes and prints."""
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from capcore.cli import main
+from chapters.__main__ import main
 from chapters.sweeps import rerun
 from chapters.sweeps.choosing import checked, from_text
 from chapters.sweeps.declared import NotebookError, parameters_of

@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 import capcore as cc
-from capcore.cli import main
 from capcore.sweeps import canonical
+from chapters.__main__ import main
 from chapters.hierarchical import random_starts
 from chapters.sweeps import engine
 from chapters.sweeps.command import for_parquet
@@ -116,8 +116,9 @@ def test_nothing_goes_on_where_the_supervisor_is_killed(tmp_path):
     grid.write_text("product: {what: [endless]}")
     command = [
         sys.executable,
+        "-P",
         "-m",
-        "capcore.cli",
+        "chapters",
         "sweep",
         f"{TOYS}:troubled",
         "--grid",

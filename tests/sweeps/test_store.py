@@ -71,10 +71,10 @@ from chapters.sweeps.store import Store
 with Store({str(store.folder)!r}).alone():
     print("in", flush=True); sys.stdin.read()
 """
-    first = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    first = subprocess.Popen([sys.executable, "-P", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert first.stdout.readline() == b"in\n"
     second = subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-P", "-c", program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert b"another sweep writes here" in second.stderr.readline()
     draft = store.folder / "runs" / "ab" / ".draft-x"
