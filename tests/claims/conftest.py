@@ -12,12 +12,19 @@ REGISTRY = """\
 # a comment that must stay
 settings:
   - "One shared setting."
+forms:
+- name: law
+  criterion: "Up to round-off."
+- name: trend
+  criterion: "The sign, in all five cases."
+  tests: [{at_least: 0.25}, equals]
 
 claims:
 # --- first
 - id: P1.01
   source: "paper 1, Property 1"
   kind: exact
+  form: law
   claim: "The gap is zero & nothing else."
   notebook: alpha
   checks:
@@ -41,6 +48,7 @@ claims:
 - id: P1.02
   source: "paper 1, Eq. 2"
   kind: statistical
+  form: trend
   claim: "The slope is positive."
   notebook: beta
   checks:
@@ -71,6 +79,7 @@ claims:
 - id: P2.01
   source: "paper 2, Eq. 1"
   kind: qualitative
+  form: trend
   claim: "Later."
   notebook: null
   checks: []
