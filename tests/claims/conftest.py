@@ -44,6 +44,8 @@ claims:
   sentence: "The gap is zero."
   first_edition: refuted
   changed: "The setting was ours."
+  history:
+  - "false → holds: no reason."
 
 - id: P1.02
   source: "paper 1, Eq. 2"
@@ -75,6 +77,7 @@ claims:
     varies: true
   verdict: holds with a correction
   sentence: "The slope is positive for the power law."
+  open: "its bound"
 
 - id: P2.01
   source: "paper 2, Eq. 1"

@@ -122,3 +122,12 @@ def test_each_claim_says_in_a_sentence_what_was_found_and_why_the_verdict_change
     if row.first_edition is not None:
         assert row.first_edition in PLAIN
         assert (PLAIN[row.first_edition] == row.verdict) or (row.changed and len(row.changed) > 20)
+
+
+def test_the_last_change_in_a_history_leads_to_the_verdict():
+    rows = load(Path(__file__).resolve().parents[2] / "book" / "claims.yml")
+    for row in rows:
+        changes = [line.split(":")[0].split(" → ") for line in row.history if " → " in line.split(":")[0]]
+        for change in changes:
+            assert change[-1].split(",")[0] == row.verdict, row.id
+        assert all(line.endswith(".") for line in row.history), row.id
