@@ -125,13 +125,16 @@ def _label(row: nodes.row, heads: list[str]) -> None:
 def _folded(finding: Finding) -> list[nodes.Node]:
     """Statement, checks and the first edition's verdict, folded away where the format can fold."""
     claim = finding.claim
-    body: list[nodes.Node] = [_line(f"Claim ({claim.kind}): {claim.claim}")]
+    body: list[nodes.Node] = [_line(f"Claim ({claim.kind}; form: {claim.form}): {claim.claim}")]
     if claim.checks:
         items = [nodes.list_item("", _check_line(check, finding)) for check in claim.checks]
         body.append(nodes.bullet_list("", *items, classes=["claims-numbers"]))
+    if claim.open:
+        body.append(_line(f"The source leaves open: {claim.open}."))
     if claim.first_edition:
         why = claim.changed or "a new word for the same judgement"
         body.append(_line(f"First edition: {claim.first_edition}; {why}"))
+    body += [_line(f"Third edition: {change}") for change in claim.history]
     opening = nodes.raw("", "<details><summary>claim, numbers and criteria</summary>", format="html")
     return [opening, *body, nodes.raw("", "</details>", format="html")]
 

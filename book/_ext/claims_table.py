@@ -1,8 +1,8 @@
 """Sphinx directives that show the registry of claims with the numbers found in this very build.
 
 ``{claims-table}`` lists the claims, or with an argument those whose id starts with it; ``{claims-summary}`` counts
-the verdicts, and ``{claims-settings}`` lists the registry's common settings; the role ``{claim}`P1.02` `` links to a
-row from any page.
+the verdicts, ``{claims-settings}`` and ``{claims-forms}`` list the registry's common settings and criteria; the role
+``{claim}`P1.02` `` links to a row from any page.
 Numbers come from the notebooks as MyST-NB executed them, read once all pages are read, so that the order of pages does
 not matter. A verdict that differs from the committed one is a warning.
 """
@@ -84,6 +84,18 @@ class ClaimsSettingsDirective(ClaimsDirective):
         return [nodes.bullet_list("", *items)]
 
 
+class ClaimsFormsDirective(ClaimsDirective):
+    """``{claims-forms}``."""
+
+    def run(self) -> list[nodes.Node]:
+        """The list."""
+        forms = self.note_page().forms.values()
+        lines = [nodes.paragraph("", f": {form.criterion}") for form in forms]
+        for form, line in zip(forms, lines, strict=True):
+            line.insert(0, nodes.strong(text=form.name))
+        return [nodes.bullet_list("", *(nodes.list_item("", line) for line in lines))]
+
+
 class ClaimRole(SphinxRole):
     """``{claim}`P1.02` ``."""
 
@@ -159,6 +171,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("claims-table", ClaimsTableDirective)
     app.add_directive("claims-summary", ClaimsSummaryDirective)
     app.add_directive("claims-settings", ClaimsSettingsDirective)
+    app.add_directive("claims-forms", ClaimsFormsDirective)
     app.add_role("claim", ClaimRole())
     app.add_css_file("claims.css")
     app.add_js_file("claims.js", loading_method="defer")

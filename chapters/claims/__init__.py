@@ -8,7 +8,7 @@ from executed notebooks and applies the verdict rule.
 from chapters.claims.collection import Collection, Finding, collect, problems
 from chapters.claims.criteria import Criterion
 from chapters.claims.evidence import Evidence, record
-from chapters.claims.registry import Check, Claim, ClaimsError, Registry, find_registry, load
+from chapters.claims.registry import Check, Claim, ClaimsError, Form, Registry, find_registry, load
 from chapters.claims.verdicts import MARKS, VERDICTS, Verdict, judge
 from chapters.claims.writeback import write_verdicts
 
@@ -22,6 +22,7 @@ __all__ = [
     "Criterion",
     "Evidence",
     "Finding",
+    "Form",
     "Registry",
     "Verdict",
     "collect",

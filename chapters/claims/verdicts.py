@@ -56,7 +56,7 @@ def judge(claim: Claim, values: Mapping[str, Value]) -> Verdict:
     4. there are checks of role ``claim``, all hold, and no counterexample holds: ``holds``;
     5. there are corrections and all hold: ``holds with a correction``;
     6. a counterexample holds: ``false``;
-    7. otherwise: ``not found``.
+    7. otherwise ``not found``, or ``undecided`` where the source leaves open what a threshold needs.
 
     Checks of role ``question`` are our own, stronger or wider than what the source says, and decide nothing.
     """
@@ -75,4 +75,6 @@ def judge(claim: Claim, values: Mapping[str, Value]) -> Verdict:
         return Verdict(HOLDS, outcomes)
     if by_role["correction"] and all(by_role["correction"]):
         return Verdict(CORRECTED, outcomes)
-    return Verdict(FALSE if contradicted else NOT_FOUND, outcomes)
+    if contradicted:
+        return Verdict(FALSE, outcomes)
+    return Verdict(UNDECIDED if claim.open else NOT_FOUND, outcomes)

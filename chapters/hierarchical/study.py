@@ -8,6 +8,7 @@ matrix of older by recent digits, and c_l channels give it rank at most c_l.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -181,14 +182,38 @@ def first_within(losses: object, benchmark: float, factor: float = FACTOR) -> in
     return int(reached[0]) if reached.size else None
 
 
-def transition(width: object, losses: object, benchmark: float, factor: float = FACTOR) -> int:
-    """Channels of that model, rounded; twice those of the widest where no model gets there.
+def doublings_beyond(full: int, width: object, losses: object, benchmark: float, factor: float = FACTOR) -> float:
+    """Doublings of the channels from ``full`` to that model; 0 where no model gets there.
 
-    >>> transition([1, 8, 64], [1e-3, 1e-8, 1e-12], 2e-13), transition([1, 8], [1e-3, 1e-8], 2e-13)
-    (64, 16)
+    >>> doublings_beyond(8, [1, 8, 64], [1e-3, 1e-8, 1e-12], 2e-13), doublings_beyond(8, [1, 16], [1e-3, 1e-8], 2e-13)
+    (3.0, 0.0)
     """
-    widths, first = np.asarray(width), first_within(losses, benchmark, factor)
-    return round(float(2 * widths.max() if first is None else widths[first]))
+    first = first_within(losses, benchmark, factor)
+    return 0.0 if first is None else float(np.log2(np.asarray(width)[first] / full))
+
+
+def multiply_adds(arch: Hierarchical, process: Process, seed: int = 0, **options: Any) -> int:
+    """Multiply–adds of a fit from a random start: evaluations × three passes × the uses of all weights in a pass.
+
+    An evaluation of loss and gradient takes one pass for the value and two for the gradient; in a pass each weight is
+    used once for every path below it. ``options`` as in ``capcore.fit``.
+
+    >>> from capcore.processes import PowerLaw
+    >>> multiply_adds(Hierarchical(1, 2), PowerLaw(), method="l-bfgs-b", max_iterations=0) % (3 * (2 * 1 + 2 * 2))
+    0
+    """
+    counted, evaluations = copy(arch), 0
+
+    def linearise(params: object) -> Any:
+        nonlocal evaluations
+        evaluations += 1
+        return arch.linearise(params)
+
+    counted.linearise = linearise  # type: ignore[method-assign]
+    fit(counted, process, rng=seed, start="random", **options)
+    below = disjoint_dilations(arch.kernel_sizes).tolist()
+    uses = sum(i * k * o * paths for (i, k, o), paths in zip(arch.kernel_shapes, below, strict=True))
+    return 3 * evaluations * uses
 
 
 def exact_capacities(models: Mapping[str, Hierarchical]) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.integrate import quad
+from scipy.special import k0
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
@@ -51,6 +53,8 @@ def square_share(limit: float = 3.0, target: float = 1.0) -> float:
 
 def recurrent_discriminant(target: object, weight: object) -> np.ndarray:
     """Sign-deciding discriminant of two poles on three lags when one of them has a given weight w.
+
+    The weight of a pole is the product of its channel's input and output weight.
 
     A_τ = v r^τ + w s^τ with A₀, A₁, A₂ given leaves a quadratic equation for s; a quarter of its discriminant is
     w (A₀ − w)(A₀A₂ − A₁²). Where it is negative no real v, r, s give the target.
@@ -90,15 +94,31 @@ def diagonal_discriminant(target: object, frozen: object) -> np.ndarray:
 
 
 def unsolvable_shares(process: Process, n_values: int, seed: int = 0) -> dict[str, float]:
-    """Share of standard normal frozen values for which no real choice of the other weights gives the target.
+    """Share of standard normal frozen weights for which no real choice of the others gives the target.
 
-    Entries ``recurrent`` (see :func:`recurrent_discriminant`) and ``hierarchical`` (:func:`diagonal_discriminant`).
+    Entries ``recurrent``: input and output weight of one channel, :func:`unsolvable_pairs`; and ``hierarchical``:
+    four weights, ``n_values`` draws (:func:`diagonal_discriminant`).
     """
     rng = np.random.default_rng(seed)
     count = positive_integer(n_values, "n_values")
-    recurrent = recurrent_discriminant(process.predictor(3)[0], rng.standard_normal(count))
     hierarchical = diagonal_discriminant(process.predictor(4)[0], rng.standard_normal((count, 4)))
-    return {"recurrent": float(np.mean(recurrent < 0)), "hierarchical": float(np.mean(hierarchical < 0))}
+    return {"recurrent": unsolvable_pairs(process), "hierarchical": float(np.mean(hierarchical < 0))}
+
+
+def unsolvable_pairs(process: Process) -> float:
+    """Probability that two standard normal weights, frozen as a channel's input and output weight, have no solution.
+
+    Their product w has the density K₀(|w|)/π. Where A₀A₂ > A₁² the discriminant is negative for w outside of 0 … A₀,
+    where A₀A₂ < A₁² inside (:func:`recurrent_discriminant`).
+
+    >>> from capcore.processes import PowerLaw
+    >>> round(unsolvable_pairs(PowerLaw()), 3)
+    0.682
+    """
+    target = process.predictor(3)[0]
+    sign = np.sign(recurrent_discriminant(target, target[0] / 2))
+    beyond = quad(k0, abs(target[0]), np.inf)[0] / np.pi
+    return float({1: 0.5 + beyond, -1: 0.5 - beyond, 0: 0.0}[int(sign)])
 
 
 def recurrent_losses(process: Process, weights: np.ndarray, n_starts: int = 5, seed: int = 0) -> np.ndarray:

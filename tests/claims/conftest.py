@@ -12,12 +12,19 @@ REGISTRY = """\
 # a comment that must stay
 settings:
   - "One shared setting."
+forms:
+- name: law
+  criterion: "Up to round-off."
+- name: trend
+  criterion: "The sign, in all five cases."
+  tests: [{at_least: 0.25}, equals]
 
 claims:
 # --- first
 - id: P1.01
   source: "paper 1, Property 1"
   kind: exact
+  form: law
   claim: "The gap is zero & nothing else."
   notebook: alpha
   checks:
@@ -37,10 +44,13 @@ claims:
   sentence: "The gap is zero."
   first_edition: refuted
   changed: "The setting was ours."
+  history:
+  - "false → holds: no reason."
 
 - id: P1.02
   source: "paper 1, Eq. 2"
   kind: statistical
+  form: trend
   claim: "The slope is positive."
   notebook: beta
   checks:
@@ -67,10 +77,12 @@ claims:
     varies: true
   verdict: holds with a correction
   sentence: "The slope is positive for the power law."
+  open: "its bound"
 
 - id: P2.01
   source: "paper 2, Eq. 1"
   kind: qualitative
+  form: trend
   claim: "Later."
   notebook: null
   checks: []

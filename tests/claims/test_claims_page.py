@@ -38,6 +38,9 @@ CLAIMS = """\
 ```{claims-settings}
 ```
 
+```{claims-forms}
+```
+
 ```{claims-table}
 ```
 """
@@ -99,7 +102,11 @@ def test_the_page_shows_this_builds_numbers_and_guards_the_verdicts(book):
     assert len(alpha.select(".cell_output .output")) == 2, "the glued values show nothing of their own"
     second = claims.find(id="p1-02").get_text()
     assert "[correction: power law]" in second and "The slope is positive for the power law." in second
+    assert "The source leaves open: its bound." in second
     assert "First edition: refuted; The setting was ours." in row.details.get_text()
+    assert "Claim (exact; form: law)" in row.details.get_text()
+    assert "Third edition: false → holds: no reason." in row.details.get_text()
+    assert "trend: The sign, in all five cases." in [item.get_text(strip=True) for item in claims.select("li")]
     assert "⊥" in [tag.get_text() for tag in row.find_all("sup")]
     heads = [cell.get_text(strip=True) for cell in claims.select(".claims-summary th")]
     total = claims.select(".claims-summary tr")[-1].find_all("td")

@@ -14,7 +14,7 @@ def spelled(prefix, last, without=(), extra=()):
     return [f"{prefix}.{n:02}" for n in range(1, last + 1) if n not in without] + [f"{prefix}.{x}" for x in extra]
 
 
-ADDED = {"P1.51", "P1.52", "P3.11"}  # statements of the papers that the list of the sources' claims leaves out
+ADDED = {"P1.51", "P1.52", "P1.53", "P3.11"}  # statements of the papers that the list of the sources' claims leaves out
 IDS = {
     *ADDED,
     *spelled("P1", 50),
@@ -32,7 +32,7 @@ def registry():
 
 def test_ids_are_complete(registry):
     assert {claim.id for claim in registry} == IDS
-    assert len(registry) == len(IDS) == 97
+    assert len(registry) == len(IDS) == 98
 
 
 @pytest.mark.skipif(not SOURCES.is_file(), reason="needs ../shared/CLAIMS.md, which is absent")
@@ -41,6 +41,16 @@ def test_ids_and_kinds_are_those_of_the_list(registry):
     rows = re.findall(r"^\| ([PSN]\d\.\d+[a-d]?) \|[^|]*\| ([ESQ]) \|", SOURCES.read_text(encoding="utf-8"), re.M)
     listed = {claim.id: claim.kind for claim in registry if claim.id not in ADDED}
     assert listed == {name: kinds[kind] for name, kind in rows}
+
+
+def test_the_forms_that_the_sentences_have_are_all_used(registry):
+    used = {claim.form for claim in registry} | {check.form for claim in registry for check in claim.checks}
+    assert set(registry.forms) == used - {None}
+
+
+def test_where_the_source_leaves_the_threshold_open_none_of_ours_decides(registry):
+    assert all(claim.verdict != "not found" for claim in registry if claim.open)
+    assert all(claim.open or claim.declared for claim in registry if claim.verdict == "undecided")
 
 
 def test_every_row_reads_as_a_sentence_and_names_its_place(registry):
@@ -105,6 +115,14 @@ def test_unknown_names_get_close_matches(registry_file):
         ("checks: []\n  verdict: not attempted yet", "checks: []\n  verdict: not found", "'not found' without checks"),
         ("verdict: not attempted yet", "verdict: not attempted yet\n  declared: holds", "expected one of undecided"),
         ("  sentence: \"The gap is zero.\"\n", "", "P1.01: has a verdict, expected the key sentence"),
+        ("  form: law\n", "  form: lore\n", "claim P1.01, form: found 'lore', expected one of law, trend"),
+        ("test: {equals: 5}", "test: {at_least: 4}",
+         "check all_cases: found the test '≥ 4', expected that of the form 'trend': ≥ 0.25 or any equals"),
+        ("- name: trend", "- name: law", "form law: found a second criterion, expected one for each form"),
+        ("tests: [{at_least: 0.25}, equals]", "tests: [{about: 1}]", "form trend, test: found 'about'"),
+        ("forms:\n", "norms:\n", "forms: found None, expected a list"),
+        ("    why: \"Exact.\"\n", "    why: \"Exact.\"\n    form: lore\n", "check count, form: found 'lore'"),
+        ("  first_edition: refuted", "  open: \"the process\"\n  declared: undecided", "found declared and open"),
         ("claims:\n", "rows:\n", "expected a list under the key 'claims'"),
         ("claims:\n", "claims: [\n", "is not valid YAML"),
     ],

@@ -1,5 +1,6 @@
 """The rule, as a table: what the checks of each role found, and the verdict that follows."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,15 @@ from chapters.claims import Check, Claim, Criterion, judge, load
 YES, NO = True, False
 
 
-def claim(claims=(), corrections=(), counterexamples=(), questions=(), committed="not attempted yet", declared=None):
+def claim(
+    claims=(),
+    corrections=(),
+    counterexamples=(),
+    questions=(),
+    committed="not attempted yet",
+    declared=None,
+    left_open=None,
+):
     roles = {"claim": claims, "correction": corrections, "counterexample": counterexamples, "question": questions}
     test = Criterion("is_true", True)
     checks, values = [], {}
@@ -20,7 +29,8 @@ def claim(claims=(), corrections=(), counterexamples=(), questions=(), committed
             checks.append(Check(name, role, "quantity", "statement", test, "why", correction))
             if value is not None:
                 values[name] = value
-    row = Claim("P1.01", "paper 1", "exact", "Text.", "alpha", tuple(checks), committed, "Sentence.", declared)
+    row = Claim("P1.01", "paper 1", "exact", "law", "Text.", "alpha", tuple(checks), committed, "Sentence.", declared)
+    row = replace(row, open=left_open)
     return row, values
 
 
@@ -46,6 +56,21 @@ def claim(claims=(), corrections=(), counterexamples=(), questions=(), committed
 )
 def test_rule(claims, corrections, counterexamples, expected):
     assert judge(*claim(claims, corrections, counterexamples)).name == expected
+
+
+@pytest.mark.parametrize(
+    ("claims", "corrections", "counterexamples", "expected"),
+    [
+        ([YES], [], [], "holds"),
+        ([NO], [], [], "undecided"),
+        ([NO], [NO], [], "undecided"),
+        ([NO], [YES], [], "holds with a correction"),
+        ([NO], [], [YES], "false"),
+        ([NO, None], [], [], "no evidence"),
+    ],
+)
+def test_what_the_source_leaves_open_no_threshold_of_ours_finds_missing(claims, corrections, counterexamples, expected):
+    assert judge(*claim(claims, corrections, counterexamples, left_open="the process")).name == expected
 
 
 @pytest.mark.parametrize("answer", [YES, NO])
@@ -97,3 +122,12 @@ def test_each_claim_says_in_a_sentence_what_was_found_and_why_the_verdict_change
     if row.first_edition is not None:
         assert row.first_edition in PLAIN
         assert (PLAIN[row.first_edition] == row.verdict) or (row.changed and len(row.changed) > 20)
+
+
+def test_the_last_change_in_a_history_leads_to_the_verdict():
+    rows = load(Path(__file__).resolve().parents[2] / "book" / "claims.yml")
+    for row in rows:
+        changes = [line.split(":")[0].split(" → ") for line in row.history if " → " in line.split(":")[0]]
+        for change in changes:
+            assert change[-1].split(",")[0] == row.verdict, row.id
+        assert all(line.endswith(".") for line in row.history), row.id

@@ -7,7 +7,8 @@ BREAKS: dict[str, set[str]] = {
     },
     "capcore.gauss_newton:minimise_gauss_newton": {
         *("dilated_blocks", "eigenvalue_counts", "five_families", "layer_redundancy", "lbfgs_sweep"),
-        *("multidimensional", "optimum_responses", "random_starts", "stopped_stacks", "where_capacity_goes"),
+        *("multidimensional", "optimum_responses", "random_starts", "similar_components", "stopped_stacks"),
+        "where_capacity_goes",
     },
     "capcore.finite_field:rank_modulo_prime": {"layer_redundancy", "stopped_stacks", "where_capacity_goes"},
     "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions", "plane_networks"},

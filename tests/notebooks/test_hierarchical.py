@@ -8,7 +8,7 @@ from tests.notebooks.conftest import NOTEBOOKS
 from tests.notebooks.conftest import said as text
 
 QUICK = {"channels": [1, 2], "large": 16, "max_iterations": 30}
-IDS = (*(f"P1.{number}" for number in range(12, 22)), "P1.38")
+IDS = (*(f"P1.{number}" for number in range(12, 22)), "P1.38", "P1.53")
 ALWAYS = (  # algebra, whatever the process and the models
     "P1.12.coefficient_gap",
     "P1.12.printed_index",

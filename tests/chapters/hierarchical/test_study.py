@@ -14,13 +14,14 @@ from chapters.hierarchical.study import (
     cut_shares,
     digits,
     disjoint_dilations,
+    doublings_beyond,
     exact_capacities,
     first_within,
     impulse_response,
+    multiply_adds,
     printed_indices,
     products,
     sweep,
-    transition,
 )
 
 KERNELS = [(2,) * 6, (3, 2, 4), (5,), (1, 3, 2)]
@@ -114,11 +115,21 @@ def test_singular_optima_are_allocated_without_a_warning(recwarn):
 
 
 def test_transitions(optima):
-    assert transition(optima.width, optima.loss, optima.loss[1], factor=1.0) == 2
-    assert transition(optima.width, optima.loss, optima.loss[1] / 5) == 2
-    assert transition(optima.width, optima.loss, -1.0) == 8
+    assert doublings_beyond(1, optima.width, optima.loss, optima.loss[1], factor=1.0) == 1
+    assert doublings_beyond(1, optima.width, optima.loss, optima.loss[1] / 5) == 1
+    assert doublings_beyond(1, optima.width, optima.loss, -1.0) == 0, "no transition is none beyond"
     assert first_within([3.0, 2.0], 0.1) is None
     assert first_within([3.0, 2.0, 1.0], 0.2) == 1
+
+
+def test_work_is_counted_by_evaluations(monkeypatch):
+    """Each evaluation of three layers of two taps and two channels: 4 · 1 + 8 · 2 + 4 · 4 uses, in three passes."""
+    arch, calls = Hierarchical(2, 3), []
+    original = Hierarchical.linearise
+    monkeypatch.setattr(Hierarchical, "linearise", lambda self, params: calls.append(1) or original(self, params))
+    found = multiply_adds(arch, PowerLaw(), method="l-bfgs-b", max_iterations=5)
+    assert found == 3 * 36 * len(calls)
+    assert 5 <= len(calls) <= 20
 
 
 def test_curves_and_both_routes_to_the_capacity(optima):

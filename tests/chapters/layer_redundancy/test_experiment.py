@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore import Frozen, Hierarchical, PowerLaw, Problem, Recurrent, fit
+from capcore import DampedCosine, Frozen, Hierarchical, PowerLaw, Problem, Recurrent, fit
 from chapters.layer_redundancy import experiment, study
 from chapters.layer_redundancy.experiment import SETTINGS, run
 from chapters.layer_redundancy.redundancy import is_redundant
@@ -40,6 +40,14 @@ def test_the_recurrent_weights_are_redundant_and_refits_agree_with_the_sign():
     negative = experiment.recurrent_discriminant(process.predictor(3)[0], weights) < 0
     assert negative.tolist() == [True, False, False, True]
     assert (losses > 1e-4).tolist() == negative.tolist() and losses[~negative].max() < 1e-20
+
+
+def test_two_frozen_weights_of_a_channel_are_drawn_and_not_their_product(rng):
+    """The exact share against 100,000 pairs; the product itself drawn from the normal law would give 0.78."""
+    for process in PowerLaw(), DampedCosine():
+        pairs = rng.standard_normal((100_000, 2)).prod(axis=1)
+        sampled = np.mean(experiment.recurrent_discriminant(process.predictor(3)[0], pairs) < 0)
+        assert experiment.unsolvable_shares(process, 1)["recurrent"] == pytest.approx(sampled, abs=0.0065), "four se"
 
 
 def test_one_exponential_is_a_double_root_and_not_a_matter_of_rounding():

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 import capcore as cc
 from capcore.optimum import Problem
+from chapters.multidimensional import similar
 from chapters.multidimensional.experiment import RANGES, SETTINGS, profile, rerun, run, spread_components, summarise
 from chapters.stored import stored
 
@@ -105,3 +106,12 @@ def test_the_stored_optima_are_optima_but_for_those_the_chapter_names():
     assert stalled == [("DampedCosine", "4", "4"), ("DampedCosine", "16", "4")]
     for d, cases in content["values"]["random_starts"].items():
         assert all(case["gap"] < 1e-3 for case in cases.values()), d
+
+
+def test_similar_components_are_similar_and_their_fits_arrived():
+    """Similar is what differs by a twentieth at most at every lag, as almost equal does in the registry."""
+    least, most = similar.SETTINGS["ranges"]["PowerLaw"][1:]
+    components = spread_components("PowerLaw", 16, least, most)
+    assert np.ptp([each.autocovariance(64) for each in components], axis=0).max() <= 0.05
+    for cases in stored("similar_components")["values"]["optima"]["PowerLaw"].values():
+        assert all(case["converged"] for case in cases.values())
