@@ -17,7 +17,7 @@ Importing a declaration is cheap; validators import what they need when they are
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
@@ -205,24 +205,30 @@ def note_changes(declaration: type[BaseModel], values: Mapping[str, Any]) -> Non
     CHANGED[:] = [name for name, value in values.items() if value != defaults[name]]
 
 
-def nearest(name: object, known: Iterable[str]) -> str | None:
+def nearest(name: str, known: Iterable[str]) -> str | None:
     """The one of the ``known`` that is spelt most alike, if any is."""
-    return next(iter(get_close_matches(str(name), list(known), n=1, cutoff=0.5)), None)
+    return next(iter(get_close_matches(name, list(known), n=1, cutoff=0.5)), None)
 
 
 def _refusal(parameter: Parameter, error: Any, given: Mapping[str, Any]) -> str:
     """One line for an error that pydantic found in one parameter, at the place where it found it."""
     place, schema, value = parameter.name, parameter.schema, given[parameter.name]
     for step in error["loc"][1:] if "[key]" not in error["loc"] else ():
-        inner = schema.get("items" if isinstance(value, list | tuple) else "additionalProperties")
+        inner = schema.get("items" if isinstance(value, list) else "additionalProperties")
         if not inner:  # the rest names members of a union
             break
-        place, schema, value = f"{place}[{step}]", inner, value[step]
+        place, schema = f"{place}[{step}]", inner
+        value = value[step] if isinstance(value, list) or step in value else value[str(step)]
     own = str(error["ctx"]["error"]) if error["type"] == "value_error" else f"expected {_expected(schema)}"
-    such = f", such as {parameter.example!r}" if "array" in (kind := schema.get("type", "")) or kind == "object" else ""
-    close = nearest(value, schema.get("enum", ()))
+    how = _how_to_give(parameter, given[parameter.name])
+    such = (
+        f", such as {parameter.example!r}"
+        if schema is parameter.schema and not how and schema.get("type") in ("array", "object")
+        else ""
+    )
+    close = nearest(value, schema.get("enum", ())) if isinstance(value, str) else None
     hint = f" Did you mean {close!r}?" if close else ""
-    return f"{place}: found {_shown(value)}, {own}{such}.{hint}{_how_to_give(parameter, given[parameter.name])}"
+    return f"{place}: found {_shown(value)}, {own}{such}.{hint}{how}"
 
 
 def _shown(value: Any) -> str:
@@ -239,18 +245,14 @@ def _how_to_give(parameter: Parameter, value: Any) -> str:
     kind = {"array": list, "object": dict}.get(parameter.schema.get("type", ""))
     if kind is None or isinstance(value, kind):
         return ""
-    text, name = json.dumps(parameter.example).replace('"', ""), parameter.name
+    text, name = json.dumps(parameter.example, default=str).replace('"', ""), parameter.name
     return f" Papermill takes it as -y '{name}: {text}', rerun as -p {name} '{text}'."
-
-
-def _members(schema: Mapping[str, Any]) -> Iterator[str]:
-    yield from (_expected(each) for each in schema["anyOf"])
 
 
 def _expected(schema: Mapping[str, Any]) -> str:
     """What a value has to be."""
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_members(schema)))
+        return " or ".join(dict.fromkeys(map(_expected, schema["anyOf"])))
     if "enum" in schema:
         return f"one of {', '.join(_choices(schema))}"
     kind, range_ = schema.get("type"), _numbers(schema)
@@ -259,9 +261,10 @@ def _expected(schema: Mapping[str, Any]) -> str:
         number = "a whole number" if kind == "integer" else "a number" if range_ else "a finite number"
         return f"{number} {joint}{range_}" if range_ else number
     if kind == "array":
-        least, most = schema.get("minItems"), schema.get("maxItems")
-        number = "" if least is None else f" of {least if least == most else f'at least {least}'}"
-        return f"a list{number}" + (f", each {_expected(schema['items'])}" if schema.get("items") else "")
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        number = f" of {least}" if least == most else f" of at least {least}" if least > 1 else ""
+        each = f", each entry {_expected(schema['items'])}" if schema.get("items") else ""
+        return f"a {'non-empty ' * (least == 1)}list{number}{each}"
     words = {"string": "text", "boolean": "True or False", "object": "a mapping", "null": "None"}
     return words.get(kind or "", "another value")
 
