@@ -81,7 +81,10 @@ def by_types(source: str) -> type[BaseModel]:
 
 
 def declared(parameters: Iterator[tuple[str, Any, Any, str]]) -> type[BaseModel]:
-    """A declaration of parameters: names, types, defaults, meanings. Names of pydantic's own may be among them."""
+    """A declaration of parameters: names, types (see :data:`TYPES`), defaults, meanings.
+
+    Names of pydantic's own may be among them, such as ``schema``.
+    """
     fields: dict[str, Any] = {
         f"p{number}": (kind, Field(default_factory=lambda value=default: value, alias=name, description=meaning))
         for number, (name, kind, default, meaning) in enumerate(parameters)

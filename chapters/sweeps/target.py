@@ -18,7 +18,7 @@ from chapters.parameters import parameters_of
 from chapters.running import Experiment, RunError
 from chapters.sweeps import identity
 from chapters.sweeps.choosing import checked
-from chapters.sweeps.declared import NotebookError, code_cells, declared, read_notebook
+from chapters.sweeps.declared import TYPES, NotebookError, code_cells, declared, read_notebook
 from chapters.sweeps.job import Job
 from chapters.sweeps.places import notebook_path
 
@@ -98,7 +98,8 @@ def _function(entry: str) -> Target:
     elif set(known) != set(arguments):
         raise NotebookError(f"{entry}: found arguments without defaults, expected a default for each, or settings.")
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in known.items()}  # as in a grid
-    declaration = declared((key, type(value), value, "") for key, value in plain.items())
+    kinds = {key: type(value) if type(value).__name__ in (*TYPES, "NoneType") else Any for key, value in plain.items()}
+    declaration = declared((key, kinds[key], value, "") for key, value in plain.items())
     return Target(entry, declaration, identity.code_of_function(entry), preload=(module,))
 
 

@@ -246,6 +246,23 @@ def test_every_whole_number_is_a_size_or_none():
     assert found == NO_SIZE, "a new parameter: say with its type what it counts, or add it here"
 
 
+def test_whole_numbers_have_a_least_value():
+    found = {
+        (each.name, part.get("minimum"))
+        for _, each in ALL
+        for part in (each.schema, each.schema.get("items", {}), *each.schema.get("items", {}).get("anyOf", ()))
+        if part.get("type") == "integer"
+    }
+    assert {name for name, least in found if least is None} == set()
+    assert {name for name, least in found if least == 0} == {"seed"}
+
+
+def test_images_are_as_many_as_there_are():
+    from chapters.your_trained_network.study import digits
+
+    assert {each.schema["maximum"] for _, each in ALL if each.name == "n_images"} == {len(digits().x)}
+
+
 @pytest.mark.parametrize("chapter", DECLARED)
 def test_a_small_machine_takes_the_parameters_as_they_stand(chapter, monkeypatch):
     monkeypatch.setenv("CAPCORE_MEMORY", "1e9")
