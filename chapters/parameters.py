@@ -1,47 +1,317 @@
-"""Whether a notebook runs with the book's parameters or with others, which its claim boxes must know."""
+"""Parameters of notebooks: ``chapters/<chapter>/parameters.py`` declares what they may be, once.
+
+A declaration is a pydantic model with a type, a default, a range and a meaning for each parameter, and validators for
+what concerns several::
+
+    class Parameters(Declaration):
+        width: Annotated[Width, Ge(2)] = Field(16, description="units of the hidden layer")
+        seed: Seed = Field(0, description="of its weights")
+
+The notebook's own refusals (``chapters.start``), those of ``rerun`` and ``sweep``, their help and the book's table come
+from it. The notebook's cell of parameters repeats it for a reader and for papermill, and a test holds that they agree.
+
+Types are strict: ``True`` is not 1, ``"4"`` and ``4.0`` are not 4. A whole number is taken where a number is asked for.
+Importing a declaration is cheap; validators import what they need when they are called.
+"""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
+
+from annotated_types import Ge, Gt, Le, MinLen
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from capcore.processes import FAMILIES, REGISTRY
+from chapters.sizes import Size, check_sizes
 
 CHANGED: list[str] = []
-"""Names of this run's parameters that differ from those that the notebook's own cell sets; filled by ``start``."""
+"""Names of this run's parameters that differ from the book's; filled by ``start``, read by claim boxes."""
+
+Whole = Annotated[int, Ge(1)]
+"""A whole number that sets no size, or none alone."""
+Count = Annotated[int, Ge(1), Size.COUNT]
+Width = Annotated[int, Ge(1), Size.WIDTH]
+Depth = Annotated[int, Ge(1), Size.DEPTH]
+Power = Annotated[int, Ge(1), Size.POWER]
+Square = Annotated[int, Ge(1), Size.SQUARE]
+Seed = Annotated[int, Ge(0)]
+Widths = Annotated[list[Width], MinLen(1), Size.WIDTH]
+Counts = Annotated[list[Count], MinLen(1), Size.COUNT]
+Path = Annotated[str, Field(json_schema_extra={"format": "path"})]
+"""A file's path. ``rerun`` and ``sweep`` take it from the folder that they are called in; empty for none."""
+ProcessParameters = Annotated[dict[str, float], Field(examples=[{"exponent": 0.5}])]
+Positive = Annotated[float, Gt(0)]
+Share = Annotated[float, Ge(0), Le(1)]
+ByLayer = Annotated[list[Width], Size.WIDTH]
+"""One number for each hidden layer; see :func:`check_layers`."""
+Models = Annotated[list[Width | list[Width]], MinLen(1), Size.WIDTH]
+"""A model each: its channels, or a list of those of each hidden layer; see :func:`check_layers`."""
+if TYPE_CHECKING:
+    Process: TypeAlias = str
+    Family: TypeAlias = str
+else:
+    Process = Literal[tuple(REGISTRY)]
+    Family = Literal[tuple(FAMILIES)]
+"""Of :func:`capcore.make_process`; or one of the five that the book's studies run over."""
 
 
-def defaults(cells: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
-    """Values in the first of ``cells`` (sources) that sets all ``names``; none where no cell does.
+def check_layers(name: str, models: Iterable[int | list[int]], n_layers: int) -> None:
+    """Raise ``ValueError`` for a list in ``models`` that is not one number for each hidden layer.
 
-    >>> defaults(["import os", "n: int = 2  # of what", "n = 3"], ["n"])
-    {'n': 2}
+    >>> check_layers("channel_list", [4, [2, 3]], n_layers=4)
+    Traceback (most recent call last):
+    ...
+    ValueError: channel_list: found [2, 3], expected one number for each of the 3 hidden layers.
     """
-    for source in cells:
-        try:
-            nodes = ast.parse(source).body
-        except SyntaxError:  # a magic command
-            continue
-        found = {
-            target.id: node.value
-            for node in nodes
-            if isinstance(node, ast.AnnAssign | ast.Assign)
-            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-            if isinstance(target, ast.Name)
+    for entry in models:
+        if isinstance(entry, list) and len(entry) != n_layers - 1:
+            raise ValueError(
+                f"{name}: found {entry}, expected one number for each of the {n_layers - 1} hidden layers."
+            )
+
+
+def _ascending(values: list[int]) -> list[int]:
+    if sorted(set(values)) != values:
+        raise ValueError("expected ascending numbers")
+    return values
+
+
+ASCENDING = AfterValidator(_ascending)
+
+
+class Declaration(BaseModel):
+    """What a chapter's declaration, called ``Parameters``, is made from."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
+
+    @model_validator(mode="after")
+    def _fit_into_memory(self) -> Self:
+        counted = {
+            name: size
+            for name, field in type(self).model_fields.items()
+            for size in field.metadata
+            if isinstance(size, Size)
         }
-        if names and set(names) <= set(found):
-            return dict(_literals(found, names))
-    return {}
+        check_sizes({name: getattr(self, name) for name in type(self).model_fields}, counted)
+        return self
 
 
-def _literals(found: Mapping[str, ast.expr | None], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Those that are written out; of a value such as ``1 / 3`` nothing can be said."""
-    for name in names:
-        with suppress(ValueError, TypeError):
-            yield name, ast.literal_eval(found[name])  # type: ignore[arg-type]
+class WithProcess(Declaration):
+    """A declaration that begins with a process."""
+
+    process: Process = Field("PowerLaw", description="family of the process")
+    process_parameters: ProcessParameters = Field({}, description="of that family; empty for its defaults")
+
+    @model_validator(mode="after")
+    def _make_a_process(self) -> Self:
+        from capcore.processes import make_process
+
+        make_process(self.process, **self.process_parameters)
+        return self
 
 
-def note_changes(namespace: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Fill :data:`CHANGED` from a notebook's namespace, whose ``In`` holds what its cells said."""
-    own = defaults(namespace.get("In", []), names)
-    CHANGED[:] = [name for name, value in own.items() if namespace.get(name) != value]
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter as its declaration describes it, with the part of the JSON schema that says what it may be."""
+
+    name: str
+    default: Any
+    schema: Mapping[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """Its type in words: ``list of int``."""
+        return _kind(self.schema)
+
+    @property
+    def range(self) -> str:
+        """Its range in words, or its choices; empty where there is none."""
+        return _range(self.schema)
+
+    @property
+    def meaning(self) -> str:
+        """What it is."""
+        return str(self.schema.get("description", ""))
+
+    @property
+    def comment(self) -> str:
+        """What the notebook's cell says beside it: the meaning, and a range unless it goes without saying."""
+        is_process = not set(REGISTRY).isdisjoint(self.schema.get("enum", ()))
+        if is_process or self.range in ("", "at least 0", "at least 1", "each at least 1") or len(self.range) > 90:
+            return self.meaning
+        return f"{self.meaning} ({self.range})"
+
+    @property
+    def is_path(self) -> bool:
+        """Whether its text is the path of a file."""
+        return self.schema.get("format") == "path"
+
+    @property
+    def example(self) -> Any:
+        """A value that it may have."""
+        return self.default or self.schema.get("examples", [self.default])[0]
+
+
+def parameters_of(declaration: type[BaseModel]) -> tuple[Parameter, ...]:
+    """All parameters of a declaration, in its order.
+
+    >>> class Parameters(Declaration):
+    ...     width: Annotated[Width, Ge(4)] = Field(16, description="units")
+    >>> (found,) = parameters_of(Parameters)
+    >>> found.kind, found.default, found.range, found.comment
+    ('int', 16, 'at least 4', 'units (at least 4)')
+    """
+    schemas = declaration.model_json_schema().get("properties", {})
+    fields = {field.alias or name: field for name, field in declaration.model_fields.items()}
+    return tuple(
+        Parameter(name, field.get_default(call_default_factory=True), schemas[name]) for name, field in fields.items()
+    )
+
+
+def validated(declaration: type[BaseModel], given: Mapping[str, Any], where: str = "this notebook") -> dict[str, Any]:
+    """All parameters, those that are not ``given`` at their defaults; each as its type has it.
+
+    Raises ``ValueError`` with one line for the first that cannot be used.
+
+    >>> class Parameters(Declaration):
+    ...     width: Width = Field(16, description="units")
+    >>> validated(Parameters, {"widht": 8})
+    Traceback (most recent call last):
+    ...
+    ValueError: widht: not a parameter of this notebook. Expected width. Did you mean 'width'?
+    """
+    known = {parameter.name: parameter for parameter in parameters_of(declaration)}
+    for name, value in given.items():
+        if name not in known:
+            close = nearest(name, known)
+            hint = f" Did you mean {close!r}?{_how_to_give(known[close], value)}" if close else ""
+            raise ValueError(f"{name}: not a parameter of {where}. Expected {', '.join(known) or 'none'}.{hint}")
+    try:
+        return declaration.model_validate(dict(given)).model_dump(by_alias=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+    if not first["loc"]:
+        raise first["ctx"]["error"] from None
+    raise ValueError(_refusal(known[str(first["loc"][0])], first, given))
+
+
+def note_changes(declaration: type[BaseModel], values: Mapping[str, Any]) -> None:
+    """Fill :data:`CHANGED` with the names of ``values`` that differ from the declaration's."""
+    defaults = {parameter.name: parameter.default for parameter in parameters_of(declaration)}
+    CHANGED[:] = [name for name, value in values.items() if value != defaults[name]]
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The one of the ``known`` that is spelt most alike, if any is."""
+    return next(iter(get_close_matches(name, list(known), n=1, cutoff=0.5)), None)
+
+
+def _refusal(parameter: Parameter, error: Any, given: Mapping[str, Any]) -> str:
+    """One line for an error that pydantic found in one parameter, at the place where it found it."""
+    place, schema, value = parameter.name, parameter.schema, given[parameter.name]
+    for step in error["loc"][1:] if "[key]" not in error["loc"] else ():
+        inner = schema.get("items" if isinstance(value, list) else "additionalProperties")
+        if not inner:  # the rest names members of a union
+            break
+        place, schema = f"{place}[{step}]", inner
+        value = value[step] if isinstance(value, list) or step in value else value[str(step)]
+    own = str(error["ctx"]["error"]) if error["type"] == "value_error" else f"expected {_expected(schema)}"
+    how = _how_to_give(parameter, given[parameter.name])
+    such = (
+        f", such as {parameter.example!r}"
+        if schema is parameter.schema and not how and schema.get("type") in ("array", "object")
+        else ""
+    )
+    close = nearest(value, schema.get("enum", ())) if isinstance(value, str) else None
+    hint = f" Did you mean {close!r}?" if close else ""
+    return f"{place}: found {_shown(value)}, {own}{such}.{hint}{how}"
+
+
+def _shown(value: Any) -> str:
+    """A value as Python writes it; of a long one its beginning."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write whole numbers of more than 4,300 digits
+        return "a number of too many digits"
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def _how_to_give(parameter: Parameter, value: Any) -> str:
+    """For a list or mapping that something else was given for: how a command line takes it."""
+    kind = {"array": list, "object": dict}.get(parameter.schema.get("type", ""))
+    if kind is None or isinstance(value, kind):
+        return ""
+    text, name = json.dumps(parameter.example, default=str).replace('"', ""), parameter.name
+    return f" Papermill takes it as -y '{name}: {text}', rerun as -p {name} '{text}'."
+
+
+def _expected(schema: Mapping[str, Any]) -> str:
+    """What a value has to be."""
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(map(_expected, schema["anyOf"])))
+    if "enum" in schema:
+        return f"one of {', '.join(_choices(schema))}"
+    kind, range_ = schema.get("type"), _numbers(schema)
+    if kind in ("integer", "number"):
+        joint = "of " if range_.startswith("at") else "" if range_[:1].isalpha() else "from "
+        number = "a whole number" if kind == "integer" else "a number" if range_ else "a finite number"
+        return f"{number} {joint}{range_}" if range_ else number
+    if kind == "array":
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        number = f" of {least}" if least == most else f" of at least {least}" if least > 1 else ""
+        each = f", each entry {_expected(schema['items'])}" if schema.get("items") else ""
+        return f"a {'non-empty ' * (least == 1)}list{number}{each}"
+    words = {"string": "text", "boolean": "True or False", "object": "a mapping", "null": "None"}
+    return words.get(kind or "", "another value")
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(map(_kind, schema["anyOf"])))
+    if schema.get("type") == "array" and schema.get("items"):
+        inner = _kind(schema["items"])
+        return f"list of ({inner})" if " or " in inner else f"list of {inner}"
+    words = {"integer": "int", "number": "float", "string": "str", "boolean": "bool", "array": "list", "object": "dict"}
+    return words.get(schema.get("type", ""), "None" if schema.get("type") == "null" else "any")
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    if "anyOf" in schema:
+        return next(filter(None, map(_range, schema["anyOf"])), "")
+    if "enum" in schema:
+        *others, last = _choices(schema)
+        return f"{', '.join(others)} or {last}" if others else last
+    if schema.get("type") == "array":
+        each = _range(schema.get("items", {}))
+        least, most = schema.get("minItems", 1), schema.get("maxItems")
+        many = "" if least < 2 else f"{least} of them" if least == most else f"at least {least} of them"
+        return ", ".join(filter(None, [many, f"each {each}" if each and not each.startswith("each") else each]))
+    return _numbers(schema)
+
+
+def _choices(schema: Mapping[str, Any]) -> list[str]:
+    """The choices, in quotation marks where commas are in them."""
+    texts = list(map(str, schema["enum"]))
+    return [f'"{text}"' for text in texts] if any("," in text for text in texts) else texts
+
+
+def _numbers(schema: Mapping[str, Any]) -> str:
+    """The range of a number."""
+    low, above = schema.get("minimum"), schema.get("exclusiveMinimum")
+    high, below = schema.get("maximum"), schema.get("exclusiveMaximum")
+    if low is not None and high is not None:
+        return f"{_written(low)} to {_written(high)}"
+    if above is not None and below is not None:
+        return f"between {_written(above)} and {_written(below)}"
+    lower = f"at least {_written(low)}" if low is not None else f"above {_written(above)}" if above is not None else ""
+    upper = f"at most {_written(high)}" if high is not None else f"below {_written(below)}" if below is not None else ""
+    range_ = " and ".join(filter(None, [lower, upper]))
+    return range_ + (f", a multiple of {schema['multipleOf']}" if "multipleOf" in schema else "")
+
+
+def _written(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:,g}"

@@ -1,7 +1,7 @@
 """What every notebook does first: check its parameters, cap the BLAS threads, apply the figure style.
 
-Papermill reports an unknown parameter only as a warning and enforces no types, so a notebook checks them itself,
-and shows a reader who mistypes one a single line instead of a traceback.
+Papermill reports an unknown parameter only as a warning and enforces no types, so a notebook checks them itself against
+its chapter's declaration, and shows a reader who mistypes one a single line instead of a traceback.
 
 Setting the text of figures takes half of a short run. With ``CAPCORE_FIGURES=off`` in the environment the figures of a
 notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for whoever wants the numbers alone; with
@@ -14,13 +14,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from types import ModuleType
 
 from threadpoolctl import threadpool_limits
 
-from chapters.parameters import note_changes
-from chapters.sizes import check_sizes
+from chapters.parameters import Declaration, note_changes, validated
 
 
 class ParameterError(ValueError):
@@ -30,15 +28,16 @@ class ParameterError(ValueError):
         return [f"ParameterError: {self}"]
 
 
-def start(namespace: dict, *parameters: str, threads: int | None = None) -> None:
-    """Begin a notebook: refuse unknown parameters, cap the BLAS threads, apply the figure style.
+def start(namespace: dict, declaration: type[Declaration] = Declaration, threads: int | None = None) -> None:
+    """Begin a notebook: refuse unusable parameters, cap the BLAS threads, apply the figure style.
 
     Parameters
     ----------
     namespace : dict
-        The notebook's ``globals()``, right after its parameters cell.
-    *parameters : str
-        The names that cell defines.
+        The notebook's ``globals()``, before it has set anything but its parameters, which become what their types say:
+        4 is 4.0 where a number is asked for.
+    declaration : subclass of Declaration
+        ``Parameters`` of ``chapters.<chapter>.parameters``; by default the notebook has none.
     threads : int, optional
         Most BLAS threads to use. By default the environment's ``CAPCORE_THREADS``, or one: the matrices of this
         book are small, so that a second thread gains little, and on a busy machine threads that wait for each other
@@ -47,32 +46,32 @@ def start(namespace: dict, *parameters: str, threads: int | None = None) -> None
     Raises
     ------
     ParameterError
-        For any other variable: it was injected, and would silently do nothing; and for sizes that could not fit into
-        memory (``sizes``), before anything is allocated.
+        For values that the declaration refuses, sizes that could not fit into memory among them, before anything is
+        allocated; and for any other variable: it was injected, and would silently do nothing.
 
     Examples
     --------
-    >>> start({"chanels": 4}, "channels")
+    >>> from chapters.idea.parameters import Parameters
+    >>> start({"chanels": 4}, Parameters)
     Traceback (most recent call last):
     ...
     chapters.start.ParameterError: chanels: not a parameter of this notebook. ... Did you mean 'channels'?
     """
-    for name, value in namespace.items():
-        if name.startswith("_") or name in ("In", "Out", "exit", "quit", "get_ipython", "open") or name in parameters:
-            continue
-        if isinstance(value, ModuleType | type) or callable(value):
-            continue
-        close = get_close_matches(name, parameters, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ParameterError(f"{name}: not a parameter of this notebook. Expected {', '.join(parameters)}.{hint}")
-    note_changes(namespace, parameters)
+    shell = ("In", "Out", "exit", "quit", "get_ipython", "open")
+    given = {
+        name: value
+        for name, value in namespace.items()
+        if not (name.startswith("_") or name in shell or isinstance(value, ModuleType | type) or callable(value))
+    }
     with checked_parameters():
-        check_sizes({name: namespace[name] for name in parameters if name in namespace})
+        values = validated(declaration, given)
+    note_changes(declaration, values)
+    namespace.update(values)
     with checked_parameters():
-        given = os.environ.get("CAPCORE_THREADS", "1")
-        if threads is None and not given.isdecimal():
-            raise ValueError(f"CAPCORE_THREADS: found {given!r} in the environment, expected a whole number.")
-    threadpool_limits(int(given) if threads is None else threads)
+        most = os.environ.get("CAPCORE_THREADS", "1")
+        if threads is None and not most.isdecimal():
+            raise ValueError(f"CAPCORE_THREADS: found {most!r} in the environment, expected a whole number.")
+    threadpool_limits(int(most) if threads is None else threads)
     from capcore.plotting import use_style
 
     use_style()

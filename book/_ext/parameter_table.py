@@ -1,6 +1,6 @@
 """Sphinx extension: in place of a notebook's parameters cell, a folded table of the parameters.
 
-The table is made from that cell by ``chapters.sweeps.declared``, which reruns read, too. Notebooks stay as
+The table is made from the chapter's declaration (``chapters.parameters``). Notebooks stay as
 they are: ``custom.css`` hides the cell, since its tags are part of what finds an execution in the cache.
 """
 
@@ -13,7 +13,8 @@ from typing import Any
 from execution_cache import is_notebook  # type: ignore[import-not-found]  # a neighbour in this folder
 from sphinx.application import Sphinx
 
-from chapters.sweeps.declared import Parameter, parameters_of
+from chapters.parameters import Parameter, parameters_of
+from chapters.sweeps.declared import by_types, declaration_of
 
 HEADS = ("parameter", "type", "default", "range", "meaning")
 
@@ -21,12 +22,12 @@ HEADS = ("parameter", "type", "default", "range", "meaning")
 def table(parameters: Iterable[Parameter], name: str) -> str:
     """The folded table, as MyST, and the command that uses it.
 
-    >>> from chapters.sweeps.declared import parameters_of
-    >>> print(table(parameters_of("width: int = 16  # units, at least 4"), "x").splitlines()[4])
-    | `width` | int | `16` | at least 4 | units, at least 4 |
+    >>> from chapters.spectra.parameters import Parameters
+    >>> print(table(parameters_of(Parameters), "x").splitlines()[4])
+    | `width` | int | `256` | at least 128 | units of both hidden layers |
     """
     rows = [
-        [f"`{each.name}`", " or ".join(each.kinds), f"`{each.default!r}`", _text(each.range), _text(each.meaning)]
+        [f"`{each.name}`", each.kind, f"`{each.default!r}`", _text(each.range), _text(each.meaning)]
         for each in parameters
     ]
     lines = [f"| {' | '.join(cells)} |" for cells in (HEADS, ["---"] * len(HEADS), *rows)]
@@ -47,9 +48,10 @@ def add_table(app: Sphinx, docname: str, source: list[str]) -> None:
     if not is_notebook(app.env, docname):
         return
     notebook = json.loads(source[0])
+    declaration = declaration_of("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
     for number, cell in enumerate(notebook["cells"]):
         if "parameters" in cell["metadata"].get("tags", []):
-            text = table(parameters_of("".join(cell["source"])), docname.rpartition("/")[2])
+            text = table(parameters_of(declaration or by_types("".join(cell["source"]))), docname.rpartition("/")[2])
             notebook["cells"].insert(
                 number + 1, {"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text}
             )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -71,21 +71,6 @@ class Run:
     def saturated(self) -> int:
         """Number of positions whose capacity is at least 0.99 d."""
         return int(np.count_nonzero(self.normalised >= SATURATED))
-
-
-def ascending_integers(values: object, name: str, least: int = 1) -> list[int]:
-    """``values`` as a list of at least so many whole numbers from 1 up, each larger than the one before.
-
-    >>> ascending_integers([1, 4], "dims")
-    [1, 4]
-    """
-    expected = f"a list of at least {least} ascending whole numbers such as [1, 4, 16]"
-    if not isinstance(values, list | tuple) or len(values) < least:
-        raise ValueError(f"{name}: found {values!r}, expected {expected}.")
-    found = [positive_integer(value, f"{name}[{i}]") for i, value in enumerate(values)]
-    if any(b <= a for a, b in pairwise(found)):
-        raise ValueError(f"{name}: found {values!r}, expected {expected}.")
-    return found
 
 
 class Runs:

@@ -18,7 +18,6 @@ from capcore.processes import PowerLaw
 from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
 from capcore.propagation import residual as residual_layer
 from capcore.propagation.fourier import Grid, scalar_power
-from capcore.propagation.matrix import nonnegative
 from capcore.validation import positive_integer
 from chapters.scaling_pdes.study import axis, neighbours, one_output, total_variation
 from chapters.shared.layers import LayerProfiles
@@ -130,18 +129,6 @@ def superposition_gap(rates: ConvolutionTransport, depth: int) -> float:
     source = one_output(axis(rates))
     once = cumulated(rates, depth, source)
     return float(np.abs(once - cumulated_one_by_one(rates, depth, source)).max() / once.max())
-
-
-def checked_strengths(strengths: object) -> list[float]:
-    """Strengths of the layers' capacity, at least one, none negative, not all zero; ``ValueError`` otherwise.
-
-    >>> checked_strengths([1, 0])
-    [1.0, 0.0]
-    """
-    found = nonnegative(strengths, "strengths", 1).tolist()
-    if not any(found):
-        raise ValueError(f"strengths: found {found}, expected a number above 0 among them.")
-    return found
 
 
 def layer_totals(n_layers: int = 6, seed: int = 0) -> dict[str, float]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 a grid:
-  product: {process: [PowerLaw, AR1], channels: [[1, 2], [1, 2, 4]]}
+  product: {process: [PowerLaw, AR1], channel_list: [[1, 2], [1, 2, 4]]}
   list: [{n_layers: 4}, {n_layers: 6}]
   random: {draws: 20, seed: 0, parameters: {seed: {integers: [0, 999]}}}
 

@@ -1,9 +1,8 @@
-"""What a notebook's parameters are, read from its parameters cell: the one place where they are described.
+"""What a notebook's parameters may be: what its chapter declares, or what its own cell of parameters says by types.
 
-A line there is ``channels: int = 4  # of the network, at least 10``: name, type, default, meaning. The words of the
-meaning give the range: "at least 10", "at most 3", "between -1 and 1", "0 to 1", "relu or tanh". A process is one of
-the registry's families; a seed is not negative; what counts something (``chapters.sizes``) is at least one.
-Papermill's reader drops lines with types such as ``"int or list"``, and knows no ranges.
+A chapter's notebook names its declaration: ``from chapters.idea.parameters import Parameters``
+(``chapters.parameters``). For a notebook that names none, the lines of its parameters cell say what there is:
+``width: int = 16  # units`` has a name, a type, a default and a meaning, and no range: comments are text.
 """
 
 from __future__ import annotations
@@ -14,65 +13,24 @@ import json
 import re
 import tokenize
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from importlib import import_module
 from operator import mul, truediv
 from pathlib import Path
 from typing import Any
 
-from capcore.processes import REGISTRY
-from chapters import sizes
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-NUMBER = r"(-?\d[\d,]*\.?\d*(?:e-?\d+)?)"
-WORD = r'("[^"]+"|\w+)(?: \([^)]*\))?'
 WORKED_OUT: dict[type, Callable[[Any, Any], Any]] = {ast.Pow: pow, ast.Mult: mul, ast.Div: truediv}
-COUNTED = sizes.WIDTHS | sizes.DEPTHS | sizes.POWERS | sizes.SQUARES | sizes.COUNTS | {"kernel_size"}
+TYPES: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool, "list": list, "dict": dict, "None": None}
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
 class NotebookError(ValueError):
     """A notebook, or what was asked of it, that cannot be used. Shown as one line."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter: ``kinds`` are the names of the types that it may have, ``low`` and ``high`` ends of its range.
-
-    >>> (found,) = parameters_of("width: int = 16  # units, at least 4")
-    >>> found.kinds, found.default, found.low, found.range
-    (('int',), 16, 4, 'at least 4')
-    """
-
-    name: str
-    kinds: tuple[str, ...]
-    default: Any
-    meaning: str
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-
-    @property
-    def range(self) -> str:
-        """The range in words; empty where nothing is said of it."""
-        if self.choices:
-            return ", ".join(self.choices)
-        if self.low is not None and self.high is not None:
-            return f"{self.low:,} to {self.high:,}"
-        return (
-            "" if self.low is self.high else f"at least {self.low:,}" if self.high is None else f"at most {self.high:,}"
-        )
-
-    @property
-    def is_path(self) -> bool:
-        """Whether its text is the path of a file."""
-        return "str" in self.kinds and self.meaning.startswith("path ")
-
-
-def parameters_of(source: str) -> tuple[Parameter, ...]:
-    """The parameters that a cell's source sets, in its order; none of those without a written value."""
-    return tuple(_read(source))
-
-
-def read_notebook(path: Path) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
-    """A notebook, as its file has it but for sources as one text each, and its parameters.
+def read_notebook(path: Path) -> tuple[dict[str, Any], type[BaseModel]]:
+    """A notebook, as its file has it but for sources as one text each, and the declaration of its parameters.
 
     Raises :class:`NotebookError` where it is no notebook or has no cell of parameters.
     """
@@ -87,7 +45,12 @@ def read_notebook(path: Path) -> tuple[dict[str, Any], tuple[Parameter, ...]]:
         raise NotebookError(f"{path}: cannot be read as a notebook ({error!r}).") from None
     if not tagged:
         raise NotebookError(f"{path}: found no cell with the tag 'parameters', expected one: nothing can be set in it.")
-    return notebook, parameters_of(tagged[0]["source"])
+    try:
+        return notebook, declaration_of(cell["source"] for cell in code_cells(notebook)) or by_types(
+            tagged[0]["source"]
+        )
+    except (ValueError, TypeError, ArithmeticError, SyntaxError, ImportError) as error:
+        raise NotebookError(f"{path}: found parameters that cannot be read: {error}.") from None
 
 
 def code_cells(notebook: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -95,21 +58,54 @@ def code_cells(notebook: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
-def _read(source: str) -> Iterator[Parameter]:
+def declaration_of(sources: Iterator[str]) -> type[BaseModel] | None:
+    """The declaration that cells import from a chapter; None where there is none.
+
+    >>> declaration_of(iter(["from chapters.idea.parameters import Parameters"]))
+    <class 'chapters.idea.parameters.Parameters'>
+    """
+    for source in sources:
+        if found := re.search(r"^from (chapters\.\w+\.parameters) import Parameters$", source, re.MULTILINE):
+            declaration: type[BaseModel] = import_module(found[1]).Parameters
+            return declaration
+    return None
+
+
+def by_types(source: str) -> type[BaseModel]:
+    """A declaration of the parameters that a cell sets, by their types alone; of those without a written value none.
+
+    >>> list(by_types("width: int = 16  # units").model_json_schema()["properties"].values())
+    [{'description': 'units', 'title': 'Width', 'type': 'integer'}]
+    """
+    return declared((name, kind, default, meaning) for name, kind, default, meaning in _read(source))
+
+
+def declared(parameters: Iterator[tuple[str, Any, Any, str]]) -> type[BaseModel]:
+    """A declaration of parameters: names, types (see :data:`TYPES`), defaults, meanings.
+
+    Names of pydantic's own may be among them, such as ``schema``.
+    """
+    fields: dict[str, Any] = {
+        f"p{number}": (kind, Field(default_factory=lambda value=default: value, alias=name, description=meaning))
+        for number, (name, kind, default, meaning) in enumerate(parameters)
+    }
+    return create_model("Parameters", __config__=STRICT, **fields)
+
+
+def _read(source: str) -> Iterator[tuple[str, Any, Any, str]]:
+    nodes = ast.parse(source).body
     comments = {
         token.start[0]: token.string.lstrip("# ")
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
         if token.type == tokenize.COMMENT
     }
-    for node in ast.parse(source).body:
+    for node in nodes:
         target = node.target if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [None])[0]
         if not isinstance(target, ast.Name) or not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
             continue
         default = _value(node.value)
         note = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else type(default).__name__
-        kinds = tuple(re.findall(r"\w+", note.strip("\"'").replace(" or ", " | ")))
-        meaning = comments.get(node.end_lineno or 0, "")
-        yield Parameter(target.id, kinds, default, meaning, *_range(target.id, kinds, default, meaning))
+        yield target.id, _type(note), default, comments.get(node.end_lineno or 0, "")
 
 
 def _value(node: ast.expr) -> Any:
@@ -119,29 +115,12 @@ def _value(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-def _range(name: str, kinds: tuple[str, ...], default: Any, meaning: str) -> tuple[Any, Any, tuple[str, ...]]:
-    if kinds == ("str",):
-        return None, None, tuple(REGISTRY) if name.endswith("process") else _choices(default, meaning)
-    if not {"int", "float"} & set(kinds) or "list" in kinds:
-        return None, None, ()
-    low: float | None = 0 if name == "seed" else 1 if name in COUNTED else None
-    high: float | None = None
-    if found := re.search(rf"between {NUMBER} and {NUMBER}|{NUMBER} to {NUMBER}", meaning):
-        low, high = (_number(each) for each in found.groups() if each)
-    if found := re.search(rf"at least {NUMBER}", meaning):
-        low = _number(found[1])
-    if found := re.search(rf"at most {NUMBER}", meaning):
-        high = _number(found[1])
-    return low, high, ()
-
-
-def _choices(default: str, meaning: str) -> tuple[str, ...]:
-    """The words that a meaning lists after a colon, as in "of the network: relu or tanh"."""
-    found = re.search(rf"(?::|,) ((?:{WORD}, )*{WORD} or {WORD})$", meaning)
-    words = [word.strip('"') for word in re.findall(WORD, found[1]) if word != "or"] if found else []
-    return tuple(words) if default in words else ()
-
-
-def _number(text: str) -> float:
-    text = text.replace(",", "")
-    return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+def _type(note: str) -> Any:
+    """The type that an annotation writes, as in ``int | list`` and ``"int or list"``; what it does not know is any."""
+    names = [name.split("[")[0] for name in re.split(r" or | ?\| ?", note.strip("\"'"))]
+    if not set(names) <= set(TYPES):
+        return Any
+    first, *others = (TYPES[name] for name in names)
+    for other in others:
+        first = first | other
+    return first

@@ -1,6 +1,6 @@
 """A grid of settings, from a YAML file that holds data only: products, lists, random draws.
 
-    product: {process: [PowerLaw, AR1], channels: [[1, 2], [1, 2, 4]]}
+    product: {process: [PowerLaw, AR1], channel_list: [[1, 2], [1, 2, 4]]}
     list: [{n_layers: 4}, {n_layers: 6, kernel_size: 3}]
     random:
       draws: 20

@@ -11,20 +11,23 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chapters.parameters import parameters_of
 from chapters.publish import GLUE_PREFIX
 from chapters.sweeps import choosing, outcome
-from chapters.sweeps.declared import NotebookError, Parameter, read_notebook
+from chapters.sweeps.declared import NotebookError, read_notebook
 from chapters.sweeps.places import CHAPTERS, notebook_path
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
+    from pydantic import BaseModel
 
 EPILOG = """\
 examples:
   python -m chapters rerun hierarchical --help-notebook
-  python -m chapters rerun hierarchical -p process AR1 -p channels "[1, 2, 4]" -o hierarchical_AR1.ipynb --html
+  python -m chapters rerun hierarchical -p process AR1 -p channel_list "[1, 2, 4]" -o hierarchical_AR1.ipynb --html
 
 NOTEBOOK is a file, or the name of a chapter. Run it in the book's folder, or in a copy: a wheel has no chapters.
+Of a notebook of your own the types in its parameters cell are checked, and no ranges.
 """
 
 
@@ -33,11 +36,11 @@ def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
     arguments = _parser(prog).parse_args(argv)
     try:
         path = notebook_path(arguments.notebook)
-        notebook, parameters = read_notebook(path)
+        notebook, declaration = read_notebook(path)
         if arguments.help_notebook:
-            print(description(path.stem, parameters))
+            print(description(path.stem, declaration))
             return 0
-        settings = choosing.checked(parameters, choosing.from_text(parameters, arguments.parameters))
+        settings = choosing.checked(declaration, choosing.from_text(declaration, arguments.parameters))
         target = Path(arguments.output or f"{path.stem}_rerun.ipynb").absolute()
         if target.exists() and target.samefile(path):
             raise NotebookError(f"{arguments.output}: found the notebook itself, expected another file for the copy.")
@@ -88,11 +91,11 @@ def write_html(notebook: NotebookNode, target: Path) -> Path:
     return page
 
 
-def description(name: str, parameters: Sequence[Parameter]) -> str:
+def description(name: str, declaration: type[BaseModel]) -> str:
     """All parameters with type, default, range and meaning, as text."""
     lines = [f"Parameters of {name}:", ""]
-    for each in parameters:
-        lines += [f"  {each.name}: {' or '.join(each.kinds)} = {each.default!r}"]
+    for each in parameters_of(declaration):
+        lines += [f"  {each.name}: {each.kind} = {each.default!r}"]
         lines += [f"      {each.meaning or 'not described'}"] + [f"      range: {each.range}"] * bool(each.range)
     return "\n".join(lines)
 

@@ -11,11 +11,14 @@ from inspect import Parameter as Argument
 from inspect import signature
 from typing import Any
 
+from pydantic import BaseModel
+
 from chapters import stored
+from chapters.parameters import parameters_of
 from chapters.running import Experiment, RunError
 from chapters.sweeps import identity
 from chapters.sweeps.choosing import checked
-from chapters.sweeps.declared import NotebookError, Parameter, code_cells, read_notebook
+from chapters.sweeps.declared import TYPES, NotebookError, code_cells, declared, read_notebook
 from chapters.sweeps.job import Job
 from chapters.sweeps.places import notebook_path
 
@@ -30,7 +33,7 @@ class Target:
     """A notebook or a function, read once: ``name``, what it can be given, and the fingerprint of its code."""
 
     name: str
-    parameters: tuple[Parameter, ...]
+    declaration: type[BaseModel]
     code: str
     source: str = ""
     folder: str = ""
@@ -38,10 +41,10 @@ class Target:
 
     def jobs(self, settings: Iterable[Mapping[str, Any]], **limits: Any) -> list[Job]:
         """A job for each of the settings, each once. Raises ``NotebookError`` for the first that cannot be used."""
-        defaults = {each.name: each.default for each in self.parameters}
+        defaults = {each.name: each.default for each in parameters_of(self.declaration)}
         found: dict[str, Job] = {}
         for each in settings:
-            given = checked(self.parameters, each, self.name)
+            given = checked(self.declaration, each, self.name)
             full = {**defaults, **given}
             key = identity.key_of(self.name, self.code, full)
             own: dict[str, Any] = {
@@ -70,7 +73,7 @@ def target_of(name: str) -> Target:
 
 def _notebook(name: str) -> Target:
     path = notebook_path(name)
-    notebook, parameters = read_notebook(path)
+    notebook, declaration = read_notebook(path)
     imported: list[str] = []
     for cell in code_cells(notebook):
         cell["outputs"], cell["execution_count"] = [], None
@@ -79,7 +82,7 @@ def _notebook(name: str) -> Target:
     if any(module.startswith(("capcore", "chapters")) for module in modules):
         modules += SCIENCE
     code = identity.code_of_notebook(notebook)
-    return Target(path.stem, parameters, code, json.dumps(notebook), str(path.parent), tuple(dict.fromkeys(modules)))
+    return Target(path.stem, declaration, code, json.dumps(notebook), str(path.parent), tuple(dict.fromkeys(modules)))
 
 
 def _function(entry: str) -> Target:
@@ -95,8 +98,9 @@ def _function(entry: str) -> Target:
     elif set(known) != set(arguments):
         raise NotebookError(f"{entry}: found arguments without defaults, expected a default for each, or settings.")
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in known.items()}  # as in a grid
-    parameters = tuple(Parameter(key, (type(value).__name__,), value, "") for key, value in plain.items())
-    return Target(entry, parameters, identity.code_of_function(entry), preload=(module,))
+    kinds = {key: type(value) if type(value).__name__ in (*TYPES, "NoneType") else Any for key, value in plain.items()}
+    declaration = declared((key, kinds[key], value, "") for key, value in plain.items())
+    return Target(entry, declaration, identity.code_of_function(entry), preload=(module,))
 
 
 def _imports(source: str) -> list[str]:

@@ -9,7 +9,6 @@ import numpy as np
 from capcore.architectures.base import Architecture
 from capcore.optimum import Problem, fit
 from capcore.processes import Process
-from capcore.validation import positive_integer
 from chapters.shared.survey import allocate_quietly
 
 
@@ -48,14 +47,3 @@ def transformed(values: np.ndarray, logarithm: bool) -> np.ndarray:
             f"logarithm: found the value {values[i]:g} at index {i}, expected positive ones. Use logarithm=False."
         )
     return np.log(values)
-
-
-def multiple_of(value: int, factor: int, name: str, minimum: int) -> int:
-    """``value`` divided by ``factor``. Raises ``ValueError`` where that is no whole number, or too small.
-
-    >>> multiple_of(64, 8, "n_inputs", minimum=16)
-    8
-    """
-    if positive_integer(value, name, minimum) % factor:
-        raise ValueError(f"{name}: found {value}, expected a multiple of {factor}.")
-    return value // factor

@@ -6,7 +6,14 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from book._ext.local_kernels import AsyncLocalKernelManager
+from chapters.parameters import CHANGED, Declaration, Seed, Width
 from chapters.start import ParameterError, checked_parameters, start
+
+
+class Parameters(Declaration):
+    channels: Width = 4
+    seed: Seed = 0
+    rate: float = 1.0
 
 
 @pytest.fixture(autouse=True)
@@ -26,22 +33,38 @@ def test_one_thread_unless_more_are_asked_for(pools, monkeypatch):
     if not pools() or max(pools()) < 2:
         pytest.skip("no pool of threads that could be capped")
     monkeypatch.delenv("CAPCORE_THREADS", raising=False)
-    start({"channels": 4}, "channels", threads=2)
+    start({"channels": 4}, Parameters, threads=2)
     assert max(pools()) == 2
-    start({"channels": 4}, "channels")
+    start({"channels": 4}, Parameters)
     assert max(pools()) == 1
     monkeypatch.setenv("CAPCORE_THREADS", "2")
-    start({"channels": 4}, "channels")
+    start({"channels": 4}, Parameters)
     assert max(pools()) == 2
 
 
 def test_what_is_not_a_parameter_is_refused_with_the_nearest_name():
-    with pytest.raises(ParameterError, match=r"chanels: not a parameter.*Expected channels, seed.*mean 'channels'"):
-        start({"channels": 4, "chanels": 2}, "channels", "seed")
+    with pytest.raises(
+        ParameterError, match=r"chanels: not a parameter.*Expected channels, seed, rate.*mean 'channels'"
+    ):
+        start({"channels": 4, "chanels": 2}, Parameters)
 
 
 def test_modules_classes_functions_and_private_names_are_none():
-    start({"pytest": pytest, "len": len, "int": int, "_": 3, "In": [], "channels": 4}, "channels")
+    start({"pytest": pytest, "len": len, "int": int, "_": 3, "In": [], "channels": 4}, Parameters)
+
+
+def test_parameters_become_what_their_types_say_and_changes_are_noted():
+    namespace = {"channels": 4, "rate": 2}
+    start(namespace, Parameters)
+    assert (namespace["rate"], type(namespace["rate"]), namespace["seed"], CHANGED) == (2.0, float, 0, ["rate"])
+    start({"rate": 1}, Parameters)
+    assert CHANGED == []
+
+
+def test_a_size_beyond_the_memory_is_one_line():
+    with pytest.raises(ParameterError, match="channels: found 1000000, which takes about 64 TB") as caught:
+        start({"channels": 10**6}, Parameters)
+    assert "\n" not in str(caught.value) and caught.value.__cause__ is None
 
 
 @pytest.mark.parametrize("error", [ValueError, TypeError])

@@ -1,4 +1,4 @@
-"""The chapter on training and every measure with other parameters, and with parameters that it must refuse."""
+"""The chapter on training and every measure with other parameters."""
 
 import pytest
 
@@ -19,18 +19,3 @@ def test_it_runs_with_other_parameters(run, parameters):
 
 def test_its_figures_are_drawn(drawn):
     drawn(NAME, n_images=40, width=3)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("activation: found 'sigmoid', expected one of", {"activation": "sigmoid"}),
-        ("width: found 0", {"width": 0}),
-        ("n_images: found 10, expected a whole number of at least 20", {"n_images": 10}),
-        ("n_images: found 1500, expected at most 1437", {"n_images": 1500}),
-        ("seed: found -1", {"seed": -1}),
-        ("images: not a parameter.*Did you mean 'n_images'", {"images": 5}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on audio length with other parameters, and with parameters that it must refuse."""
+"""The chapter on audio length with other parameters."""
 
 from pathlib import Path
 
@@ -45,22 +45,3 @@ def test_the_text_says_what_was_found():
     assert "4 channels hold 13.9 units an octave" in said
     assert "Of the 52 units that a wider upper half adds, 52.0 go to the older half of the octaves" in said
     assert "0.59 of its even share, against 0.19 before and 0.09 with" in said
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_layers: found 6, expected a whole number of at least 7", {"n_layers": 6}),
-        ("octaves: found 3, expected a whole number of at least 7", {"octaves": 3}),
-        ("channels: found 0", {"channels": 0}),
-        ("widths: found 0", {"widths": [0]}),
-        ("sample_rate: found 0, expected more than 0", {"sample_rate": 0}),
-        ("sample_rate: found 'fast'", {"sample_rate": "fast"}),
-        ("seed: found -1", {"seed": -1}),
-        ("exponent: found -1", {"process_parameters": {"exponent": -1}}),
-        ("process: found 'PowrLaw'.*Did you mean 'PowerLaw'", {"process": "PowrLaw"}),
-        ("octave: not a parameter.*Did you mean 'octaves'", {"octave": 20}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on capacity and expressivity with other parameters, and with parameters that it must refuse."""
+"""The chapter on capacity and expressivity with other parameters."""
 
 import pytest
 
@@ -19,16 +19,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_its_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("channels: found 0", {"channels": 0}),
-        ("n_examples: found 10, expected a whole number of at least 64", {"n_examples": 10}),
-        ("seed: found -1", {"seed": -1}),
-        ("channel: not a parameter.*Did you mean 'channels'", {"channel": 2}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on the bridge to paper 1 with other parameters, and with parameters that it must refuse."""
+"""The chapter on the bridge to paper 1 with other parameters."""
 
 import pytest
 
@@ -23,19 +23,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST, n_layers=4)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_layers: found 1, expected a whole number of at least 2", {"n_layers": 1}),
-        ("channels", {"channels": 0}),
-        ("n_draws: found 1, expected a whole number of at least 2", {"n_draws": 1}),
-        ("n_rotations: found 0", {"n_rotations": 0}),
-        ("process: found 'PowerLaws'.*Did you mean 'PowerLaw'", {"process": "PowerLaws"}),
-        ("width: not a parameter.*Did you mean 'widths'", {"width": [1]}),
-        ("seed: found -1", {"seed": -1}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

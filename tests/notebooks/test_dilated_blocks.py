@@ -1,4 +1,4 @@
-"""The chapter on dilated blocks with other parameters, and with parameters that it must refuse."""
+"""The chapter on dilated blocks with other parameters."""
 
 import pytest
 
@@ -21,21 +21,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     assert 0 <= values["P1.40.short_range"] <= 1
     if parameters.get("n_blocks") == 1 or parameters.get("channels") == 1:
         assert values["P1.40.gap"] == 0
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_dilations: found 0", {"n_dilations": 0}),
-        ("n_blocks: found 0", {"n_blocks": 0}),
-        ("channels: found 0", {"channels": 0}),
-        ("widths: found 0", {"widths": [1, 0]}),
-        ("max_iterations: found 3, expected a whole number of at least 4", {"max_iterations": 3}),
-        ("n_starts: found 0", {"n_starts": 0}),
-        ("exponent: found -0.5", {"process_parameters": {"exponent": -0.5}}),
-        ("process: found 'PowerLaws'.*Did you mean 'PowerLaw'", {"process": "PowerLaws"}),
-        ("chanels: not a parameter.*Did you mean 'channels'", {"chanels": 4}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on effective model complexity with other parameters, and with parameters that it must refuse."""
+"""The chapter on effective model complexity with other parameters."""
 
 import pytest
 
@@ -22,19 +22,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_train: found 20, expected a whole number of at least 40", {"n_train": 20}),
-        ("n_train, wrong: found 1700 and 0.2, expected at most 800", {"n_train": 1700}),
-        ("n_train, wrong: found 200 and 1.5", {"wrong": 1.5}),
-        ("n_seeds: found 1, expected a whole number of at least 2", {"n_seeds": 1}),
-        ("n_draws: found 3", {"n_draws": 3}),
-        ("n_seed: not a parameter.*Did you mean 'n_seeds'", {"n_seed": 5}),
-        ("seed: found -1", {"seed": -1}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on measures of effective complexity with other parameters, and with parameters that it must refuse."""
+"""The chapter on measures of effective complexity with other parameters."""
 
 import pytest
 
@@ -23,21 +23,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_its_figures_are_drawn(drawn):
     drawn(NAME, **FAST, width=8)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("activation: found 'sigmoid', expected one of", {"activation": "sigmoid"}),
-        ("width: found 0", {"width": 0}),
-        ("n_images: found 1500, expected at most 1437", {"n_images": 1500}),
-        ("n_images: found 10, expected a whole number of at least 20", {"n_images": 10}),
-        ("learning_rate, error: found 0.0, 0.1, expected more than 0", {"learning_rate": 0.0}),
-        ("learning_rate, error: found 0.002, -1.0", {"error": -1.0}),
-        ("n_epochs: found 0", {"n_epochs": 0}),
-        ("seed: found -1", {"seed": -1}),
-        ("epochs: not a parameter.*Did you mean 'n_epochs'", {"epochs": 5}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

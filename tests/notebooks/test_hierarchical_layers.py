@@ -1,4 +1,4 @@
-"""The chapter on layers with other parameters, and with parameters that it must refuse."""
+"""The chapter on layers with other parameters."""
 
 import pytest
 
@@ -8,7 +8,7 @@ VARIANTS = {
     "another process": {"process": "RationalQuadratic", "process_parameters": {"scale": 1.5}},
     "an attained target": {"process": "AR1"},
     "three layers of kernel size 3": {"n_layers": 3, "kernel_size": 3},
-    "a list of channels": {"channels": [2, 3], "n_layers": 3},
+    "a list of channels": {"channels_by_layer": [2, 3], "n_layers": 3},
     "many channels": {"channels": 8},
     "two layers": {"n_layers": 2, "seed": 3},
 }
@@ -31,20 +31,3 @@ def test_the_exact_totals_are_those_of_the_parameters(drawn, recorded):
     values = recorded(drawn(NAME, channels=1, **FAST))
     check(values)
     assert values["P1.24.forward_top"] == 2 and values["P1.24.backward_bottom"] == 2
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_layers: found 0", {"n_layers": 0}),
-        ("n_layers: found 1, expected a whole number of at least 2", {"n_layers": 1}),
-        ("exponent: found -0.5", {"process_parameters": {"exponent": -0.5}}),
-        ("process: found 'PowerLaws'.*Did you mean 'PowerLaw'", {"process": "PowerLaws"}),
-        ("chanels: not a parameter.*Did you mean 'channels'", {"chanels": 4}),
-        ("the arguments disagree", {"channels": [2, 3]}),
-        ("n_draws: found 0", {"n_draws": 0}),
-        ("seed: found -1", {"seed": -1}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

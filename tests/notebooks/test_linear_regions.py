@@ -1,4 +1,4 @@
-"""The chapter on linear regions with other parameters, and with parameters that it must refuse."""
+"""The chapter on linear regions with other parameters."""
 
 import pytest
 
@@ -31,18 +31,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST, width=6)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("width: found 0", {"width": 0}),
-        ("n_layers: found 0", {"n_layers": 0}),
-        ("n_networks: found 2, expected a whole number of at least 3", {"n_networks": 2}),
-        ("bias_scale: found 0, expected more than 0", {"bias_scale": 0.0}),
-        ("n_line: not a parameter.*Did you mean 'n_lines'", {"n_line": 5}),
-        ("seed: found -1", {"seed": -1}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,6 +1,4 @@
-"""The chapter on mimicry with other parameters, and with parameters that it must refuse."""
-
-import pytest
+"""The chapter on mimicry with other parameters."""
 
 NAME = "mimicry"
 FAST = {"n_trials": 2, "n_steps": 20}
@@ -17,17 +15,3 @@ def test_it_mimics_another_teacher(run, recorded):
 
 def test_its_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("teacher_layers: found 0", {"teacher_layers": 0}),
-        ("teacher_width: found 2.5", {"teacher_width": 2.5}),
-        ("n_trials: found 1, expected a whole number of at least 2", {"n_trials": 1}),
-        ("n_steps: found 0", {"n_steps": 0}),
-        ("trials: not a parameter.*Did you mean 'n_trials'", {"trials": 2}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

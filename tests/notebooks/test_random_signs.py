@@ -1,4 +1,4 @@
-"""The chapter on squared gradients with other parameters, and with parameters that it must refuse."""
+"""The chapter on squared gradients with other parameters."""
 
 import pytest
 
@@ -33,19 +33,3 @@ def test_a_slow_sine_is_said_to_be_slow(run):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST, width=6)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("width: found 2, expected a whole number of at least 3", {"width": 2}),
-        ("n_layers: found 2, expected a whole number of at least 3", {"n_layers": 2}),
-        ("n_draws: found 10, expected a whole number of at least 200", {"n_draws": 10}),
-        ("frequency: found -1, expected more than 0", {"frequency": -1.0}),
-        ("channels: found 0", {"channels": 0}),
-        ("n_draw: not a parameter.*Did you mean 'n_draws'", {"n_draw": 5}),
-        ("seed: found -1", {"seed": -1}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on the scaling conjecture with other parameters, and with parameters that it must refuse."""
+"""The chapter on the scaling conjecture with other parameters."""
 
 import pytest
 
@@ -27,18 +27,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_its_figures_are_drawn(drawn):
     drawn(NAME, n_layers=16, width=8)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_layers: found 1, expected a whole number of at least 2", {"n_layers": 1}),
-        ("constant: found 0, expected a positive number", {"constant": 0.0}),
-        ("exponent: found 'half'", {"exponent": "half"}),
-        ("width: found 0", {"width": 0}),
-        ("seed: found -1", {"seed": -1}),
-        ("layers: not a parameter.*Did you mean 'n_layers'", {"layers": 8}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

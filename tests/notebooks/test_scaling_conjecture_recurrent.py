@@ -1,4 +1,4 @@
-"""The chapter on recurrent networks with other parameters, and with parameters that it must refuse."""
+"""The chapter on recurrent networks with other parameters."""
 
 import pytest
 
@@ -29,20 +29,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_its_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("compared: found .64, 1024.*expected two of .8, 32", {"lengths": [8, 32]}),
-        ("lengths: found 1, expected a whole number of at least 2", {"lengths": [1, 64, 1024]}),
-        ("alpha: found 0", {"alpha": 0.0}),
-        ("alpha: found 50, expected more than 0 and at most 40", {"alpha": 50.0, "n_steps": 40}),
-        ("alpha: found 0.5, expected more than 0.69", {"alpha": 0.5}),
-        ("n_units: found 2", {"n_units": 2}),
-        ("seed: found -1", {"seed": -1}),
-        ("n_step: not a parameter.*Did you mean 'n_steps'", {"n_step": 9}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

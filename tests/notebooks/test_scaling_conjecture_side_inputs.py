@@ -1,4 +1,4 @@
-"""The chapter on side inputs with other parameters, and with parameters that it must refuse."""
+"""The chapter on side inputs with other parameters."""
 
 import pytest
 
@@ -37,19 +37,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_its_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("draws: found 2, expected a whole number of at least 3", {"draws": 2}),
-        ("units: found 1, expected a whole number of at least 2", {"units": 1}),
-        ("layers: found 1, expected a whole number of at least 2", {"layers": 1}),
-        ("samples: found 1, expected a whole number of at least 2", {"samples": 1}),
-        ("bias_layers: found 1, expected a whole number of at least 2", {"bias_layers": 1}),
-        ("seed: found -1", {"seed": -1}),
-        ("layer: not a parameter.*Did you mean 'layers'", {"layer": 8}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on the heat equation with other parameters, and with parameters that it must refuse."""
+"""The chapter on the heat equation with other parameters."""
 
 import pytest
 
@@ -42,27 +42,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_figures_of_another_kernel(drawn):
     drawn(NAME, **{**FAST, "kernel": {-2: 0.5, 3: 0.2}, "boundary": "reflecting"})
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        (r"kernel\[1\]: found -1", {"kernel": {1: -1.0}}),
-        ("kernel: found {}", {"kernel": {}}),
-        ("a positive rate at an offset other than 0", {"kernel": {0: 1.0}}),
-        ("depths: found 0, expected a whole number", {"depths": [0, 8]}),
-        ("depths: found 1 of .* above the total rate of jumps, 2", {"depths": [8]}),
-        ("total rate of jumps, 128", {"depths": [8, 16]}),
-        ("total rate of jumps, 8", {"depths": [4, 8], "spreads": [1, 1.5]}),
-        ("spreads: found .*, expected at least two", {"spreads": [4]}),
-        ("very_deep: found 0", {"very_deep": 0}),
-        ("boundary: found 'periodic'", {"boundary": "periodic"}),
-        ("Did you mean 'absorbing'", {"boundary": "absorbin"}),
-        ("n_positions: found 0", {"n_positions": 0}),
-        ("depth: found 1", {"drawn_layers": 1}),
-        ("target: found layer 7", {"target": [7, 1]}),
-        ("depth: not a parameter.*Did you mean 'depths'", {"depth": [8]}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,9 +1,9 @@
-"""The chapter on dilation, channels and dimensions with other parameters, and with parameters that it must refuse."""
+"""The chapter on dilation, channels and dimensions with other parameters."""
 
 import pytest
 
 NAME = "scaling_pdes_architectures"
-FAST = {"deepest": 128, "channels": [2, 3]}
+FAST = {"deepest": 128, "channel_list": [2, 3]}
 VARIANTS = {
     "more jumps": {"rate": 4.0},
     "hardly any jumps": {"rate": 0.1},
@@ -22,22 +22,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_its_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("rate: found 5, expected more than 0 and at most 4", {"rate": 5}),
-        ("rate: found 0", {"rate": 0}),
-        ("rate: found 'high'", {"rate": "high"}),
-        ("deepest: found 20, expected at least 32", {"deepest": 20}),
-        ("layers: found 7", {"layers": 7}),
-        ("layers: found 1000, expected at most 500", {"layers": 1000}),
-        ("largest: found 1, expected more than 1", {"largest": 1.0}),
-        ("channels: found 1", {"channels": [1]}),
-        ("seed: found -1", {"seed": -1}),
-        ("layer: not a parameter.*Did you mean 'layers'", {"layer": 20}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on connections, side inputs and biases with other parameters, and with those that it must refuse."""
+"""The chapter on connections, side inputs and biases with other parameters."""
 
 import pytest
 
@@ -26,23 +26,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_figures_of_another_spread(drawn):
     drawn(NAME, **{**FAST, "diffusion": 2, "leak": 0.5})
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("diffusion: found 0", {"diffusion": 0}),
-        ("diffusion: found 'wide'", {"diffusion": "wide"}),
-        ("total rate of jumps, 8", {"depths": [4, 8]}),
-        ("depths: found 3, expected a list", {"depths": 3}),
-        ("spreads: found .*, expected at least two", {"spreads": [-1, 1]}),
-        ("very_deep: found 1, expected a whole number", {"very_deep": 1}),
-        ("leak: found 0, expected more than 0", {"leak": 0}),
-        ("leak: found 9, expected .* at most 3.5, half of the layers", {"leak": 9}),
-        ("strengths: found -1", {"strengths": [-1]}),
-        ("strengths: found an empty array", {"strengths": []}),
-        ("alpha: not a parameter of this notebook", {"alpha": 1}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on spectra with other parameters, and with parameters that it must refuse."""
+"""The chapter on spectra with other parameters."""
 
 import pytest
 
@@ -21,20 +21,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("width: found 64, expected a whole number of at least 128", {"width": 64}),
-        ("epochs: found 0", {"epochs": 0}),
-        ("decay: found -1", {"decay": -1.0}),
-        ("rate: found 0", {"fast_rate": 0.0}),
-        ("n_draws: found 5, expected a whole number of at least 20", {"n_draws": 5}),
-        ("n_seeds: found 0", {"n_seeds": 0}),
-        ("seed: found -1", {"seed": -1}),
-        ("widht: not a parameter.*Did you mean 'width'", {"widht": 5}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on accuracy with other parameters, and with parameters that it must refuse."""
+"""The chapter on accuracy with other parameters."""
 
 import pytest
 
@@ -22,16 +22,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_studies: found 1, expected a whole number of at least 20", {"n_studies": 1}),
-        ("knows: found nan", {"knows": float("nan")}),
-        ("seed: found -1", {"seed": -1}),
-        ("n_study: not a parameter.*Did you mean 'n_studies'", {"n_study": 5}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on choices with other parameters, and with parameters that it must refuse."""
+"""The chapter on choices with other parameters."""
 
 import pytest
 
@@ -14,15 +14,3 @@ def test_it_runs_with_other_parameters(run, parameters):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("column: found 'alpha', expected one of", {"column": "alpha"}),
-        ("power: found 2", {"power": 2.0}),
-        ("colum: not a parameter.*Did you mean 'column'", {"colum": "α̂"}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on the counterexample of paper 3 with other parameters, and with parameters that it must refuse."""
+"""The chapter on the counterexample of paper 3 with other parameters."""
 
 import pytest
 
@@ -16,15 +16,3 @@ def test_it_runs_with_other_parameters(run, recorded):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, n_resamples=99)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_resamples: found 50, expected a whole number of at least 99", {"n_resamples": 50}),
-        ("seed: found -1", {"seed": -1}),
-        ("n_resample: not a parameter.*Did you mean 'n_resamples'", {"n_resample": 500}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

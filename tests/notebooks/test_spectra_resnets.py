@@ -38,15 +38,5 @@ def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
 
 
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("network: found 'resnet110', expected one of", {"network": "resnet110"}),
-        ("found no such file", {"checkpoint": "absent.npz"}),
-        ("n_gaussian: found 10, expected a whole number of at least 100", {"n_gaussian": 10}),
-        ("n_gausian: not a parameter.*Did you mean 'n_gaussian'", {"n_gausian": 99}),
-        ("seed: found -1", {"seed": -1}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)
+def test_it_refuses_a_checkpoint_that_is_not_there(refused):
+    refused("spectra_resnets", "found no such file", checkpoint="absent.npz")

@@ -1,4 +1,4 @@
-"""The chapter on trained networks with other parameters, and with parameters that it must refuse."""
+"""The chapter on trained networks with other parameters."""
 
 import pytest
 
@@ -16,15 +16,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("n_resamples: found 10, expected a whole number of at least 100", {"n_resamples": 10}),
-        ("seed: found -1", {"seed": -1}),
-        ("n_resample: not a parameter.*Did you mean 'n_resamples'", {"n_resample": 200}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -1,4 +1,4 @@
-"""The chapter on trajectories with other parameters, and with parameters that it must refuse."""
+"""The chapter on trajectories with other parameters."""
 
 import pytest
 
@@ -22,17 +22,3 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
 
 def test_the_figures_are_drawn(drawn):
     drawn(NAME, **FAST, width=6)
-
-
-@pytest.mark.parametrize(
-    ("message", "parameters"),
-    [
-        ("width: found 1, expected a whole number of at least 2", {"width": 1}),
-        ("n_layers: found 1, expected a whole number of at least 2", {"n_layers": 1}),
-        ("n_networks: found 2", {"n_networks": 2}),
-        ("widths: not a parameter.*Did you mean 'width'", {"widths": 5}),
-        ("seed: found -1", {"seed": -1}),
-    ],
-)
-def test_it_refuses_in_one_line(refused, message, parameters):
-    refused(NAME, message, **parameters)

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from chapters.parameters import parameters_of
 from chapters.sweeps.choosing import checked, from_text
 from chapters.sweeps.declared import read_notebook
 from chapters.sweeps.places import notebook_path
@@ -55,15 +56,15 @@ def test_form(path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_the_command_that_runs_it_differently_gives_parameters_other_values(path):
     """``python -m chapters rerun`` would take it; what a cell refuses is held with the notebook's other parameters."""
-    notebook, parameters = read_notebook(path)
+    notebook, declaration = read_notebook(path)
     text = "\n".join(cell["source"] for cell in notebook["cells"])
     (command,) = re.findall(r"\*\*Run it differently:\*\* `(.*?)`", text)
     program, verb, chapter, *options = shlex.split(command)
     flags, pairs = options[::3], list(zip(options[1::3], options[2::3], strict=True))
     assert (program, verb, notebook_path(chapter)) == ("capcore", "rerun", path.resolve())
     assert flags and set(flags) == {"-p"}
-    given = checked(parameters, from_text(parameters, pairs))
-    defaults = {each.name: each.default for each in parameters}
+    given = checked(declaration, from_text(declaration, pairs))
+    defaults = {each.name: each.default for each in parameters_of(declaration)}
     assert all(value != defaults[name] for name, value in given.items())
 
 

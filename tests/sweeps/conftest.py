@@ -5,7 +5,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 PARAMETERS = """\
-n: int = 3  # terms, at least 2
+n: int = 3  # terms; the paper has 512 to 1,024, at most 2**10
 scale: float = 1.0  # of each, between -2 and 2
 word: str = "plain"  # what it is: plain or fancy
 sizes: list = [1, 2]  # of the parts

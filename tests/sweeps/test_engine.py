@@ -139,7 +139,7 @@ def test_values_called_like_parameters_keep_apart(tmp_path):
 def test_what_cannot_be_swept_is_refused(tmp_path):
     with pytest.raises(NotebookError, match="Did you mean 'n'"):
         engine.plan(TARGET, [{"nn": 1}])
-    with pytest.raises(NotebookError, match=r"found 1.5 \(float\)"):
+    with pytest.raises(NotebookError, match=r"n: found 1\.5, expected a whole number"):
         engine.plan(TARGET, [{"n": 1.5}])
     with pytest.raises(NotebookError, match="cannot be imported"):
         engine.plan("tests.sweeps.toys:cube", [{}])

@@ -5,28 +5,29 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from chapters.__main__ import main
+from chapters.idea.parameters import Parameters
+from chapters.parameters import parameters_of
 from chapters.sweeps import rerun
 from chapters.sweeps.choosing import checked, from_text
-from chapters.sweeps.declared import NotebookError, parameters_of
+from chapters.sweeps.declared import NotebookError, by_types, read_notebook
 from chapters.sweeps.outcome import comparison
 from chapters.sweeps.places import notebook_path
 from tests.sweeps.conftest import PARAMETERS
 
-KNOWN = parameters_of(PARAMETERS)
+KNOWN = by_types(PARAMETERS)
 
 
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
         (("scael", "1"), "scael: not a parameter of this notebook.*Did you mean 'scale'"),
-        (("n", "many"), "n: found 'many' .str., expected a whole number, such as 3"),
-        (("n", "2.5"), "n: found 2.5 .float., expected a whole number"),
-        (("n", "true"), "n: found True .bool."),
-        (("n", "1"), "n: found 1, expected at least 2"),
-        (("scale", "2.5"), "scale: found 2.5, expected -2 to 2"),
+        (("n", "many"), "n: found 'many', expected a whole number"),
+        (("n", "2.5"), "n: found 2.5, expected a whole number"),
+        (("n", "4.0"), "n: found 4.0, expected a whole number"),
+        (("n", "true"), "n: found True, expected a whole number"),
         (("scale", ".nan"), "scale: found nan, expected a finite number"),
-        (("word", "fany"), "expected one of plain, fancy. Did you mean 'fancy'"),
-        (("sizes", "3"), "sizes: found 3 .int., expected a list"),
+        (("sizes", "3"), r"sizes: found 3, expected a list. .* rerun as -p sizes '\[1, 2\]'"),
+        (("either", "x"), "either: found 'x', expected a whole number or a list"),
         (("either", "[1"), r"either: found '\[1', which cannot be read"),
         (("sizes", "!!python/object/apply:os.system [ls]"), "cannot be read"),
     ],
@@ -40,19 +41,33 @@ def test_refused_before_a_kernel_starts(pair, message, notebook, capsys, monkeyp
     assert pair[0] in capsys.readouterr().err
 
 
-def test_values_are_read_by_their_types(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_values_are_read_by_their_types():
     given = [
         ("n", "4"),
         ("scale", "1e-3"),
         ("word", "plain"),
         ("sizes", "[3, 4]"),
         ("either", "[5]"),
-        ("series", "a.csv"),
     ]
     found = checked(KNOWN, from_text(KNOWN, given))
-    assert found == {**found, "n": 4, "scale": 0.001, "sizes": [3, 4], "either": [5], "series": str(tmp_path / "a.csv")}
+    assert found == {**found, "n": 4, "scale": 0.001, "sizes": [3, 4], "either": [5]}
     assert type(checked(KNOWN, {"scale": 1})["scale"]) is float
+
+
+def test_a_chapters_declaration_decides(tmp_path, monkeypatch, capsys):
+    """Its ranges and choices before a kernel starts, and paths from the folder in which the command is called."""
+    monkeypatch.setattr(rerun, "execute", lambda *_, **__: pytest.fail("a kernel was started"))
+    assert main(["rerun", "idea", "-p", "process", "AR"]) == 2
+    assert main(["rerun", "idea", "-p", "correlation", "1"]) == 2
+    assert main(["rerun", "hierarchical", "-p", "channels", "3"]) == 2
+    said = capsys.readouterr().err
+    assert "expected one of PowerLaw, " in said and "Did you mean 'AR1'?" in said
+    assert "correlation: found 1, expected a number between -1 and 1." in said
+    assert "Did you mean 'channel_list'? Papermill takes it as -y 'channel_list: [1, 2, " in said
+    monkeypatch.chdir(tmp_path)
+    declared = read_notebook(notebook_path("your_own_model"))[1]
+    assert checked(declared, from_text(declared, [("series", "a.csv")])) == {"series": str(tmp_path / "a.csv")}
+    assert checked(Parameters, {"channels": 1}) == {"channels": 1}
 
 
 def test_a_copy_is_written_and_its_claims_compared(notebook, tmp_path, capsys):
@@ -86,7 +101,10 @@ def test_a_failed_cell_leaves_its_notebook(notebook, tmp_path, capsys):
 def test_help_lists_every_parameter(notebook, capsys):
     assert main(["rerun", str(notebook), "--help-notebook"]) == 0
     said = capsys.readouterr().out
-    assert all(f"  {each.name}: " in said for each in KNOWN) and "range: plain, fancy" in said
+    assert all(f"  {each.name}: " in said for each in parameters_of(KNOWN))
+    assert main(["rerun", "idea", "--help-notebook"]) == 0
+    said = capsys.readouterr().out
+    assert "  correlation: float = 0.5\n      of two inputs\n      range: between -1 and 1" in said
 
 
 def test_a_chapter_is_found_by_its_name(tmp_path, monkeypatch):

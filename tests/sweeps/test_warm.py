@@ -8,8 +8,9 @@ import nbformat
 import papermill
 import pytest
 
+from chapters.parameters import parameters_of
 from chapters.sweeps import engine
-from chapters.sweeps.declared import parameters_of
+from chapters.sweeps.declared import by_types
 from chapters.sweeps.places import notebook_path
 from chapters.sweeps.runner import Runner
 from tests.sweeps.conftest import PARAMETERS, toy
@@ -88,7 +89,7 @@ def test_a_failed_cell_leaves_its_notebook_and_the_others_go_on(notebook, tmp_pa
     assert table["total"].dropna().tolist() == [3.0, 4.0] == table["P9.01.gap"].dropna().tolist()
     left = list((tmp_path / "results").glob("failed/*/*.ipynb"))
     assert len(left) == 2 and "no fancy things" in left[0].read_text()
-    assert set(table.columns) > {each.name for each in parameters_of(PARAMETERS)} | {
+    assert set(table.columns) > {each.name for each in parameters_of(by_types(PARAMETERS))} | {
         "word_found",
         "seconds",
         "memory_mb",

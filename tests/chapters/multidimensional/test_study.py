@@ -7,7 +7,6 @@ from capcore.architectures import Hierarchical
 from capcore.generic import exact_rank
 from chapters.multidimensional.study import (
     Runs,
-    ascending_integers,
     exact_densities,
     fixed_over_scaled,
     gets_smoother,
@@ -95,14 +94,6 @@ def test_refused():
         Runs("PowerLaw").at(0, 1)
     with pytest.raises(ValueError, match="n_layers: found 1, expected a whole number of at least 2"):
         Runs("PowerLaw", n_layers=1)
-
-
-@pytest.mark.parametrize("values", [4, [], [4], [4, 1], [1, 1], "14"])
-def test_lists_that_do_not_ascend_are_refused(values):
-    with pytest.raises(ValueError, match=r"dims: found .*, expected a list of at least 2 ascending whole numbers"):
-        ascending_integers(values, "dims", 2)
-    with pytest.raises(ValueError, match=r"dims\[0\]: found 0"):
-        ascending_integers([0, 4], "dims", 2)
 
 
 @pytest.fixture(scope="module")

@@ -92,9 +92,6 @@ def test_superposition_is_exact():
 @pytest.mark.parametrize(
     ("message", "call"),
     [
-        ("strengths: found -1", lambda: study.checked_strengths([1.0, -1.0])),
-        ("a number above 0 among them", lambda: study.checked_strengths([0.0, 0.0])),
-        ("strengths: found an empty array", lambda: study.checked_strengths([])),
         ("depth: found 1", lambda: study.gap_of_depth(4.0, 1)),
     ],
 )

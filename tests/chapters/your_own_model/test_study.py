@@ -4,7 +4,7 @@ import pytest
 from capcore import allocate, fit
 from capcore.architectures import Hierarchical
 from capcore.processes import AR1, FractionalGaussianNoise, PowerLaw
-from chapters.your_own_model.study import autocorrelations, multiple_of, refitted_profiles, transformed
+from chapters.your_own_model.study import autocorrelations, refitted_profiles, transformed
 
 
 def test_autocorrelations_start_at_one():
@@ -30,11 +30,3 @@ def test_logarithms_of_what_has_one():
     assert transformed(-values, False) is not None
     with pytest.raises(ValueError, match="logarithm: found the value 0 at index 2, expected positive ones"):
         transformed(np.array([1.0, 2.0, 0.0]), True)
-
-
-def test_multiples():
-    assert multiple_of(24, 8, "n_inputs", 16) == 3
-    with pytest.raises(ValueError, match="n_inputs: found 20, expected a multiple of 8"):
-        multiple_of(20, 8, "n_inputs", 16)
-    with pytest.raises(ValueError, match="n_inputs: found 8, expected a whole number of at least 16"):
-        multiple_of(8, 8, "n_inputs", 16)

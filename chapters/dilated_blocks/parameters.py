@@ -1,0 +1,21 @@
+"""What the parameters of ``notebooks/dilated_blocks.ipynb`` may be."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from annotated_types import Ge
+from pydantic import Field
+
+from chapters.parameters import Count, Power, Whole, Width, Widths, WithProcess
+
+
+class Parameters(WithProcess):
+    """Parameters of ``notebooks/dilated_blocks.ipynb``."""
+
+    channels: Width = Field(4, description="hidden channels of every layer")
+    n_dilations: Power = Field(8, description="dilations 1, 2, 4, … in a block")
+    n_blocks: Whole = Field(3, description="how often each dilation occurs")
+    widths: Widths = Field([1, 2, 3, 4, 6, 8], description="numbers of channels with exact capacities")
+    n_starts: Count = Field(1, description="random starts of a live fit")
+    max_iterations: Annotated[Whole, Ge(4)] = Field(100, description="iterations of a live fit")

@@ -1,0 +1,19 @@
+"""What the parameters of ``notebooks/five_families.ipynb`` may be."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from annotated_types import Ge
+from pydantic import Field
+
+from chapters.parameters import Declaration, Family, Power, Seed, Width
+
+
+class Parameters(Declaration):
+    """Parameters of ``notebooks/five_families.ipynb``."""
+
+    process: Family = Field("PowerLaw", description="family of the hierarchical models that are recomputed here")
+    n_layers: Annotated[Power, Ge(2)] = Field(4, description="their layers")
+    channels: Width = Field(2, description="their hidden channels")
+    seed: Seed = Field(0, description="of their fits")

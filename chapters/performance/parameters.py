@@ -1,0 +1,22 @@
+"""What the parameters of ``notebooks/performance.ipynb`` may be."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from annotated_types import Ge
+from pydantic import Field
+
+from chapters.parameters import Declaration, Power, Seed, Whole, Width
+
+
+class Parameters(Declaration):
+    """Parameters of ``notebooks/performance.ipynb``."""
+
+    threads: Whole = Field(1, description="BLAS threads of the stored run that is shown")
+    more_threads: Whole = Field(2, description="those of the run it is compared with")
+    n_layers: Annotated[Power, Ge(2)] = Field(
+        10, description="layers of kernel size 2 of the model that is computed here, four ways"
+    )
+    channels: Width = Field(4, description="its hidden channels")
+    seed: Seed = Field(0, description="of all random draws")

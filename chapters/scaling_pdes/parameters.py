@@ -1,0 +1,56 @@
+"""What the parameters of ``notebooks/scaling_pdes.ipynb`` may be."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from annotated_types import Ge, Len, MinLen
+from pydantic import BeforeValidator, Field, model_validator
+
+from chapters.parameters import Count, Declaration, Positive, Whole
+from chapters.sizes import Size
+
+
+def _whole_keys(value: Any) -> Any:
+    """Offsets may be text, as in a JSON file and in what papermill injects."""
+    whole = isinstance(value, dict) and all(re.fullmatch(r"-?\d{1,9}", str(offset)) for offset in value)
+    return {int(offset): rate for offset, rate in value.items()} if whole else value
+
+
+Rates = Annotated[dict[int, Annotated[float, Ge(0)]], MinLen(1), BeforeValidator(_whole_keys)]
+
+
+class Parameters(Declaration):
+    """Parameters of ``notebooks/scaling_pdes.ipynb``."""
+
+    kernel: Rates = Field(
+        {-1: 1.0, 1: 1.0}, description="rates of the jumps by offset, over the whole network; they set D and the drift"
+    )
+    depths: Annotated[list[Annotated[Count, Ge(2)]], MinLen(2), Size.COUNT] = Field(
+        [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096], description="layers L, the output layer included"
+    )
+    spreads: Annotated[list[Positive], MinLen(2)] = Field(
+        [1, 2, 4, 8, 16, 32, 64], description="diffusion coefficients D, in positions squared"
+    )
+    very_deep: Annotated[Count, Ge(2)] = Field(2**20, description="layers where depth is to be no limit")
+    boundary: Literal["absorbing", "reflecting", "renormalised"] = Field(
+        "absorbing", description="what the end of a finite input does (zero padding absorbs)"
+    )
+    n_positions: Count = Field(7, description="positions of the drawn networks")
+    drawn_layers: Annotated[Whole, Ge(2)] = Field(5, description="their layers L")
+    target: Annotated[list[Whole], Len(2, 2)] = Field(
+        [2, 2], description="layer and position, both counted from 1, whose capacity paths are drawn"
+    )
+
+    @model_validator(mode="after")
+    def _capacity_can_move(self) -> Self:
+        from chapters.scaling_pdes import paths, study
+
+        rates = study.rates_of_kernel(self.kernel)
+        depths, spreads = study.usable_depths(self.depths, rates), study.checked_spreads(self.spreads)
+        for needed in (study.neighbours(spreads[-1]), study.neighbours(4.0, causal=True)):
+            study.usable_depths([depths[-1]], needed, 1)
+            study.usable_depths([self.very_deep], needed, 1)
+        paths.node_of(paths.example("plain", self.n_positions, self.drawn_layers), self.target)
+        return self

@@ -1,0 +1,44 @@
+"""What the parameters of ``notebooks/scaling_pdes_layers.ipynb`` may be."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from annotated_types import Ge, MinLen
+from pydantic import Field, model_validator
+
+from chapters.parameters import Count, Declaration, Positive
+from chapters.sizes import Size
+
+
+class Parameters(Declaration):
+    """Parameters of ``notebooks/scaling_pdes_layers.ipynb``."""
+
+    diffusion: Positive = Field(
+        4.0, description="D, in positions squared: jumps to either neighbour at rate D over the whole network"
+    )
+    depths: Annotated[list[Annotated[Count, Ge(2)]], MinLen(2), Size.COUNT] = Field(
+        [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096], description="layers L, the output layer included"
+    )
+    spreads: Annotated[list[Positive], MinLen(2)] = Field(
+        [1, 2, 4, 8, 16, 32, 64], description="further diffusion coefficients, for the limit of large D"
+    )
+    very_deep: Annotated[Count, Ge(2)] = Field(2**20, description="layers where depth is to be no limit")
+    leak: Positive = Field(1.5, description="α, constant, and the mean of the α(t) that grows with t")
+    strengths: Annotated[list[Annotated[float, Ge(0)]], MinLen(1)] = Field(
+        [1.0, 0.25, 0.75, 0.5], description="capacity of the layers, in equal parts of the network from the output down"
+    )
+
+    @model_validator(mode="after")
+    def _capacity_can_move(self) -> Self:
+        from chapters.scaling_pdes import study
+        from chapters.scaling_pdes_layers.leaks import checked_slope
+
+        rates = study.neighbours(self.diffusion)
+        everywhere = study.usable_depths(self.depths, study.neighbours(0.25))
+        study.usable_depths(self.depths, rates)
+        study.usable_depths([self.very_deep], rates, 1)
+        study.checked_spreads(self.spreads), checked_slope(self.leak, everywhere[0])
+        if not any(self.strengths):
+            raise ValueError(f"strengths: found {self.strengths}, expected a number above 0 among them.")
+        return self
