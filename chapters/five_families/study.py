@@ -47,11 +47,22 @@ def unattained(table: pd.DataFrame) -> pd.Series:
     return table.groupby(MODEL)["attained"].transform("min") == 0
 
 
+def at_the_best(table: pd.DataFrame) -> pd.Series:
+    """Starts that ended where the best one of their model did."""
+    best = table.groupby(MODEL)["loss"].transform("min")
+    return (table["attained"] == 1) | (table["loss"] <= best * (1 + SAME))
+
+
 def same_loss(table: pd.DataFrame) -> pd.Series:
     """Models all of whose starts ended where the best one did."""
-    best = table.groupby(MODEL)["loss"].transform("min")
-    same = (table["attained"] == 1) | (table["loss"] <= best * (1 + SAME))
-    return same.groupby([table[name] for name in MODEL]).transform("all")
+    return at_the_best(table).groupby([table[name] for name in MODEL]).transform("all")
+
+
+def ranges(table: pd.DataFrame) -> pd.DataFrame:
+    """Model → least and largest κ of its starts with the best loss; those whose least is below the generic one."""
+    found = table[at_the_best(table)].groupby(MODEL, sort=False)
+    ends = found["total"].agg(["min", "max"]).join(found["generic"].first())
+    return ends[ends["min"] < ends["generic"]]
 
 
 def all_of_them(table: pd.DataFrame) -> pd.Series:

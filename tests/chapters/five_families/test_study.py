@@ -63,6 +63,13 @@ def test_a_start_that_is_stuck_counts_against_one_that_attains_the_target():
     assert (one.channels, one.share, one.n) == (1, 1.0, 1) and (two.share, two.n) == (0.5, 2)
 
 
+def test_ranges_are_those_of_starts_with_the_best_loss():
+    found = study.ranges(
+        table(total=[3, 2, 3, 1, 4, 4, 4, 4], generic=[4] * 8, loss=[1, 1, 1, 2, 1, 1, 1, 1], attained=[0] * 8)
+    )
+    assert found.reset_index(drop=True).to_dict("list") == {"min": [2, 3], "max": [3, 3], "generic": [4, 4]}
+
+
 @pytest.mark.parametrize("architecture", ["Hierarchical", "Recurrent"])
 def test_starts_of_one_model_differ(architecture, monkeypatch):
     """The usual starts are one and the same, whatever the seed; then the losses of all starts could not but agree."""
