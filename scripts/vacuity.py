@@ -1,15 +1,16 @@
-"""List the checks whose number nothing can move: ``python scripts/vacuity.py [NOTEBOOK …]``, 20 minutes for all.
+"""List the checks whose number nothing can move: ``python scripts/vacuity.py [NOTEBOOK or RESULT …]``.
 
 A check that gives the same number whatever it is asked of tests nothing. Each notebook that records claims is executed
-once as it is and once under each of :data:`CHANGES`; then each stored experiment runs in its quick form with other
-seeds. What is listed:
+as it is and under each of :data:`CHANGES`; the quick form of each stored experiment that has seeds runs with other
+seeds, its fits stopped early. What is listed:
 
 - checks that no change moves;
-- checks that speak of starts, draws or optimisers, and that neither seeds nor starts move;
-- settings of seeds that move no number of their experiment.
+- checks that speak of starts, draws or optimisers, and that neither seeds and starts nor an optimiser that stops early
+  can move;
+- columns of an experiment's numbers that no seed moves, although no fit has arrived anywhere: its starts are all one.
 
 ``scripts/vacuity.yml`` holds those that were looked at, with the reason why they stay. Exit status 1 if others are
-found, or if one of those is no longer among them.
+found, or if one of those is no longer among them. All of it takes an hour of one core.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -31,8 +33,16 @@ import numpy as np
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = ROOT / "notebooks"
 JUDGED = Path(__file__).with_suffix(".yml")
-CHANGES = ("none", "chance", "inputs", "numbers", "spaces")
+CHANGES = {
+    "none": "the notebook as it is",
+    "chance": "other seeds, and random starts in place of those that know the target",
+    "inputs": "another process, other sizes, and stored numbers moved and reversed",
+    "early": "optimisers stop after one step",
+    "numbers": "what the chapter's functions give is a per cent off, and exact ranks are one off",
+    "spaces": "constraint spaces of noisy columns, and their capacities a per cent off",
+}
 OF_CHANCE = re.compile(r"random|seed|start|draw|sampl|simulat|optimis|L-BFGS|Gauss–Newton|train", re.IGNORECASE)
 SAME = 1e-9
 """Numbers that differ by less, relative to the larger, are the same: rounding does not count as a move. Nor do two
@@ -50,11 +60,9 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
     from chapters.sweeps.declared import code_cells, read_notebook
 
     found: dict[str, Any] = {}
-    record = claims.record
 
-    def note(claim: str, /, **values: Any) -> Any:
+    def note(claim: str, /, **values: Any) -> None:
         found.update({f"{claim}.{name}": np.asarray(value).tolist() for name, value in values.items()})
-        return record(claim, **values)
 
     claims.record = note  # type: ignore[assignment]
     content, declared = read_notebook(notebook)
@@ -65,6 +73,8 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
         other_chance()
     if change == "inputs":
         other_results(rng)
+    if change == "early":
+        stop_early()
     if change == "numbers":
         other_numbers([source for source, _ in cells], notebook.stem, rng)
     if change == "spaces":
@@ -127,6 +137,27 @@ def other_chance() -> None:
         return begin(arch, problem, "random" if isinstance(start, str) else start, method, rng)
 
     optimum._start, optimum._is_path = at_random, lambda start, method: False  # type: ignore[assignment]
+
+
+def stop_early() -> None:
+    """A planted fault: fits of ``capcore`` end after one step, so that where they end shows where they began."""
+    from capcore import optimum, variable_projection
+
+    for module, name, at in (
+        (optimum, "minimise_gauss_newton", None),
+        (optimum, "minimise_lbfgs", None),
+        (variable_projection, "minimise_poles", 4),
+    ):
+        setattr(module, name, _stopped(getattr(module, name), at))
+
+
+def _stopped(minimise: Callable[..., Any], at: int | None) -> Callable[..., Any]:
+    """With one iteration at most, whether they are given by name or as the argument ``at``."""
+
+    def stopped(*args: Any, **options: Any) -> Any:
+        return minimise(*args[:at], **{**options, "max_iterations": 1})
+
+    return stopped
 
 
 def other_results(rng: np.random.Generator) -> None:
@@ -222,33 +253,45 @@ def unmoved(values: Mapping[str, Mapping[str, Any]], texts: Mapping[str, str]) -
     [('a', 'nothing')]
     """
     for name, value in values["none"].items():
-        by = [change for change in CHANGES[1:] if name in values[change] and differ(value, values[change][name])]
+        by = {change for change in CHANGES if name in values[change] and differ(value, values[change][name])}
         if not by:
             yield name, "nothing"
-        elif "chance" not in by and OF_CHANCE.search(texts.get(name, "")) and np.max(np.abs(value)) > SAME:
-            yield name, "chance"
+        elif not by & {"chance", "early"} and OF_CHANCE.search(texts.get(name, "")) and np.max(np.abs(value)) > SAME:
+            yield name, "no seed, start or optimiser"
 
 
-def unmoved_seeds(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Settings of seeds of stored experiments that move no number of a quick run beyond rounding."""
-    from chapters import stored
-    from chapters.running import Experiment, RunError
+def columns_of_seeds(
+    run: Callable[[dict[str, Any]], Mapping[str, Any]], settings: Mapping[str, Any]
+) -> dict[str, bool]:
+    """Column with fractions among the values of an experiment → whether other seeds move it."""
+    seeds = {name: _shifted(value) for name, value in settings.items() if "seed" in name}
+    if not seeds:
+        return {}
+    one, other = (run({**settings, **changed}) for changed in ({}, seeds))
+    columns = {name: (list(_numbers(one[name])), list(_numbers(other.get(name)))) for name in one}
+    return {name: differ(*both) for name, both in columns.items() if any(number % 1 for number in both[0])}
 
-    for name in names or stored.paths():
-        try:
-            experiment = Experiment.of(stored.path_of(name))
-            quick = experiment.quick_settings
-        except (RunError, FileNotFoundError):
-            continue
-        seeds = [key for key in quick if re.search("seed", key)]
-        if not seeds or experiment.main is not None:
-            continue
-        before = list(_numbers(experiment.values(quick, progress=False, workers=1)))
-        for key in seeds:
-            other = {**quick, key: _shifted(quick[key])}
-            after = list(_numbers(experiment.values(other, progress=False, workers=1)))
-            if len(before) == len(after) and not differ(before, after):
-                yield f"{name}: {key}", "nothing"
+
+def experiment_of(name: str) -> dict[str, bool]:
+    """:func:`columns_of_seeds` of a stored result's quick form, with fits that stop early."""
+    from chapters.running import Experiment
+    from chapters.stored import path_of
+
+    experiment = Experiment.of(path_of(name))
+    if experiment.main is not None or not hasattr(experiment.module, "QUICK"):
+        return {}
+    stop_early()
+    options = {"progress": False, "workers": 1, "sweep": one_by_one}
+    return columns_of_seeds(lambda settings: experiment.values(settings, **options), experiment.quick_settings)
+
+
+def one_by_one(target: str, settings: Sequence[Mapping[str, Any]], *_: Any, **__: Any) -> Any:
+    """The sweep of :mod:`chapters.sweeps.engine`, in this process, where the faults are planted."""
+    import pandas as pd
+
+    module, name = target.split(":")
+    function = getattr(import_module(module), name)
+    return pd.DataFrame([{**each, **function(**each), "error": ""} for each in settings])
 
 
 def _shifted(seeds: Any) -> Any:
@@ -269,64 +312,60 @@ def _numbers(values: Any) -> Iterator[float]:
         yield float(values)
 
 
-def all_changes(notebook: Path, workers: int) -> dict[str, dict[str, Any]]:
-    """Change → what a notebook records under it, each in a process of its own."""
+def apart(jobs: Sequence[tuple[str, str]], workers: int) -> list[dict[str, Any]]:
+    """What each notebook records under its change, or what seeds move in an experiment; a process for each."""
     with ThreadPoolExecutor(workers) as pool:
-        return dict(zip(CHANGES, pool.map(lambda change: _apart(notebook, change), CHANGES), strict=True))
+        return list(pool.map(lambda job: _apart(*job), jobs))
 
 
-def _apart(notebook: Path, change: str) -> dict[str, Any]:
+def _apart(what: str, change: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "values.json"
         environment = {**os.environ, "MPLBACKEND": "agg", "CAPCORE_FIGURES": "off", "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, __file__, "--one", str(notebook), change, str(target)]
+        command = [sys.executable, "-W", "ignore", __file__, "--one", what, change, str(target)]
         try:
             subprocess.run(
-                command, cwd=notebook.parent, env=environment, stdout=subprocess.DEVNULL, timeout=LONGEST, check=False
+                command, cwd=NOTEBOOKS, env=environment, stdout=subprocess.DEVNULL, timeout=LONGEST, check=False
             )
         except subprocess.TimeoutExpired:
-            print(f"{notebook.stem}, {change}: stopped after {LONGEST} s", file=sys.stderr)
+            print(f"{what}, {change}: stopped after {LONGEST} s", file=sys.stderr)
         return json.loads(target.read_text()) if target.exists() else {}
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print what cannot be moved and is not among the judged; exit status 1 if there is any."""
     from chapters.claims import load
+    from chapters.stored import paths
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help="a file, or a stored result (default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a notebook or a stored result (default: all)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--keep", metavar="FOLDER", type=Path, help="write here what each notebook records")
-    parser.add_argument("--one", nargs=3, metavar=("NOTEBOOK", "CHANGE", "TARGET"), help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=3, metavar=("NAME", "CHANGE", "TARGET"), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.one:
-        notebook, change, target = given.one
-        Path(target).write_text(json.dumps(execute(Path(notebook).resolve(), change)))
+        name, change, target = given.one
+        found = experiment_of(name) if change == "seeds" else execute(NOTEBOOKS / f"{name}.ipynb", change)
+        Path(target).write_text(json.dumps(found))
         return 0
     registry = load(ROOT / "book/claims.yml")
     texts = {f"{row.id}.{each.name}": f"{each.quantity} {each.statement}" for row in registry for each in row.checks}
-    paths = [Path(each).resolve() for each in given.notebooks if each.endswith(".ipynb")]
-    if not given.notebooks:
-        paths = [
-            ROOT / "notebooks" / f"{name}.ipynb" for name in sorted({row.notebook for row in registry if row.checks})
-        ]
+    notebooks = sorted({row.notebook for row in registry if row.checks and row.notebook})
+    jobs = [(name, change) for name in notebooks for change in CHANGES] + [(name, "seeds") for name in paths()]
+    jobs = [(name, change) for name, change in jobs if name in (given.names or [name])]
+    values = dict(zip(jobs, apart(jobs, given.workers), strict=True))
+    listed, looked_at = {}, set()
+    for name in dict.fromkeys(name for name, _ in jobs):
+        if (name, "none") in values:
+            looked_at |= set(values[name, "none"])
+            listed |= dict(unmoved({change: values[name, change] for change in CHANGES}, texts))
+        columns = {f"{name}: {column}": moved for column, moved in values.get((name, "seeds"), {}).items()}
+        looked_at |= set(columns)
+        listed |= {column: "no seed" for column, moved in columns.items() if not moved}
     judged = yaml.safe_load(JUDGED.read_text("utf8"))
-    found: dict[str, str] = {}
-    looked_at: set[str] = set()
-    for path in paths:
-        values = all_changes(path, given.workers)
-        if given.keep:
-            (given.keep / f"{path.stem}.json").write_text(json.dumps(values))
-        looked_at |= set(values["none"])
-        found |= dict(unmoved(values, texts))
-    results = [each for each in given.notebooks if not each.endswith(".ipynb")]
-    if results or not given.notebooks:
-        found |= dict(unmoved_seeds(results))
-    for name, what in found.items():
-        print(f"{name}: moved by {'no seed or start' if what == 'chance' else what}: {judged.get(name, 'NEW')}")
-    new = sorted(set(found) - set(judged))
-    gone = sorted((set(judged) & looked_at) - set(found))
-    print(f"{len(looked_at)} checks, {len(found)} unmoved, {len(new)} new; moved, though judged: {gone or 'none'}")
+    for name, what in listed.items():
+        print(f"{name}: moved by {what}: {judged.get(name, 'NEW')}")
+    new, gone = sorted(set(listed) - set(judged)), sorted((set(judged) & looked_at) - set(listed))
+    print(f"{len(looked_at)} checks, {len(listed)} unmoved, {len(new)} new; moved, though judged: {gone or 'none'}")
     return int(bool(new or gone))
 
 
