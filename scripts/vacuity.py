@@ -136,7 +136,7 @@ def other_chance() -> None:
     def at_random(arch: Any, problem: Any, start: Any, method: str, rng: Any) -> Any:
         return begin(arch, problem, "random" if isinstance(start, str) else start, method, rng)
 
-    optimum._start, optimum._is_path = at_random, lambda start, method: False  # type: ignore[assignment]
+    optimum._start, optimum._is_path = at_random, lambda start, method: False
 
 
 def stop_early() -> None:
@@ -274,15 +274,19 @@ def columns_of_seeds(
 
 def experiment_of(name: str) -> dict[str, bool]:
     """:func:`columns_of_seeds` of a stored result's quick form, with fits that stop early."""
-    from chapters.running import Experiment
+    from chapters.running import Experiment, RunError
     from chapters.stored import path_of
 
-    experiment = Experiment.of(path_of(name))
-    if experiment.main is not None or not hasattr(experiment.module, "QUICK"):
+    try:
+        experiment = Experiment.of(path_of(name))
+        settings = experiment.quick_settings
+    except RunError:  # timings, and what has no quick form
+        return {}
+    if experiment.main is not None:
         return {}
     stop_early()
     options = {"progress": False, "workers": 1, "sweep": one_by_one}
-    return columns_of_seeds(lambda settings: experiment.values(settings, **options), experiment.quick_settings)
+    return columns_of_seeds(lambda each: experiment.values(each, **options), settings)
 
 
 def one_by_one(target: str, settings: Sequence[Mapping[str, Any]], *_: Any, **__: Any) -> Any:
@@ -353,7 +357,8 @@ def main(arguments: Sequence[str]) -> int:
     jobs = [(name, change) for name in notebooks for change in CHANGES] + [(name, "seeds") for name in paths()]
     jobs = [(name, change) for name, change in jobs if name in (given.names or [name])]
     values = dict(zip(jobs, apart(jobs, given.workers), strict=True))
-    listed, looked_at = {}, set()
+    listed: dict[str, str] = {}
+    looked_at: set[str] = set()
     for name in dict.fromkeys(name for name, _ in jobs):
         if (name, "none") in values:
             looked_at |= set(values[name, "none"])
