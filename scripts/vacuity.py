@@ -41,7 +41,7 @@ CHANGES = {
     "inputs": "another process, other sizes, and stored numbers moved and reversed",
     "early": "optimisers stop after one step",
     "numbers": "what the chapter's functions give is a per cent off, and exact ranks are one off",
-    "spaces": "constraint spaces of noisy columns, and their capacities a per cent off",
+    "spaces": "constraint spaces of noisy columns, their bases and capacities a per cent off",
 }
 OF_CHANCE = re.compile(r"random|seed|start|draw|sampl|simulat|optimis|L-BFGS|Gauss–Newton|train", re.IGNORECASE)
 SAME = 1e-9
@@ -212,14 +212,16 @@ def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator
 
 
 def other_spaces(rng: np.random.Generator) -> None:
-    """A planted fault: constraint spaces are those of columns with noise, and their capacities a per cent off."""
+    """A planted fault: constraint spaces are those of noisy columns, bases and capacities a per cent off."""
     from capcore.constraints import ConstraintSpace
 
     exact = ConstraintSpace.from_columns.__func__  # type: ignore[attr-defined]
 
     def noisy(cls: Any, columns: Any, *args: Any, **options: Any) -> Any:
         columns = np.asarray(columns, float)
-        return exact(cls, columns * (1 + 0.01 * rng.standard_normal(columns.shape)), *args, **options)
+        space = exact(cls, columns * (1 + 0.01 * rng.standard_normal(columns.shape)), *args, **options)
+        object.__setattr__(space, "basis", moved(space.basis, rng, 0.01))
+        return space
 
     ConstraintSpace.from_columns = classmethod(noisy)  # type: ignore[assignment]
     for name in ("capacity", "per_input", "along"):
