@@ -190,8 +190,9 @@ def moved(value: Any, rng: np.random.Generator, size: float, turned: bool = Fals
 
 
 def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator) -> None:
-    """A planted fault: numbers that the chapter's functions give are a per cent off, and exact ranks are one off."""
+    """A planted fault: what the chapter's functions and predictors give is a per cent off, exact ranks are one off."""
     from capcore import generic
+    from capcore.processes import Process
 
     for source in sources:
         for line in re.findall(r"^(?:from|import) [^(\n]+$", source, re.MULTILINE):
@@ -209,6 +210,7 @@ def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator
         for name, function in list(vars(module).items()):
             if id(function) in faulty:
                 setattr(module, name, faulty[id(function)])
+    Process.predictor = _off(Process.predictor, rng)  # type: ignore[method-assign]
 
 
 def other_spaces(rng: np.random.Generator) -> None:
