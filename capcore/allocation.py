@@ -28,6 +28,13 @@ class CapacityWarning(UserWarning):
     """The numerical capacity differs from the exact generic one."""
 
 
+ITS_OWN = (
+    "It is the capacity of these parameters: other optima with the same loss may have more, up to the generic one, or "
+    "less. For the range, fit with start='random' and several seeds."
+)
+"""What every warning about a singular optimum says."""
+
+
 @dataclass(frozen=True, eq=False)
 class LayerAllocation:
     """Capacity of one layer along the inputs, seen in four ways; each (n_inputs,), per position.
@@ -82,7 +89,12 @@ class CapacityAllocation:
 
     @property
     def total(self) -> int:
-        """κ, the numerical dimension of 𝒦 at these parameters; ``per_input`` sums to it."""
+        """κ, the numerical dimension of 𝒦 at these parameters; ``per_input`` sums to it.
+
+        Where it is below ``generic_total`` it belongs to this optimum. Near any parameters the rank of the Jacobian can
+        only grow, so it is a lower bound of what optima close by have; those elsewhere, with the same loss, may have
+        more or less. ``generic_total`` is an upper bound of all.
+        """
         return self.space.dimension
 
     @cached_property
@@ -156,7 +168,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     -----
     CapacityWarning
         Where the numerical total differs from the exact generic one: the parameters are then singular (an exactly
-        low-rank target, a layer of zeros), or close to it.
+        low-rank target, a layer of zeros), or close to it, and the total depends on the optimum that was found.
 
     Raises
     ------
@@ -195,7 +207,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
         warnings.warn(
             f"numerical capacity {space.dimension} differs from the exact generic capacity {generic_total}: the "
             "parameters are singular or nearly so (an exactly low-rank target, a layer of zeros, channels of very "
-            "different scales). Allocations describe the numerical space; look at space.singular_values.",
+            f"different scales). {ITS_OWN} Allocations describe the numerical space; look at space.singular_values.",
             CapacityWarning,
             stacklevel=2,
         )

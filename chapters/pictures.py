@@ -5,6 +5,7 @@ a palette of colours, which GitHub and JupyterLab show. While the book is built 
 also an SVG, and in the metadata a second one for phones (``chapters.phone``), which the book's extension ``pictures``
 puts side by side for the browser to choose from. A figure whose SVG would be heavier than :data:`HEAVIEST` has its
 densest parts as pixels in it. The same figure always gives the same bytes.
+``make notebooks`` writes their :func:`digest` into the cell's metadata, so that a picture put in another's place shows.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from io import BytesIO, StringIO
 from typing import Any
 
@@ -49,6 +51,18 @@ def picture(figure: Figure) -> Bundle:
         with laid_out(narrow(figure)):
             metadata["capcore"] = {"narrow": svg(figure)}
     return data, metadata
+
+
+def digest(cell: Mapping[str, Any]) -> str:
+    """Of the pictures that a notebook's cell holds and of its figure's name; empty where it has none.
+
+    >>> cell = {"metadata": {"mystnb": {"figure": {"name": "fig-x"}}}, "outputs": [{"data": {"image/png": "iVBOR"}}]}
+    >>> digest(cell), digest({"metadata": {}, "outputs": []})
+    ('b7b74de8205f7167', '')
+    """
+    held = [each["data"]["image/png"].strip() for each in cell["outputs"] if "image/png" in each.get("data", {})]
+    name = cell["metadata"].get("mystnb", {}).get("figure", {}).get("name", "")
+    return sha256("\n".join([name, *held]).encode()).hexdigest()[:16] if held else ""
 
 
 @contextmanager

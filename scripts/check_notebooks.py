@@ -2,8 +2,8 @@
 
 nbval compares only cells that carry an execution count, so a notebook without outputs would pass in silence: here it is
 refused. Further: a cell of parameters with an explanation each, no stored errors, and for each figure a caption, a
-name, an alternative text and a picture. Whether it is the right picture is for ``tests/book/test_stored_figures.py``,
-which compares it with the one that the book's build has drawn.
+name, an alternative text and the picture that ``make notebooks`` drew, by its digest. The tests of the built site
+compare it with the one that the book's build has drawn.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+
+from chapters.pictures import digest
 
 IMAGES = {"image/png", "image/svg+xml", "image/jpeg"}
 MACHINE_METADATA = {"execution", "papermill", "ExecuteTime"}
@@ -78,6 +80,8 @@ def _cell_problems(cell: Any) -> Iterator[str]:
     pictured = any(IMAGES & set(output.get("data", {})) for output in cell.outputs)
     if "figure" in _mystnb(cell) and cell.execution_count is not None and not pictured:
         yield "found mystnb.figure and no picture in the stored outputs, expected one: run make notebooks."
+    if cell.metadata.get("capcore", {}).get("picture", "") != digest(cell):
+        yield "found another picture than the one that make notebooks drew there: run make notebooks."
     if pictured:
         printed = any(output.get("metadata", {}).get("capcore", {}).get("caption") for output in cell.outputs)
         if not printed and not _mystnb(cell).get("figure", {}).get("caption"):

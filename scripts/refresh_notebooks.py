@@ -16,6 +16,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from chapters.pictures import digest
+
 TIMEOUT = 600  # seconds per cell
 HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}  # tags of cells whose source the book hides
 
@@ -48,9 +50,17 @@ def _make_reproducible(notebook: nbformat.NotebookNode) -> None:
             cell.metadata.pop(key, None)
         if cell.cell_type == "code":
             cell.outputs = _merge_streams(cell.outputs)
+            sign_picture(cell)
             cell.metadata.pop("jupyter", None)
             if HIDDEN & set(cell.metadata.get("tags", [])):  # in JupyterLab as well
                 cell.metadata["jupyter"] = {"source_hidden": True}
+
+
+def sign_picture(cell: nbformat.NotebookNode) -> None:
+    """Write the digest of the cell's picture into its metadata, or remove it where there is none."""
+    cell.metadata.pop("capcore", None)
+    if found := digest(cell):
+        cell.metadata["capcore"] = {"picture": found}
 
 
 def _merge_streams(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:

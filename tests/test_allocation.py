@@ -260,12 +260,29 @@ def test_a_singular_optimum_is_warned_about(process):
     # The target's own ranks are below the channels', so the optimum sits on the singular part of the manifold.
     model = arch(4)
     result = fit(model, process)
-    parts = ["differs from the exact generic capacity 48", "singular or nearly so", "singular_values"]
+    parts = ["differs from the exact generic capacity 48", "singular or nearly so", "other optima with the same loss"]
+    parts += ["start='random'", "singular_values"]
     with pytest.warns(CapacityWarning, match=all_of(parts)) as record:
         alloc = allocate(model, result.params, process)
     assert str(alloc.total) in str(record[0].message) and record[0].filename == __file__
     assert alloc.total < alloc.generic_total == 48
     assert alloc.per_input.sum() == pytest.approx(alloc.total, abs=1e-9)
+
+
+def test_optima_of_one_loss_have_different_capacities():
+    """An AR(1) process needs one channel of four; a start from its tensor train leaves the others idle.
+
+    Rank is lower semicontinuous: close to an optimum it can only grow, also along the set of zero loss.
+    """
+    process, model = AR1(), Hierarchical(channels=4, n_layers=3)
+    fits = [fit(model, process)] + [fit(model, process, start="random", rng=seed) for seed in range(4)]
+    assert max(found.loss for found in fits) < 1e-24
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CapacityWarning)
+        least, *others = (allocate(model, found.params, process).total for found in fits)
+        moved = fits[0].params + 1e-2 * np.random.default_rng(0).standard_normal(model.n_params)
+        near = allocate(model, fit(model, process, start=moved).params, process).total
+    assert least == 6 and set(others) == {8} and least <= near <= model.generic_capacity() == 8
 
 
 def test_a_layer_of_zeros_is_warned_about():

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from capcore.allocation import CapacityWarning
+from capcore.allocation import ITS_OWN, CapacityWarning
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.large.exponentials import NoExponentialsError
 from capcore.large.fft import FastProduct, StoredProduct, store_product
@@ -167,7 +167,7 @@ def warn_if_singular(total: int, generic_total: int, at: str) -> None:
     if total != generic_total:
         warnings.warn(
             f"capacity {total} at these {at} differs from the exact generic capacity {generic_total}: they are "
-            "singular or nearly so (an exactly low-rank target, a layer of zeros).",
+            f"singular or nearly so (an exactly low-rank target, a layer of zeros). {ITS_OWN}",
             CapacityWarning,
             stacklevel=3,
         )

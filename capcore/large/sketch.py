@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular, svd
 from tqdm import tqdm
 
-from capcore.allocation import CapacityWarning
+from capcore.allocation import ITS_OWN, CapacityWarning
 from capcore.architectures.base import Architecture
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
@@ -194,7 +194,7 @@ def estimate_capacity(
     if bound is not None and found.rank < min(bound, products.n_rows, products.n_params):
         warnings.warn(
             f"numerical capacity {found.rank} is below the exact generic capacity {bound}: the parameters are singular "
-            "or nearly so. Look at singular_values.",
+            f"or nearly so. {ITS_OWN} Look at singular_values.",
             CapacityWarning,
             stacklevel=2,
         )

@@ -15,6 +15,8 @@ from chapters.shared.process_names import NAMES
 
 SAME = 1e-6
 """Losses of two starts that differ by less, relative to the smaller, count as the same: far above rounding."""
+MODEL = ["architecture", "process", "value", "n_layers", "channels"]
+"""What the starts of one model share."""
 MOST = 0.5
 """Of the capacity on those lags, in the reading of claim P1.24."""
 
@@ -40,10 +42,27 @@ def partial(table: pd.DataFrame) -> pd.Series:
     return table["total"] < 2 ** table["n_layers"]
 
 
+def unattained(table: pd.DataFrame) -> pd.Series:
+    """Models of which at least one start leaves an error."""
+    return table.groupby(MODEL)["attained"].transform("min") == 0
+
+
+def at_the_best(table: pd.DataFrame) -> pd.Series:
+    """Starts that ended where the best one of their model did."""
+    best = table.groupby(MODEL)["loss"].transform("min")
+    return (table["attained"] == 1) | (table["loss"] <= best * (1 + SAME))
+
+
 def same_loss(table: pd.DataFrame) -> pd.Series:
-    """Models whose start ended where the best start of the same model did."""
-    groups = table.groupby(["architecture", "process", "value", "n_layers", "channels"])["loss"]
-    return (table["attained"] == 1) | (table["loss"] <= groups.transform("min") * (1 + SAME))
+    """Models all of whose starts ended where the best one did."""
+    return at_the_best(table).groupby([table[name] for name in MODEL]).transform("all")
+
+
+def ranges(table: pd.DataFrame) -> pd.DataFrame:
+    """Model → least and largest κ of its starts with the best loss; those whose least is below the generic one."""
+    found = table[at_the_best(table)].groupby(MODEL, sort=False)
+    ends = found["total"].agg(["min", "max"]).join(found["generic"].first())
+    return ends[ends["min"] < ends["generic"]]
 
 
 def all_of_them(table: pd.DataFrame) -> pd.Series:
@@ -70,9 +89,10 @@ STATEMENTS = (
         lambda t: t["short_lags"].notna(),
         lambda t: t["short_lags"] < 1,
     ),
-    Statement("all starts, one loss", "hierarchical_errors", lambda t: t["attained"] == 0, same_loss),
+    Statement("all starts, one loss", "hierarchical_errors", unattained, same_loss),
     Statement("recurrent: capacity = generic count", "recurrent", all_of_them, counted, "Recurrent"),
     Statement("recurrent: more on the recent half", "recurrent", partial, lambda t: t["recent"] > 0.5, "Recurrent"),
+    Statement("recurrent: all starts, one loss", "recurrent", unattained, same_loss, "Recurrent"),
 )
 
 

@@ -164,12 +164,16 @@ def one_free_dimension(n_draws: int, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def error_inside(n_draws: int, rng: np.random.Generator) -> np.ndarray:
-    """(n_draws,) ‖SᵀX‖ / ‖X‖ for random S inside 𝒦, where it has full capacity, and X in 𝒦^⊥ (section 3.3)."""
+    """(n_draws,) ‖SᵀX‖ / ‖X‖ for random S inside 𝒦, where it has full capacity, and X in 𝒦^⊥ (section 3.3).
+
+    𝒦 is the space that the package finds for the columns which S is made of.
+    """
     relative = np.zeros(n_draws)
     for i in range(n_draws):
-        basis = random_basis(N, KAPPA, rng)
-        subspace = basis @ random_basis(KAPPA, N_S, rng)
-        error = null_space(basis.T) @ rng.normal(size=N - KAPPA)
+        columns, drawn = rng.normal(size=(N, KAPPA)), rng.normal(size=N)
+        basis = ConstraintSpace.from_columns(columns).basis
+        subspace = np.linalg.qr(columns @ random_basis(KAPPA, N_S, rng))[0]
+        error = drawn - basis @ (basis.T @ drawn)
         relative[i] = np.linalg.norm(subspace.T @ error) / np.linalg.norm(error)
     return relative
 

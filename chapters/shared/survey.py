@@ -82,3 +82,20 @@ def across_families(arch: Architecture, rng: np.random.Generator | int = 0, **op
     ['AR1']
     """
     return {name: case(arch, family(), rng, **options) for name, family in FAMILIES.items()}
+
+
+def totals_from_random_starts(arch: Architecture, process: Process, n_starts: int) -> list[int]:
+    """κ at the best of the optima that random starts lead to, ascending.
+
+    At singular optima of one loss it depends on the start. Losses count as the same where both are rounding, or to a
+    millionth.
+
+    >>> from capcore import AR1, Hierarchical
+    >>> totals_from_random_starts(Hierarchical(channels=4, n_layers=3), AR1(), 3), case(
+    ...     Hierarchical(channels=4, n_layers=3), AR1()
+    ... ).allocation.total
+    ([8, 8, 8], 6)
+    """
+    found = [case(arch, process, rng=seed, start="random") for seed in range(n_starts)]
+    least = min(each.fit.loss for each in found)
+    return sorted(each.allocation.total for each in found if each.attained or each.fit.loss <= least * (1 + 1e-6))

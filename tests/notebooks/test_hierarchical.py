@@ -53,7 +53,7 @@ def test_the_text_says_what_was_found():
     assert "the latest 1, 4, 5, 9, 17, 18, 26 and finally 64 inputs" in said
     assert "the latest 4 inputs hold 4 of 20 units" in said
     assert "the 28 lags of the frame hold 27.3 of 48 units" in said
-    assert "AR(1) 22, damped cosine 48" in said
+    assert "AR(1) 22 (32 to 48), damped cosine 48 (48 to 56)" in said
 
 
 def check(values):

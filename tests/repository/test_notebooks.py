@@ -1,6 +1,7 @@
 """Stored notebooks have the form that makes nbval and the book trustworthy, and nbval does compare."""
 
 import copy
+import itertools
 import re
 import shlex
 import subprocess
@@ -11,7 +12,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from chapters.claims import Evidence, load
 from chapters.parameters import parameters_of
+from chapters.pictures import digest
+from chapters.sweeps import outcome
 from chapters.sweeps.choosing import checked, from_text
 from chapters.sweeps.declared import read_notebook
 from chapters.sweeps.places import notebook_path
@@ -20,6 +24,7 @@ from scripts.refresh_notebooks import refresh
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+REGISTRY = load()
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 
 
@@ -112,8 +117,48 @@ def test_a_figure_needs_caption_name_and_alternative_text(executed):
     for missing in ("without a caption", "mystnb.figure.name", "mystnb.image.alt"):
         assert missing in with_cell(executed, outputs=[image])
     complete = {"mystnb": {"figure": {"name": "fig-x"}, "image": {"alt": "A pixel."}}}
+    complete["capcore"] = {"picture": digest({"metadata": complete, "outputs": [image]})}
     caption = new_output("display_data", {"text/markdown": "**One pixel.**"}, metadata={"capcore": {"caption": True}})
     assert with_cell(executed, outputs=[image, caption], metadata=complete) == ""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_replaced_picture_is_refused(path):
+    """By another one of the same notebook, with all of its output, or by any other."""
+    notebook = nbformat.read(path, as_version=4)
+    pictured = [cell for cell in notebook.cells if cell.cell_type == "code" and digest(cell)]
+    for cell, other in itertools.pairwise(pictured):
+        cell.outputs = other.outputs
+    for cell in pictured[-1:]:
+        next(each for each in cell.outputs if "image/png" in each.get("data", {})).data["image/png"] = PIXEL
+    assert sum("found another picture" in problem for problem in problems(notebook)) == len(pictured)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_values_in_the_metadata_are_those_that_are_shown(path):
+    """nbval compares what is shown; the claims' page is made of the values behind it."""
+    assert list(other_values(nbformat.read(path, as_version=4))) == []
+
+
+def other_values(notebook):
+    """The checks whose recorded value gives another box than the one that is shown."""
+    for output in outcome.outputs(notebook):
+        evidence = output.get("metadata", {}).get("capcore", {})
+        if "claim" in evidence:
+            shown = Evidence(REGISTRY[evidence["claim"]], evidence["values"])._repr_mimebundle_()[0]
+            if any(output["data"][kind] != text for kind, text in shown.items()):
+                yield evidence["claim"]
+
+
+def test_a_value_that_is_a_per_cent_off_is_noticed():
+    notebook = nbformat.read(ROOT / "notebooks" / "hierarchical.ipynb", as_version=4)
+    (evidence,) = (
+        each["metadata"]["capcore"]
+        for each in outcome.outputs(notebook)
+        if each.get("metadata", {}).get("capcore", {}).get("claim") == "P1.16"
+    )
+    evidence["values"]["lbfgs_r2"] *= 1.01
+    assert list(other_values(notebook)) == ["P1.16"]
 
 
 def test_a_figure_stripped_of_its_picture_is_refused(executed):

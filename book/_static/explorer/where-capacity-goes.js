@@ -148,7 +148,7 @@
     const { depth, process, gaps, channels } = state, n = 2 ** depth;
     const width = gaps === ALIKE ? `${channels} channel${channels > 1 ? "s" : ""}` : `${listed(gaps)} channels`;
     const recent = shown.capacities.slice(0, n / 2).reduce((sum, each) => sum + each, 0);
-    const singular = shown.total < model.generic_total ? ` (${model.generic_total} at almost all weights: a singular optimum)` : "";
+    const singular = shown.total < model.generic_total ? ` (singular weights: others with the same loss may have another κ, at most ${model.generic_total})` : "";
     const loss = state.lbfgs
       ? `${power(lbfgs.loss)} after ${lbfgs.iterations.toLocaleString("en")} iterations of L-BFGS-B, ${power(optimum.loss)} at the optimum (outlined)`
       : power(optimum.loss);

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from chapters.five_families import experiment, study
+from chapters.shared import survey
 from chapters.stored import stored
 from chapters.sweeps.engine import sweep
 
@@ -50,9 +51,39 @@ def test_what_cannot_be_asked_is_not_counted():
     assert study.shares(full, statement("recurrent: more on the recent half")).empty
 
 
-def test_starts_are_compared_with_the_best_of_their_model():
+def test_a_model_has_one_loss_if_all_its_starts_end_at_the_best():
     found = table(loss=[1.0, 1.0 + 1e-9, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0], attained=[0] * 8)
-    assert study.same_loss(found).tolist() == [True, True, False, *[True] * 5]
+    assert study.same_loss(found).tolist() == [True, True, False, False, *[True] * 4]
+
+
+def test_a_start_that_is_stuck_counts_against_one_that_attains_the_target():
+    found = table(loss=[1e-30, 2e-30, 1e-30, 1e-3, 1.0, 1.0, 1.0, 1.0], attained=[1, 1, 1, 0, 0, 0, 0, 0])
+    two, one = study.shares(found, statement("all starts, one loss")).itertuples()
+    assert study.unattained(found).tolist() == [False] * 2 + [True] * 6
+    assert (one.channels, one.share, one.n) == (1, 1.0, 1) and (two.share, two.n) == (0.5, 2)
+
+
+def test_ranges_are_those_of_starts_with_the_best_loss():
+    found = study.ranges(
+        table(total=[3, 2, 3, 1, 4, 4, 4, 4], generic=[4] * 8, loss=[1, 1, 1, 2, 1, 1, 1, 1], attained=[0] * 8)
+    )
+    assert found.reset_index(drop=True).to_dict("list") == {"min": [2, 3], "max": [3, 3], "generic": [4, 4]}
+
+
+@pytest.mark.parametrize("architecture", ["Hierarchical", "Recurrent"])
+def test_starts_of_one_model_differ(architecture, monkeypatch):
+    """The usual starts are one and the same, whatever the seed; then the losses of all starts could not but agree."""
+    begun = []
+
+    def case(*args, **options):
+        found = survey.case(*args, **options)
+        begun.append(found.fit.history[0])
+        return found
+
+    monkeypatch.setattr(experiment, "case", case)
+    for seed in (0, 1):
+        experiment.one_model(architecture, n_layers=4, seed=seed)
+    assert abs(begun[0] / begun[1] - 1) > 1e-3
 
 
 def test_live_models_are_those_that_were_stored():
@@ -68,7 +99,7 @@ def test_live_models_are_those_that_were_stored():
 
 def test_each_model_of_the_sweep_is_there_once():
     found = study.table_of(stored("five_families"))
-    assert len(found) == 5 * 8 * 4 * 3 * (5 + 2)
+    assert len(found) == 5 * 8 * 4 * 3 * (5 + 5)
     assert not found.duplicated(["architecture", "process", "value", "n_layers", "channels", "seed"]).any()
 
 

@@ -1,0 +1,75 @@
+"""The search for vacuous checks finds those that could not fail, and no honest one beside them."""
+
+import nbformat
+import yaml
+from nbformat.v4 import new_code_cell, new_notebook
+
+from chapters import claims
+from chapters.five_families import experiment
+from chapters.shared import survey
+from scripts import vacuity
+
+CELLS = [
+    new_code_cell("seed: int = 0  # of the start", metadata={"tags": ["parameters"]}),
+    new_code_cell(
+        "import capcore as cc\nfrom chapters import claims\nfrom chapters.start import start\n"
+        "stacks = [cc.Hierarchical(c, 4) for c in (1, 2, 4, 8)]"
+    ),
+    new_code_cell(
+        "optima = [cc.fit(stack, cc.PowerLaw()) for stack in stacks]\n"
+        "attained = [c for c, found in zip((1, 2, 4, 8), optima) if found.loss < 1e-20]\n"
+        "claims.record('T.1', transition=attained[0])"
+    ),
+    new_code_cell(
+        "starts = [cc.fit(stacks[2], cc.PowerLaw(), start='random', rng=seed + i).n_iterations for i in range(5)]\n"
+        "claims.record('T.2', iterations=max(starts))"
+    ),
+]
+TEXTS = {
+    "T.1.transition": "channels at the transition, Gauss–Newton",
+    "T.2.iterations": "iterations of Gauss–Newton from random starts",
+}
+
+
+def test_a_check_that_begins_at_the_optimum_is_found(tmp_path, monkeypatch):
+    """The check of P1.17 in the first edition, "channels at the transition, Gauss–Newton", beside an honest one."""
+    path = tmp_path / "toy.ipynb"
+    nbformat.write(new_notebook(cells=CELLS), path)
+    monkeypatch.setattr(vacuity, "NOTEBOOKS", tmp_path)
+    jobs = [(str(path.with_suffix("")), change) for change in vacuity.CHANGES]
+    found = dict(zip(vacuity.CHANGES, vacuity.apart(jobs, 2), strict=True))
+    assert {name: set(values) for name, values in found.items()} == {each: set(TEXTS) for each in vacuity.CHANGES}
+    assert found["none"]["T.1.transition"] == 4
+    assert [name for name, _ in vacuity.unmoved(found, TEXTS)] == ["T.1.transition"]
+
+
+def test_starts_that_are_all_one_are_found(monkeypatch):
+    """The five families began at the tensor train of the target, whatever the seed."""
+
+    def columns():
+        settings = experiment.SETTINGS | experiment.QUICK | {"families": {"PowerLaw": {"exponent": [0.5]}}}
+        return vacuity.columns_of_seeds(lambda each: experiment.run(each, vacuity.one_by_one), settings)
+
+    from capcore import optimum, variable_projection
+
+    for module, name in (
+        (optimum, "minimise_gauss_newton"),
+        (optimum, "minimise_lbfgs"),
+        (variable_projection, "minimise_poles"),
+    ):
+        monkeypatch.setattr(module, name, getattr(module, name))  # put back what the script replaces
+    vacuity.stop_early()
+    assert columns()["loss"]
+
+    def case(*args, **options):
+        return survey.case(*args, **{**options, "start": "auto"})
+
+    monkeypatch.setattr(experiment, "case", case)
+    assert not columns()["loss"]
+
+
+def test_what_was_judged_is_in_the_registry():
+    known = {f"{row.id}.{check.name}" for row in claims.load() for check in row.checks}
+    judged = yaml.safe_load(vacuity.JUDGED.read_text("utf8"))
+    assert {name for name in judged if ": " not in name} <= known
+    assert all(isinstance(reason, str) and reason for reason in judged.values())
