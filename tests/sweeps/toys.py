@@ -34,6 +34,8 @@ def troubled(what="none"):
         return {"size": np.ones(2**28).size}
     if what == "gone":
         os.kill(os.getpid(), 9)
+    if what == "escapes":
+        raise ValueError("\x1b[31m\x1b]0;title\x07\x9b2J\u202e red\ud800")
     if what == "odd":
         return [1]
     return {"fine": True}
