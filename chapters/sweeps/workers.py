@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -18,6 +19,8 @@ from chapters.sweeps.runner import Runner
 
 AS_TEXT = ["msgpack", "error"]
 """How answers may be written. Dask's other ways name types or code, which reading them would import or call."""
+PLAIN = {("builtins", "bytes"), ("builtins", "str")}
+"""What Dask's own messages name beside data."""
 _OWN = threading.local()
 
 
@@ -120,6 +123,8 @@ class Dask:
             self._reconnect()
             raise LostError
         if run.status == "pending":
+            if (listening := getattr(self._client, "_handle_report_task", None)) is not None and listening.done():
+                raise NotebookError("scheduler: sent what cannot be read as data. Start it and its workers anew.")
             return None
         if run.status == "error":  # Dask's own, as a pickle, which stays closed: a run's errors are in its answer
             return jobs.answer({"error": "Killed: Dask gave it up, because its workers ended or have not this package"})
@@ -151,6 +156,8 @@ class Dask:
                 """Not even the topics that Dask subscribes to by itself."""
 
         warnings.filterwarnings("ignore", category=VersionMismatchWarning)
+        if self._only_data:
+            logging.getLogger("distributed.protocol").setLevel(logging.CRITICAL + 1)  # which logs all that is refused
         return Deaf(self._cluster, timeout=10, set_as_default=False, name="capcore-sweep", deserializers=AS_TEXT)
 
     def _reconnect(self) -> None:
@@ -195,7 +202,7 @@ class _OnlyData:
 
     @staticmethod
     def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "pickle.find_class" and _OnlyData._open:
+        if event == "pickle.find_class" and _OnlyData._open and arguments not in PLAIN:
             raise TypeError(f"a pickle names {arguments!r}, which a sweep does not look up: it reads data only")
 
 
