@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import errno
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
-from capcore.sweeps import canonical, load_sweep
+from capcore.spectra.tensors import shown
+from capcore.sweeps import canonical, columns_of, read_rows, table_of
 from chapters.sweeps import engine
 from chapters.sweeps.declared import NotebookError
 from chapters.sweeps.grid import read_grid
@@ -20,6 +23,8 @@ from chapters.sweeps.workers import Dask, Here
 if TYPE_CHECKING:
     import pandas as pd
 
+FORMULA = tuple("=+-@＝＋－＠")
+"""What makes a cell of a spreadsheet a formula where it begins its text; tabs and line ends are escaped anyway."""
 EPILOG = """\
 a grid:
   product: {process: [PowerLaw, AR1], channel_list: [[1, 2], [1, 2, 4]]}
@@ -35,25 +40,33 @@ chapters.sweeps.engine.sweep(target, grid, results, cluster=cluster).
 def main(argv: Sequence[str], prog: str = "python -m chapters sweep") -> int:
     """Exit status: 0; 1 where runs failed, 2 for what cannot be used, 3 for a full disk, 130 when interrupted."""
     arguments = _parser(prog).parse_args(argv)
+    # Dask and the packages below it print what comes from a scheduler, too, by ways of their own
+    with redirect_stdout(_Plain(sys.stdout)), redirect_stderr(_Plain(sys.stderr)):
+        return _main(arguments, prog)
+
+
+def _main(arguments: argparse.Namespace, prog: str) -> int:
     results = Path(arguments.output)
     try:
+        place = lambda: Dask(arguments.scheduler) if arguments.scheduler else Here(arguments.workers)  # noqa: E731
         limits = {"seconds": arguments.seconds, "memory_mb": arguments.memory, "warm": not arguments.plain}
         jobs = engine.plan(arguments.target, read_grid(arguments.grid), keep=arguments.keep, **limits)
         if arguments.dry_run:
             return _dry_run(jobs, results)
         store = Store(results)
         with store.alone():
-            place = lambda: Dask(arguments.scheduler) if arguments.scheduler else Here(arguments.workers)  # noqa: E731
             engine.run(jobs, store, place, engine.bar(len(jobs), not arguments.quiet))
-            return _finish(jobs[0].settings, results, arguments.plot)
+            return _finish(jobs, results, arguments.plot)
     except (NotebookError, ModuleNotFoundError) as error:
-        print(f"{prog}: {error}", file=sys.stderr)
+        print(f"{prog}: {shown(error)}", file=sys.stderr)
         return 2
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        print(f"{prog}: the disk is full. What was finished is kept; make room and call it again.", file=sys.stderr)
-        return 3
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            said = "the disk is full. What was finished is kept; make room and call it again."
+            print(f"{prog}: {said}", file=sys.stderr)
+            return 3
+        print(f"{prog}: {shown(error.filename or results)}: {shown(error.strerror or error)}.", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print(f"\n{prog}: interrupted. What was finished is kept; call it again to go on.", file=sys.stderr)
         return 130
@@ -63,34 +76,80 @@ def _dry_run(jobs: list[engine.Job], results: Path) -> int:
     todo = engine.missing(jobs, Store(results)) if results.is_dir() else jobs
     print(f"{len(jobs)} settings, {len(jobs) - len(todo)} with a result, {len(todo)} to run, for example:")
     for job in todo[:3]:
-        print(f"  {job.key}  {job.given or job.settings}")
+        print(f"  {job.key}  {shown(job.given or job.settings)}")
     return 0
 
 
-def _finish(settings: dict[str, object], results: Path, plot: bool) -> int:
-    """Write the table, draw, and say how it went."""
-    table = load_sweep(results)
-    table.to_csv(results / "table.csv", index=False)
+def _finish(jobs: list[engine.Job], results: Path, plot: bool) -> int:
+    """Write the table, draw, and say how it went with these jobs, whatever else is in the folder."""
+    rows, unreadable = read_rows(results)
+    table = table_of(rows)
+    for_csv(table).to_csv(results / "table.csv", index=False)
     written = "table.csv"
     if find_spec("pyarrow"):
         for_parquet(table).to_parquet(results / "table.parquet", index=False)
         written += " and table.parquet"
-    failed = table[table["error"] != ""]
-    print(f"{results}: {len(table)} runs, {len(failed)} failed; {written} written.")
-    for error, rows in failed.groupby("error"):
-        first = str(error).splitlines()[0][:150]
-        print(f"  {len(rows)} × {first}, as in failed/{rows['key'].iloc[0][:2]}/{rows['key'].iloc[0]}")
+    mine = table[table["key"].isin({job.key for job in jobs})]
+    failed = mine[mine["error"] != ""]
+    others = f", with {len(table) - len(mine)} runs of other grids" if len(mine) < len(table) else ""
+    print(f"{shown(results)}: {len(mine)} runs, {len(failed)} failed; {written} written{others}.")
+    for error, group in failed.groupby("error"):
+        first = shown(str(error).splitlines()[0][:150])
+        print(f"  {len(group)} × {first}, as in failed/{group['key'].iloc[0][:2]}/{group['key'].iloc[0]}")
+    for name, reason in list(unreadable.items())[:5]:
+        print(f"  {shown(name)}: cannot be read ({shown(reason)}), and is not in the table.")
+    if len(unreadable) > 5:
+        print(f"  {len(unreadable) - 5} more files cannot be read.")
     if plot:
         from chapters.sweeps.picture import draw
 
-        print(f"  {len(draw(table, list(settings), results / 'plots'))} pictures in {results / 'plots'}.")
+        parameters = list(columns_of(jobs[0].settings).values())
+        print(f"  {len(draw(table, parameters, results / 'plots'))} pictures in {shown(results / 'plots')}.")
     return int(len(failed) > 0)
+
+
+class _Plain:
+    """A stream without what a terminal would act upon, but for line ends and tabs."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write it; how much of it that was."""
+        self._stream.write(re.sub(r"[^\r\n\t]+", lambda found: shown(found[0]), text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def for_csv(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as spreadsheets may open it: a cell in one line, and text that would be a formula behind a ``'``."""
+    return _mapped(table, table.select_dtypes(exclude="number").columns, _cell).rename(columns=_cell)
 
 
 def for_parquet(table: pd.DataFrame) -> pd.DataFrame:
     """The table; a column of several types, such as 2 and "[1,2]", is text there: Parquet takes one type a column."""
     mixed = [name for name in table if table[name].dropna().map(type).nunique() > 1]
-    return table.assign(**{name: table[name].map(_text, na_action="ignore") for name in mixed})
+    return _mapped(table, mixed, _text)
+
+
+def _mapped(table: pd.DataFrame, names: Iterable[str], change: Callable[[object], object]) -> pd.DataFrame:
+    table = table.copy()
+    for name in names:
+        table[name] = table[name].map(change, na_action="ignore")
+    return table
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    text = shown(value)
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}" if text.startswith(FORMULA) else text
+    return text
 
 
 def _text(value: object) -> str:

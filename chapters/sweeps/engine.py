@@ -6,11 +6,13 @@ was; two sweeps repeat nothing of each other; and where a run is done, or how of
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capcore.spectra.tensors import shown
 from capcore.sweeps import load_sweep
 from chapters.sweeps.declared import NotebookError
 from chapters.sweeps.grid import check_grid, settings_of
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 QUEUED = 2  # runs that wait for each slot, at most
 PAUSE = 0.01  # seconds between looks at what has been answered
 LOSSES = 5  # how often a run is submitted again
-SCRATCH = ".scratch"
 
 
 def sweep(
@@ -80,6 +81,9 @@ def plan(target: str, grid: Any, **limits: Any) -> list[Job]:
     """The jobs of a grid, each setting once."""
     if limits.get("keep") not in (None, "failed", "all", "none"):
         raise NotebookError(f"keep: found {limits['keep']!r}, expected failed, all or none.")
+    for name in ("seconds", "memory_mb"):
+        if limits.get(name) is not None and not 0 < limits[name] < float("inf"):
+            raise NotebookError(f"{name}: found {limits[name]!r}, expected a finite number above 0, or none at all.")
     listed = settings_of(check_grid(grid)) if isinstance(grid, Mapping) else grid
     return target_of(target).jobs(listed, **limits)
 
@@ -93,18 +97,18 @@ def run(jobs: list[Job], store: Store, workers: Callable[[], Workers], note: Cal
     """Do what is missing; ``note(done, failed)`` is called for what there was, and for every run."""
     if not jobs:
         raise NotebookError("grid: found no settings, expected at least one.")
-    store.describe({"target": jobs[0].target, "code": jobs[0].code, "runs": len(jobs), "limits": _limits(jobs[0])})
     todo = missing(jobs, store)
-    note(len(jobs) - len(todo), False)
-    if not todo:
-        return
-    todo.reverse()
-    hands = workers()
+    hands = workers() if todo else None
     running: dict[str, tuple[Job, Any]] = {}
     lost: dict[str, int] = {}
     try:
-        most = hands.slots() * (1 + QUEUED)
-        while todo or running:
+        store.describe({"target": jobs[0].target, "code": jobs[0].code, "runs": len(jobs), "limits": _limits(jobs[0])})
+        for old, new in store.set_aside(job.key for job in todo).items():
+            print(f"{shown(old)}: cannot be read as a result; moved to {shown(new)}, and run again.", file=sys.stderr)
+        note(len(jobs) - len(todo), False)
+        todo.reverse()
+        most = hands.slots() * (1 + QUEUED) if hands else 0
+        while hands and (todo or running):
             while todo and len(running) < most:
                 job = todo.pop()
                 running[job.key] = (job, hands.submit(job))
@@ -125,12 +129,13 @@ def run(jobs: list[Job], store: Store, workers: Callable[[], Workers], note: Cal
                     del running[job.key]
                     row, notebook = read_answer(job, text)
                 store.keep(row, notebook)
-                note(1, bool(row["error"]))
+                note(1, bool(row["run"]["error"]))
             if len(running) == before:
                 time.sleep(PAUSE)
                 most = hands.slots() * (1 + QUEUED) if isinstance(hands, Here) else most
     finally:
-        hands.close()
+        if hands:
+            hands.close()
 
 
 def bar(total: int, shown: bool) -> Callable[..., None]:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import numpy as np
 import yaml
 
+from capcore.sweeps import read_regular
 from chapters.sweeps.declared import NotebookError
 
 LARGEST_FILE = 1_000_000  # bytes
@@ -34,23 +35,30 @@ DRAWN: dict[str, Callable[[np.random.Generator, list[Any]], Any]] = {
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML of plain types; no references, which can make a small file a huge grid."""
+    """YAML of plain types, each key once; no references, which can make a small file a huge grid."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.events.AliasEvent):
             raise yaml.YAMLError("references (*name) are not taken; write the value out")
         return super().compose_node(parent, index)
 
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        found = super().construct_mapping(node, deep=deep)
+        if len(found) < len(node.value):
+            names = [self.construct_object(key, deep=True) for key, _ in node.value]
+            twice = sorted({str(name) for name in names if names.count(name) > 1})
+            raise yaml.YAMLError(f"found {', '.join(twice)} twice, expected once")
+        return found
+
 
 def read_grid(path: str | Path) -> dict[str, Any]:
     """The grid in a file. Raises ``NotebookError`` for what is none."""
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise NotebookError(f"{path}: found more than {LARGEST_FILE:,} bytes, expected a grid.")
-        content = yaml.load(path.read_text("utf8"), _Loader)
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise NotebookError(f"{path}: cannot be read as a grid: {error}") from None
+        content = yaml.load(read_regular(path, LARGEST_FILE).decode(), _Loader)
+    except (OSError, yaml.YAMLError, ValueError, RecursionError) as error:
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        raise NotebookError(f"{path}: cannot be read as a grid: {said or type(error).__name__}") from None
     return check_grid(content)
 
 
@@ -59,23 +67,48 @@ def check_grid(grid: Any) -> dict[str, Any]:
     _expect(isinstance(grid, Mapping) and grid, "grid", grid, "product, list or random")
     unknown = set(grid) - {"product", "list", "random"}
     _expect(not unknown, "grid", sorted(map(str, unknown)), "product, list or random")
+    for part, kind in (("list", list), ("product", Mapping), ("random", Mapping)):
+        found = grid.get(part, kind)
+        _expect(found is kind or (isinstance(found, kind) and found), part, found, f"{_PARTS[part]}, or no {part}")
+    _refuse(grid)
     lists, table, drawn = grid.get("list", []), grid.get("product", {}), grid.get("random", {})
-    _expect(isinstance(lists, list) and all(isinstance(each, Mapping) for each in lists), "list", lists, "mappings")
-    _expect(isinstance(table, Mapping), "product", table, "a list for each parameter")
+    _expect(all(isinstance(each, Mapping) for each in lists), "list", lists, _PARTS["list"])
     for name, values in table.items():
         _expect(isinstance(values, list) and values, f"product: {name}", values, "a list of its values")
     if drawn:
-        _expect(isinstance(drawn, Mapping) and set(drawn) == {"draws", "seed", "parameters"}, "random", drawn, _RANDOM)
+        _expect(set(drawn) == {"draws", "seed", "parameters"}, "random", drawn, _PARTS["random"])
         _expect(type(drawn["draws"]) is int and drawn["draws"] > 0, "random: draws", drawn["draws"], "a whole number")
         _expect(type(drawn["seed"]) is int and drawn["seed"] >= 0, "random: seed", drawn["seed"], "a whole number")
-        _expect(isinstance(drawn["parameters"], Mapping), "random: parameters", drawn["parameters"], _RANDOM)
-        for name, rule in drawn["parameters"].items():
+        rules = drawn["parameters"]
+        _expect(isinstance(rules, Mapping) and rules, "random: parameters", rules, _PARTS["random"])
+        for name, rule in rules.items():
             known = isinstance(rule, Mapping) and len(rule) == 1 and next(iter(rule)) in DRAWN
             _expect(known, f"random: {name}", rule, f"one of {', '.join(DRAWN)}")
-            _expect(isinstance(next(iter(rule.values())), list), f"random: {name}", rule, "a list behind it")
+            _check_rule(f"random: {name}", *next(iter(rule.items())))
+    sets = {"product": set(table), "list": {name for each in lists for name in each}}
+    sets["random"] = set(drawn["parameters"]) if drawn else set()
+    for one, other in combinations(sets, 2):
+        both = sets[one] & sets[other]
+        _expect(not both, "grid", f"{', '.join(sorted(both))} in {one} and in {other}", "each parameter in one of them")
     _expect(size(grid) <= MOST, "grid", f"{size(grid):,} settings", f"at most {MOST:,}")
-    _refuse_paths(grid)
     return dict(grid)
+
+
+def _check_rule(name: str, kind: str, ends: Any) -> None:
+    """Refuse what cannot be drawn from."""
+    _expect(isinstance(ends, list) and ends, name, ends, "a list behind it")
+    if kind == "choice":
+        return
+    types = (int,) if kind == "integers" else (int, float)
+    plain = len(ends) == 2 and all(type(end) in types for end in ends)
+    expected = "two whole numbers" if kind == "integers" else "two numbers"
+    _expect(plain and ends[0] <= ends[1], name, ends, f"{expected}, the smaller one first")
+    if kind == "integers":
+        _expect(ends[0] >= -(2**63) and ends[1] < 2**63, name, ends, "whole numbers of at most 63 bits")
+    if kind == "uniform":
+        _expect(math.isfinite(float(ends[1]) - float(ends[0])), name, ends, "a finite distance between them")
+    if kind == "log_uniform":
+        _expect(ends[0] > 0, name, ends, "numbers above 0")
 
 
 def size(grid: Mapping[str, Any]) -> int:
@@ -95,7 +128,11 @@ def settings_of(grid: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**dict(zip(table, values, strict=True)), **listed, **random}
 
 
-_RANDOM = "draws, seed, and parameters with what is drawn for each"
+_PARTS = {
+    "list": "a list of mappings",
+    "product": "a list for each parameter",
+    "random": "draws, seed, and parameters with what is drawn for each",
+}
 
 
 def _draws(random: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
@@ -105,21 +142,32 @@ def _draws(random: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
     rng = np.random.default_rng(random["seed"])
     rules = {name: next(iter(rule.items())) for name, rule in random["parameters"].items()}
     for _ in range(random["draws"]):
-        try:
-            yield {name: DRAWN[kind](rng, ends) for name, (kind, ends) in rules.items()}
-        except (TypeError, ValueError, IndexError) as error:
-            raise NotebookError(f"random: cannot be drawn: {error}") from None
+        yield {name: DRAWN[kind](rng, ends) for name, (kind, ends) in rules.items()}
 
 
-def _refuse_paths(value: Any) -> None:
-    """Refuse texts that lead out of a folder, wherever they stand."""
+def _refuse(value: Any) -> None:
+    """Refuse what is no plain data, huge or infinite numbers, and texts that lead out of a folder, wherever it is."""
+    if isinstance(value, Mapping):
+        for name in value:
+            _expect(isinstance(name, str), "grid", name, "names that are text")
     for each in value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ():
+        known = each is None or isinstance(each, Mapping) or type(each) in (bool, int, float, str, list)
+        _expect(known, "grid", each if known else f"{each!r} ({type(each).__name__})", "numbers, text, lists, mappings")
+        if type(each) is int:
+            _expect(each.bit_length() <= 64, "grid", f"a number of {each.bit_length()} bits", "at most 64")
+        if isinstance(each, float):
+            _expect(math.isfinite(each), "grid", each, "finite numbers")
         if isinstance(each, str):
             for path in (PurePosixPath(each), PureWindowsPath(each)):
                 _expect(not path.is_absolute() and ".." not in path.parts, "grid", each, "no path out of the folder")
-        _refuse_paths(each)
+        _refuse(each)
 
 
 def _expect(holds: Any, name: str, found: Any, expected: str) -> None:
-    if not holds:
-        raise NotebookError(f"{name}: found {str(found)[:200]}, expected {expected}.")
+    if holds:
+        return
+    try:
+        text = str(found)[:200]
+    except ValueError:  # of an integer of thousands of digits
+        text = "a huge number"
+    raise NotebookError(f"{name}: found {text}, expected {expected}.")

@@ -37,6 +37,11 @@ def code_of_notebook(notebook: Mapping[str, Any]) -> str:
         return _code(Reach(f"{CELLS}:run", _WithCells(ROOT, ("capcore", "chapters", CELLS), file)))
 
 
+def is_ours(module: str) -> bool:
+    """Whether a module lies in this repository, so that its code can be followed."""
+    return Sources(ROOT, (module.split(".")[0],)).module(module) is not None
+
+
 def code_of_function(entry: str) -> str:
     """The same of ``module:function``."""
     tops = ("capcore", "chapters", entry.split(".")[0].partition(":")[0])

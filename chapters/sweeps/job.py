@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from capcore.sweeps import SCHEMA, canonical, digest
+
 EMPTY: dict[str, Any] = {
     "values": {},
     "claims": {},
@@ -73,9 +75,11 @@ class Job:
         return cls(**{**content, "preload": tuple(content["preload"])})
 
     def row(self, **found: Any) -> dict[str, Any]:
-        """The row of this run; without values where there are none."""
-        own = {"key": self.key, "target": self.target, "code": self.code, "settings": self.settings}
-        return {**own, **EMPTY, **found}
+        """The row of this run, as ``capcore.sweeps`` describes it; without values where there are none."""
+        found = {**EMPTY, **found}
+        parts = {"settings": self.settings, "values": found.pop("values"), "claims": found.pop("claims")}
+        run = {"key": self.key, "target": self.target, "code": self.code, **found}
+        return {"schema": SCHEMA, **parts, "run": run}
 
 
 def versions() -> dict[str, str]:
@@ -99,14 +103,17 @@ def read_answer(job: Job, text: bytes) -> tuple[dict[str, Any], str]:
         wrong += [name for name in ("seconds", "memory_mb") if not isinstance(found[name], float | int | None)]
         if wrong or not isinstance(content["notebook"], str):
             raise ValueError(f"{', '.join(wrong) or 'notebook'}: not of the expected type")
-        return job.row(**{name: found[name] for name in (*types, "seconds", "memory_mb")}), content["notebook"]
-    except (ValueError, KeyError, TypeError) as error:
+        row = job.row(**{name: found[name] for name in (*types, "seconds", "memory_mb")})
+        digest(canonical(row) + content["notebook"])  # whether it can be written: not too deep, and text throughout
+        return row, content["notebook"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         return job.row(error=f"answer: cannot be read ({error!r})"[:500]), ""
 
 
 def answer(found: dict[str, Any], notebook: str = "") -> bytes:
     """What :func:`read_answer` reads."""
-    return json.dumps({"found": {**EMPTY, **found}, "notebook": notebook}).encode()
+    error = found.get("error", "").encode(errors="backslashreplace").decode()  # half a surrogate pair can't be written
+    return json.dumps({"found": {**EMPTY, **found, "error": error}, "notebook": notebook}).encode()
 
 
 def threads() -> dict[str, str]:

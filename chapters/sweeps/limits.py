@@ -6,9 +6,11 @@ import ctypes
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 LINUX = sys.platform == "linux"
 _LIBC = ctypes.CDLL(None, use_errno=True) if LINUX else None
 
@@ -19,6 +21,21 @@ def end_with(parent: int) -> None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it ended before
             os._exit(1)
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of whatever its children leave behind, in whatever session that is. Linux's."""
+    if _LIBC is not None:
+        _LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process is the parent of; none where the system does not list them."""
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def limit_memory(megabytes: float | None) -> None:

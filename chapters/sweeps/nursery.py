@@ -1,9 +1,9 @@
 """The process that runs are forked from: ``python nursery.py FOLDER MODULE…``.
 
-It imports the modules, and then answers every job, a line of JSON on its input, with two lines: the number of the
-process that does it, and how that ended. When its input ends, because whoever asked is no more, it kills what it has
-started and ends itself. Without modules it is what a plain run starts from. Where there is no fork but Linux's, it does
-the job itself.
+It imports the modules, and then answers every job, a line of JSON on its input that also names a folder below FOLDER,
+with two lines: the number of the process that does it, and how that ended, after which it kills whatever the run has
+left behind. When its input ends, because whoever asked is no more, it kills what it has started and ends itself.
+Without modules it is what a plain run starts from. Where there is no fork but Linux's, it does the job itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import select
 import shutil
 import signal
 import sys
+import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -29,20 +30,41 @@ def main(folder: Path, modules: list[str]) -> None:
     """Import, then serve until the input ends."""
     _import(folder, modules)
     from chapters.sweeps.job import Job
+    from chapters.sweeps.limits import adopt_orphans
 
+    adopt_orphans()
     while line := sys.stdin.buffer.readline():
-        job, own = Job.from_json(line.decode()), folder
+        own, text = json.loads(line)
+        job = Job.from_json(text)
         if sys.platform != "linux":
-            print(json.dumps({"pid": os.getpid()}), flush=True)
-            _perform(job, own)
-            print(json.dumps({"status": 0}), flush=True)
+            _say(pid=os.getpid())
+            _perform(job, Path(own))
+            _say(status=0, said="")
             continue
-        parent = os.getpid()
+        parent, (read, write) = os.getpid(), os.pipe()
         if (pid := os.fork()) == 0:
-            _child(job, own, parent)
-        print(json.dumps({"pid": pid}), flush=True)
-        print(json.dumps({"status": _wait(pid, folder)}), flush=True)
+            os.close(read)
+            _child(job, Path(own), parent, write)
+        os.close(write)
+        _say(pid=pid)
+        status = _wait(pid, folder)
+        _say(status=status, said=_what_was_said(read))
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _say(**what: object) -> None:
+    print(json.dumps(what), flush=True)
+
+
+def _what_was_said(read: int) -> str:
+    """Why a run could not even write its answer; nobody may be there any more to say it."""
+    os.set_blocking(read, False)
+    try:
+        return os.read(read, 4096).decode(errors="replace")
+    except BlockingIOError:
+        return ""
+    finally:
+        os.close(read)
 
 
 def _import(folder: Path, modules: list[str]) -> None:
@@ -60,23 +82,43 @@ def _import(folder: Path, modules: list[str]) -> None:
 
 
 def _wait(pid: int, folder: Path) -> int:
-    """How the process ended: 0, or minus the number of a signal. With our input gone it is killed, and we end."""
+    """How the process ended: its status, or minus a signal's number. With our input gone, it and we end here."""
     ended = os.pidfd_open(pid)
     while True:
         ready, _, _ = select.select([ended, sys.stdin.buffer], [], [])
         if ended in ready:
             os.close(ended)
-            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            kill_children()
+            return status
         if not sys.stdin.buffer.peek(1):  # type: ignore[union-attr]
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
+            kill_children()
             shutil.rmtree(folder, ignore_errors=True)
             os._exit(0)
 
 
-def _child(job: object, folder: Path, parent: int) -> None:
+def kill_children(seconds: float = 10.0) -> None:
+    """Kill all that this process has started, or adopted from those: of a run that ended, what it left behind."""
+    from chapters.sweeps.limits import children_of
+
+    end = time.monotonic() + seconds  # what multiplies faster than it is killed is left to the runner
+    while time.monotonic() < end:
+        for pid in children_of(os.getpid()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:  # there are none
+            return
+        time.sleep(0.005)
+
+
+def _child(job: object, folder: Path, parent: int, write: int) -> None:
     """The run, in a session of its own; what it prints goes nowhere."""
+    status = 0
     try:
         from chapters.sweeps.limits import end_with
 
@@ -88,8 +130,11 @@ def _child(job: object, folder: Path, parent: int) -> None:
         if "numpy.random" in sys.modules:  # else all runs would draw the same from the generator that all share
             sys.modules["numpy.random"].seed()
         _perform(job, folder)
+    except BaseException as error:  # such as a full disk, on which there is no room for an answer
+        status = 1
+        os.write(write, f"{type(error).__name__}: {error}".encode(errors="backslashreplace")[:4000])
     finally:
-        os._exit(0)
+        os._exit(status)
 
 
 def _perform(job: object, folder: Path) -> None:

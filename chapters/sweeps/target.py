@@ -87,14 +87,21 @@ def _notebook(name: str) -> Target:
 
 def _function(entry: str) -> Target:
     module, _, name = entry.partition(":")
+    if not all(map(str.isidentifier, module.split("."))) or not identity.is_ours(module):  # which imports nothing
+        raise NotebookError(
+            f"{entry}: found no module of this repository, expected module:function, such as "
+            "chapters.five_families.experiment:one_model. A function from elsewhere can be called in a notebook's file."
+        )
     try:
         function = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise NotebookError(f"{entry}: cannot be imported ({error}).") from None
-    arguments = signature(function).parameters
+        arguments = signature(function).parameters
+    except Exception as error:  # whatever an import may raise
+        raise NotebookError(
+            f"{entry}: cannot be imported as a function ({type(error).__name__}: {error}), expected the name of one."
+        ) from None
     known = {each.name: each.default for each in arguments.values() if each.default is not Argument.empty}
     if "settings" in arguments:
-        known = dict(import_module(module).SETTINGS)
+        known = dict(getattr(import_module(module), "SETTINGS", {}))
     elif set(known) != set(arguments):
         raise NotebookError(f"{entry}: found arguments without defaults, expected a default for each, or settings.")
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in known.items()}  # as in a grid

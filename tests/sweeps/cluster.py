@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import ClassVar
 
 import psutil
 
@@ -40,7 +41,9 @@ def kill(process):
 
 
 class Cluster:
-    """Scheduler and two workers, each of which can be killed and started again."""
+    """Scheduler and two workers, each of which can be killed and started again; ``options`` are of the workers."""
+
+    options: ClassVar[list[str]] = []
 
     def __init__(self, folder):
         self.folder, self.log = Path(folder), Path(folder) / "log"
@@ -69,7 +72,8 @@ class Cluster:
 
     def start_worker(self):
         options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--memory-limit", "0"]
-        return self._start("dask_worker", self.address, *options, "--local-directory", str(self.folder / "dask"))
+        place = ["--local-directory", str(self.folder / "dask")]
+        return self._start("dask_worker", self.address, *options, *place, *self.options)
 
     def revive(self):
         """Start again those workers that have ended."""
@@ -83,7 +87,7 @@ class Cluster:
         self.started.append(process)
         return process
 
-    def sweep(self, target, grid, *options, local=False):
+    def sweep(self, target, grid, *options, local=False, cwd=ROOT):
         """A sweep as a process; its results are in ``results``."""
         path = self.folder / "grid.yml"
         path.write_text(grid)
@@ -103,7 +107,7 @@ class Cluster:
         process = subprocess.Popen(
             [*command, "--quiet", *place, *options],
             env=self.environment,
-            cwd=ROOT,
+            cwd=cwd,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,13 +1,21 @@
 """Sweeps on a Dask cluster of separate processes, of which any may be killed; and on a cluster object."""
 
+import json
+import os
+import pickle
 import re
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 
+import psutil
 import pytest
 
 import capcore
-from chapters.sweeps import engine
-from tests.sweeps.cluster import Cluster, kill, until
+from chapters.sweeps import engine, workers
+from chapters.sweeps.workers import _OnlyData
+from tests.sweeps.cluster import Cluster, kill, tree, until
 
 pytestmark = [
     pytest.mark.slow,
@@ -73,6 +81,69 @@ def test_a_run_that_never_returns_and_one_that_kills_itself(cluster):
     driver = cluster.sweep("tests.sweeps.toys:troubled", "product: {what: [endless, gone, none]}", "--seconds", "3")
     said, _ = driver.communicate(timeout=200)
     assert driver.returncode == 1 and "3 runs, 2 failed" in said and "TimeLimit" in said and "signal 9" in said
+
+
+HOWS = ["error", "cause", "result", "type", "warn", "print", "event"]
+
+
+def test_a_hostile_worker_runs_nothing_in_the_driver(tmp_path, monkeypatch):
+    """By errors, their causes, results, types of results that lie in the driver's folder, events; nor on a terminal."""
+    mark, here = tmp_path / "harm", tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "lying_about.py").write_text("class Answer(str): pass")
+    (here / "lying_about.py").write_text(f"import os; open({str(mark)!r}, 'a').write(f'{{os.getpid()}}\\n')")
+    monkeypatch.setenv("CAPCORE_HOSTILE", str(mark))
+    monkeypatch.setattr(Cluster, "options", ["--preload", "tests.sweeps.hostile"])
+    cluster = Cluster(tmp_path)
+    cluster.environment["PYTHONPATH"] = f"{cluster.environment['PYTHONPATH']}:{here}"  # the driver's alone, from here
+    try:
+        driver = cluster.sweep("tests.sweeps.toys:troubled", f"product: {{what: {HOWS}}}", cwd=here)
+        listening = set()
+        while driver.poll() is None:
+            with suppress(psutil.Error):
+                found = psutil.Process(driver.pid).net_connections()
+                listening |= {each.laddr for each in found if each.status == psutil.CONN_LISTEN}
+            time.sleep(0.1)
+        said = driver.stdout.read()
+        assert driver.returncode == 1 and "7 runs, 6 failed" in said, said  # a text of another type is text
+        assert all(sign.isprintable() or sign in "\r\n\t" for sign in said)
+        harmed = mark.read_text().split()
+        assert harmed and str(driver.pid) not in harmed  # the worker's own process is, so that the harm is real
+        assert not listening
+    finally:
+        assert cluster.close() == []
+
+
+def test_while_answers_are_data_no_pickle_names_code(tmp_path):
+    """As a message as a whole, which Dask reads as a pickle whatever its options are."""
+    from distributed import protocol
+    from distributed.core import clean_exception
+
+    frames = protocol.dumps(protocol.ToPickle(Path(tmp_path)))
+    harm = pickle.dumps(ValueError("x"))
+    gate = _OnlyData()
+    try:
+        with pytest.raises(TypeError, match="reads data only"):
+            protocol.loads(frames)
+        assert type(clean_exception(harm, harm)[1]) is Exception and clean_exception(harm, harm)[2] is None
+        assert pickle.loads(pickle.dumps({"plain": [1, 2.0, b"x"]})) == {"plain": [1, 2.0, b"x"]}
+    finally:
+        gate.end()
+    assert protocol.loads(frames) == tmp_path
+
+
+def test_an_error_of_the_worker_crosses_as_text(monkeypatch):
+    found = json.loads(workers.perform_task("no job"))["found"]
+    assert found["error"].startswith("ValueError: ") and found["values"] == {}
+
+
+def test_workers_that_end_leave_nothing(tmp_path):
+    """Of a cluster whose workers are threads of a process that goes on."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        engine.sweep(SQUARE, {"product": {"n": [1, 2]}}, tmp_path, cluster=cluster)
+    until(lambda: not any("nursery" in word for each in tree(os.getpid()) for word in each.cmdline()), 30)
 
 
 def test_a_cluster_object(tmp_path):

@@ -91,7 +91,7 @@ def test_a_full_disk_stops_the_sweep_and_keeps_what_there_was(tmp_path, monkeypa
     def full(self, row, notebook=""):
         if len(kept) == 5:
             raise OSError(errno.ENOSPC, "No space left on device")
-        kept.append(row["key"])
+        kept.append(row["run"]["key"])
         keep(self, row, notebook)
 
     monkeypatch.setattr(Store, "keep", full)
@@ -115,14 +115,14 @@ def test_a_full_disk_stops_the_sweep_and_keeps_what_there_was(tmp_path, monkeypa
 )
 def test_an_answer_that_is_none_is_an_error(text):
     row, notebook = read_answer(Job("0" * 32, "t", "c", {}), text)
-    assert row["error"].startswith("answer: cannot be read") and notebook == ""
+    assert row["run"]["error"].startswith("answer: cannot be read") and notebook == ""
 
 
 def test_an_answer_does_not_say_which_run_it_is_of():
     text = json.loads(done(2))
     text["found"] |= {"key": "f" * 32, "settings": {"n": 99}, "more": 1}
     row, _ = read_answer(Job("0" * 32, "t", "c", {"n": 2}), json.dumps(text).encode())
-    assert row["key"] == "0" * 32 and row["settings"] == {"n": 2} and "more" not in row
+    assert row["run"]["key"] == "0" * 32 and row["settings"] == {"n": 2} and "more" not in row["run"]
 
 
 def test_values_called_like_parameters_keep_apart(tmp_path):
@@ -141,7 +141,7 @@ def test_what_cannot_be_swept_is_refused(tmp_path):
         engine.plan(TARGET, [{"nn": 1}])
     with pytest.raises(NotebookError, match=r"n: found 1\.5, expected a whole number"):
         engine.plan(TARGET, [{"n": 1.5}])
-    with pytest.raises(NotebookError, match="cannot be imported"):
+    with pytest.raises(NotebookError, match="cannot be imported as a function"):
         engine.plan("tests.sweeps.toys:cube", [{}])
     with pytest.raises(NotebookError, match="keep"):
         engine.plan(TARGET, [{}], keep="some")

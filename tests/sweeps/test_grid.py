@@ -1,5 +1,7 @@
 """Grids: what they mean, and that a file of them can do nothing but say it."""
 
+import os
+
 import pytest
 
 from chapters.sweeps.declared import NotebookError
@@ -24,6 +26,9 @@ def test_draws_are_those_of_their_seed():
     assert {each["k"] for each in first} == {2, 3} and sum(each["x"] < 0.1 for each in first) > 10  # by its logarithm
 
 
+DRAW = "random: {{draws: 2, seed: 0, parameters: {{{}}}}}"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -43,6 +48,33 @@ def test_draws_are_those_of_their_seed():
         ("product: {a: [" + "1," * 4000 + "], b: [" + "1," * 4000 + "]}", "at most 10,000,000"),
         ("[" * 1500, "cannot be read"),
         ("# " + "x" * 1_000_000, "bytes"),
+        ("product: {n: [1]}\nproduct: {n: [2]}", "found product twice"),
+        ("product: {n: [1], n: [2]}", "found n twice"),
+        ("list: [{n: 1, m: {a: 1, b: 2, a: 3}}]", "found a twice"),
+        ("product: {n: [1]}\nlist: [{n: 2}]", "n in product and in list"),
+        ("product: {n: [1]}\n" + DRAW.format("n: {uniform: [0, 1]}"), "n in product and in random"),
+        ("list: [{n: 1}]\n" + DRAW.format("n: {uniform: [0, 1]}"), "n in list and in random"),
+        ("list: []", "list: found .., expected a list of mappings, or no list"),
+        ("product: {}", "product: found {}"),
+        ("random:", "random: found None"),
+        (DRAW.format(""), "random: parameters: found {}"),
+        ("product: {n: [" + "9" * 5000 + "]}", "5000 digits"),
+        ("product: {n: [0x" + "f" * 5000 + "]}", "a number of 20000 bits"),
+        ("list: 0x" + "f" * 5000, "a huge number"),
+        ("product: {n: [.inf]}", "expected finite numbers"),
+        ("product: {n: [[.nan]]}", "expected finite numbers"),
+        ("product: {n: [2024-01-01]}", "date"),
+        ("product: {n: [!!binary aGk=]}", "bytes"),
+        ("product: {1: [2]}", "names that are text"),
+        (DRAW.format("n: {uniform: [0, .inf]}"), "expected finite numbers"),
+        (DRAW.format("n: {uniform: [-1.7e+308, 1.7e+308]}"), "a finite distance"),
+        (DRAW.format("n: {uniform: [1, 0]}"), "the smaller one first"),
+        (DRAW.format("n: {uniform: [a, 2]}"), "expected two numbers"),
+        (DRAW.format("n: {log_uniform: [0, 1]}"), "above 0"),
+        (DRAW.format("n: {integers: [0, 2.7]}"), "two whole numbers"),
+        (DRAW.format("n: {integers: [0, 9223372036854775808]}"), "63 bits"),
+        (DRAW.format("n: {integers: [0]}"), "two whole numbers"),
+        (DRAW.format("n: {choice: []}"), "a list behind it"),
     ],
     ids=lambda text: text[:30],
 )
@@ -53,6 +85,8 @@ def test_what_is_no_grid_is_refused(tmp_path, text, message):
         read_grid(path)
 
 
-def test_a_draw_that_cannot_be_made_is_refused():
-    with pytest.raises(NotebookError, match="cannot be drawn"):
-        list(settings_of(check_grid({"random": {"draws": 1, "seed": 0, "parameters": {"n": {"uniform": ["a", 2]}}}})))
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), lambda path: path.mkdir()])
+def test_only_a_plain_file_is_read(tmp_path, make):
+    make(tmp_path / "grid.yml")
+    with pytest.raises(NotebookError, match="cannot be read as a grid"):
+        read_grid(tmp_path / "grid.yml")

@@ -6,8 +6,10 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -19,6 +21,7 @@ from capcore.sweeps import canonical
 from chapters.__main__ import main
 from chapters.hierarchical import random_starts
 from chapters.sweeps import engine
+from chapters.sweeps import runner as runners
 from chapters.sweeps.command import for_parquet
 from chapters.sweeps.runner import Runner
 
@@ -76,6 +79,107 @@ def test_a_run_that_never_returns_is_stopped(runner):
     )
     assert time.monotonic() - before < 60
     assert len(descendants()) == 1  # what runs are forked from
+
+
+@linux
+@pytest.mark.parametrize("detached", [True, False])
+@pytest.mark.parametrize("how", ["ends", "endless", "gone", "stops"])
+def test_what_a_run_has_started_ends_with_it(how, detached, tmp_path, monkeypatch):
+    """Also in a session of its own; and where the process that runs are forked from is stopped."""
+    monkeypatch.setenv("CAPCORE_TOY_LOG", str(tmp_path / "log"))
+    monkeypatch.setattr(runners, "GRACE", 3.0)
+    runner, before = Runner(), time.monotonic()
+    try:
+        found = done(runner, "parent", {"how": how, "detached": detached}, seconds=2)
+        assert time.monotonic() - before < 60
+        assert found["error"].startswith({"ends": "", "gone": "Killed"}.get(how, "TimeLimit: stopped after 2 seconds"))
+        (child,) = re.findall(r"child (\d+)", (tmp_path / "log").read_text())
+        until(lambda: not psutil.pid_exists(int(child)), 5)
+        assert done(runner, "square", {"n": 3})["values"]["square"] == 9
+    finally:
+        runner.close()
+
+
+@linux
+def test_a_run_waits_for_no_process_that_is_stopped_before(monkeypatch):
+    monkeypatch.setattr(runners, "GRACE", 2.0)
+    runner = Runner()
+    try:
+        done(runner, "square", {})
+        os.kill(runner._mother.pid, signal.SIGSTOP)
+        assert done(runner, "square", {}, seconds=1)["error"].startswith("Killed: the process that runs are forked")
+        stop = threading.Event()
+        done(runner, "square", {})
+        os.kill(runner._mother.pid, signal.SIGSTOP)
+        threading.Timer(0.2, stop.set).start()
+        assert done(runner, "square", {}, stop.is_set)["error"].startswith("Killed")
+        assert done(runner, "square", {"n": 3})["values"]["square"] == 9
+    finally:
+        runner.close()
+
+
+@linux
+def test_how_a_run_ended_is_said_truly(runner):
+    assert "ended itself with status 5, without" in done(runner, "troubled", {"what": "exits"})["error"]
+    assert "ended with signal 9 (SIGKILL), without" in done(runner, "troubled", {"what": "gone"})["error"]
+
+
+@linux
+def test_a_full_temporary_folder_is_named(tmp_path, monkeypatch):
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path], capture_output=True).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    runner = Runner()
+    try:
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        done(runner, "square", {})
+        (tmp_path / "full").write_bytes(bytes(2**16 - 2**13))
+        with suppress(OSError), open(tmp_path / "more", "wb", 0) as file:
+            while True:
+                file.write(bytes(1024))
+        assert "No space left on device" in done(runner, "square", {})["error"]
+        (tmp_path / "full").unlink()
+        assert done(runner, "square", {"n": 3})["values"]["square"] == 9
+    finally:
+        runner.close()
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+@linux
+def test_folders_of_the_killed_are_reclaimed_and_of_the_living_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "capcore-of-something-else").mkdir()
+    program = f"""
+import tempfile, time
+tempfile.tempdir = {str(tmp_path)!r}
+from chapters.sweeps import engine, runner
+one = runner.Runner()
+(job,) = engine.plan("{TOYS}:square", [{{}}])
+one.perform(job)
+print(one._mother.pid, flush=True)
+time.sleep(600)
+"""
+    root = Path(__file__).resolve().parents[2]
+    killed, living = (
+        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=root) for _ in range(2)
+    )
+    mothers = [int(each.stdout.readline()) for each in (killed, living)]
+    try:
+        assert len(list(tmp_path.glob("capcore-*"))) == 3
+        os.kill(mothers[0], signal.SIGSTOP)  # so that it cannot remove its folder
+        killed.kill()
+        killed.wait()
+        os.kill(mothers[0], signal.SIGKILL)
+        runner = Runner()
+        done(runner, "square", {})
+        left = list(tmp_path.glob("capcore-*"))
+        assert len(left) == 3 and tmp_path / "capcore-of-something-else" in left  # the living one's, and ours
+        runner.close()
+        assert len(list(tmp_path.glob("capcore-*"))) == 2
+    finally:
+        for process in (killed, living):
+            process.kill()
+            process.wait()
+            process.stdout.close()
 
 
 @linux

@@ -61,7 +61,7 @@ def test_an_error_is_no_result_and_goes_with_the_first_one(store):
 @pytest.mark.parametrize("key", ["../x", "a" * 31 + "/", "A" * 32, "", "ab" * 17])
 def test_a_name_leads_nowhere_else(store, key):
     with pytest.raises(ValueError, match="hexadecimal"):
-        store.keep({**row(), "key": key})
+        store.keep({**row(), "run": {**row()["run"], "key": key}})
 
 
 def test_one_sweep_at_a_time_and_a_killed_one_holds_nothing(store):

@@ -2,6 +2,8 @@
 
 import os
 import random
+import signal
+import subprocess
 import time
 
 import numpy as np
@@ -34,6 +36,10 @@ def troubled(what="none"):
         return {"size": np.ones(2**28).size}
     if what == "gone":
         os.kill(os.getpid(), 9)
+    if what == "escapes":
+        raise ValueError("\x1b[31m\x1b]0;title\x07\x9b2J\u202e red\ud800")
+    if what == "exits":
+        os._exit(5)
     if what == "odd":
         return [1]
     return {"fine": True}
@@ -43,3 +49,18 @@ def drawn(i=0):
     """Numbers from the generators that a process has of its own."""
     theirs = shared.rand()  # noqa: NPY002
     return {"theirs": float(theirs), "own": random.random()}
+
+
+def parent(how="ends", detached=True):
+    """Leaves a process behind, in a session of its own or not, in one of several ways."""
+    child = subprocess.Popen(["sleep", "600"], start_new_session=detached)
+    note("child", child.pid)
+    if how == "endless":
+        sum(iter(int, 1))
+    if how == "stops":
+        note("begin", 0)
+        os.kill(os.getppid(), signal.SIGSTOP)  # what it is forked from
+        sum(iter(int, 1))
+    if how == "gone":
+        os.kill(os.getpid(), 9)
+    return {"fine": True}

@@ -1,0 +1,156 @@
+"""What the command is given and cannot use is one line and no *runs failed*; nothing foreign acts on the terminal."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from chapters.sweeps import engine
+from chapters.sweeps.command import main
+from chapters.sweeps.declared import NotebookError
+
+TOYS = "tests.sweeps.toys"
+
+
+@pytest.fixture
+def called(tmp_path, capsys):
+    """``called(...)``: the command's status and what it says, with a grid of one setting unless it is told another."""
+
+    def called(*options, target=f"{TOYS}:square", grid="product: {n: [1]}", output=tmp_path / "results"):
+        path = tmp_path / "grid.yml"
+        path.write_text(grid)
+        status = main([target, "--grid", str(path), "-o", str(output), "--quiet", *options], "sweep")
+        said = capsys.readouterr()
+        return status, said.out + said.err
+
+    return called
+
+
+def refused(found, *words):
+    status, said = found
+    assert status == 2 and said.startswith("sweep: ") and said.count("\n") == 1 and said.isascii()
+    assert all(word in said for word in words), said
+
+
+@pytest.mark.parametrize("value", ["-1", "0", "nan", "inf", "-inf"])
+@pytest.mark.parametrize(("option", "name"), [("--seconds", "seconds"), ("--memory", "memory_mb")])
+def test_limits_are_finite_and_above_zero(called, option, name, value, tmp_path):
+    refused(called(f"{option}={value}"), f"{name}: found")
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("count", ["-1", "0"])
+def test_there_is_a_worker(called, count, tmp_path):
+    refused(called(f"--workers={count}"), f"workers: found {count}")
+    with pytest.raises(NotebookError, match="workers"):
+        engine.sweep(f"{TOYS}:square", [{}], tmp_path / "more", workers=int(count))
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "tcp://:::", "x\x1b[31m:y"])
+def test_a_scheduler_that_cannot_be_reached_is_refused(called, address, tmp_path, monkeypatch):
+    refused(called("--scheduler", address), "scheduler: found")
+    assert not (tmp_path / "results" / "sweep.json").exists()
+
+
+@pytest.mark.parametrize(
+    "target", [":", "os:path", "math:sin", f"{TOYS}:", f"{TOYS}:np", f"{TOYS}:os", ":x", "..:x", "x" * 5000]
+)
+def test_a_target_that_is_no_function_is_refused(called, target):
+    refused(called(target=target))
+
+
+def test_a_module_in_the_working_folder_is_not_imported(called, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("open('imported', 'w')\ndef f(n=1): return {}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    refused(called(target="mine:f"), "no module of this repository", "notebook's file")
+    assert not (tmp_path / "imported").exists()
+
+
+def a_file(path):
+    path.write_text("")
+
+
+def below_a_file(path):
+    path.parent.rmdir() if path.parent.is_dir() else None
+    path.parent.write_text("")
+
+
+def runs_is_a_file(path):
+    path.mkdir()
+    (path / "runs").write_text("")
+
+
+def lock_is_a_folder(path):
+    (path / ".lock").mkdir(parents=True)
+
+
+def description_is_a_folder(path):
+    (path / "sweep.json").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("make", [a_file, below_a_file, runs_is_a_file, lock_is_a_folder, description_is_a_folder])
+def test_an_output_that_is_no_folder_of_results_is_refused(called, make, tmp_path):
+    (tmp_path / "above").mkdir()
+    make(tmp_path / "above" / "results")
+    refused(called("--workers", "1", output=tmp_path / "above" / "results"))
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "y/" * 3000], ids=["name", "path"])
+def test_an_output_of_a_long_name_is_refused(called, name, tmp_path):
+    refused(called(output=tmp_path / name), "too long")
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="becomes another user")
+@pytest.mark.parametrize("locked", [False, True], ids=["folder", "lock"])
+def test_an_output_of_another_user_is_refused(tmp_path, locked):
+    results, grid = tmp_path / "results", tmp_path / "grid.yml"
+    results.mkdir()
+    grid.write_text("product: {n: [1]}")
+    if locked:
+        (results / ".lock").touch(0o600)
+        results.chmod(0o777)
+    program = f"""
+import os, sys
+from chapters.sweeps.command import main
+os.setuid(65534)
+sys.exit(main({[f"{TOYS}:square", "--grid", "grid.yml", "-o", "results"]!r}, "sweep"))
+"""
+    for path in (tmp_path, *tmp_path.parents[:2]):  # which pytest keeps to itself
+        path.chmod(path.stat().st_mode | 0o055)
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    refused((done.returncode, done.stderr), "Permission denied")
+
+
+ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\x08\u202e"
+
+
+GRIDS = [
+    "product: {'%s': [1]}",
+    "product: {n: ['%s']}",
+    "'%s': 1",
+    "random: '%s'",
+    "list: [{'%s'",
+    "product: {n: [1], 'a%s': [2], 'a%s': [3]}",
+]
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_a_grid_does_not_act_on_the_terminal(called, grid):
+    quoted = ESCAPES.encode("unicode_escape").decode()
+    refused(called(grid=grid.replace("'", '"').replace("%s", quoted)))
+
+
+def test_errors_do_not_act_on_the_terminal(called):
+    status, said = called("--workers", "1", target=f"{TOYS}:troubled", grid="product: {what: [escapes]}")
+    assert status == 1 and "1 runs, 1 failed" in said and r"ValueError: \x1b[31m" in said
+    assert all(sign.isprintable() or sign == "\n" for sign in said)
+
+
+def test_settings_do_not_act_on_the_terminal(called):
+    status, said = called("--dry-run", target=f"{TOYS}:troubled", grid='product: {what: ["\\e[31m\\u202e"]}')
+    assert status == 0 and r"\x1b[31m" in said and "\x1b" not in said and "\u202e" not in said
