@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from capcore.spectra import CheckpointError, find_layers, of_arrays, read_checkpoint
-from capcore.spectra.foreign import of_operator
+from capcore.spectra.onnx_graph import of_operator
 from tests.strategies import all_of
 
 
