@@ -31,7 +31,7 @@ SAME = ("Identity", "Cast", "DequantizeLinear", "QuantizeLinear", "Squeeze", "Un
 """Operators whose output has the entries of their first input, in order; axes of length one do not matter."""
 KEPT = (*SAME, "Transpose", "Reshape", "Flatten")
 """Operators that keep all entries of their first input."""
-MOST = 10**6  # nodes, those of a function once for each call
+MOST = 2**18  # nodes, those of a function once for each call
 
 
 def weights_of(model: Any, path: str, read: Callable[[str, Any], Tensor]) -> dict[str, Tensor]:

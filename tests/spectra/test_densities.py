@@ -151,7 +151,7 @@ def test_what_is_not_analysed_is_listed(rng):
     assert set(reasons) == {*arrays, "partly[1]"} - {"partly"}
     pooled = densities_of(arrays, arrangement="pooled", maximum=30)
     assert [density.name for density in pooled] == ["partly"]
-    assert pooled.densities[1].n_zeros == 12
+    assert pooled.densities[0].n_zeros == 12
 
 
 def test_options_are_carried_along(kernel):
