@@ -1,8 +1,7 @@
 """Which tensors of a checkpoint are layers, and their matrices: slices as in paper 3, or the unfolded kernel.
 
-A checkpoint names its tensors and gives their shapes; it does not say what they are for. Two axes are a linear layer,
-three to five a convolution with kernel axes behind (out, in). What shapes cannot tell is told by the caller: groups,
-transposition, or that a tensor is something else altogether.
+Most checkpoints name tensors and give their shapes, and do not say what they are for. Two axes are a linear layer,
+three to five a convolution with kernel axes behind (out, in). The caller tells what shapes cannot: groups or kinds.
 
 Three axes under a name of experts are a stack of matrices (experts, out, in). Layers stored as (in, out), as GPT-2's
 are, have the same spectrum: only rows and columns are then told the other way round.

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, find_layers, of_arrays, read_checkpoint
-from capcore.spectra.onnx_graph import of_operator
+from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
+from capcore.spectra.archives import Guarded
+from capcore.spectra.onnx_graph import of_operator, weights_of
 from tests.strategies import all_of
 
 
@@ -213,24 +214,57 @@ def test_recurrent_weights_are_matrices(rng, directions):
         np.testing.assert_array_equal(found["r.reverse"].read(), arrays["r"][1])
 
 
-@pytest.fixture
-def graph_of(tmp_path):
-    """``graph_of(nodes, **arrays)``: what is found in an ONNX model of these nodes, (operator, inputs, attributes)."""
+def bare_model(nodes, functions, arrays):
+    """What is read of an ONNX model, as plain objects: these tests need no package."""
+
+    def node(kind, inputs, attributes=None, output=None):
+        said = dict(attributes or {})
+        domain, names = said.pop("domain", ""), inputs.split()
+        read = [SimpleNamespace(name=key, i=value, ints=value, HasField=lambda field: False, graphs=[])
+                for key, value in said.items()]  # fmt: skip
+        output = [output or f"of_{names[-1]}"]
+        return SimpleNamespace(op_type=kind, domain=domain, name="", input=names, output=output, attribute=read)
+
+    made = [
+        SimpleNamespace(domain="own", name=name, input=inputs, output=outputs, node=[node(*each) for each in inner])
+        for name, inputs, outputs, inner in functions
+    ]
+    initial = [SimpleNamespace(name=name, values=np.asarray(values)) for name, values in arrays.items()]
+    graph = SimpleNamespace(node=[node(*each) for each in nodes], initializer=initial)
+
+    def read(name, entry):
+        return Tensor(name, entry.values.dtype.name, entry.values.shape, lambda: entry.values)
+
+    with Guarded("m"):
+        found = weights_of(SimpleNamespace(graph=graph, functions=made), "m", read)
+    return Checkpoint("m", "onnx", "", 0, found)
+
+
+def written_model(nodes, functions, arrays, path):
+    """The same by way of a file."""
     onnx = pytest.importorskip("onnx")
 
     def node(kind, inputs, attributes=None, output=None):
         names = inputs.split()
         return onnx.helper.make_node(kind, names, [output or f"of_{names[-1]}"], **(attributes or {}))
 
+    initial = [onnx.numpy_helper.from_array(np.asarray(values), name) for name, values in arrays.items()]
+    made = [
+        onnx.helper.make_function("own", name, inputs, outputs, [node(*each) for each in inner], [])
+        for name, inputs, outputs, inner in functions
+    ]
+    graph = onnx.helper.make_graph([node(*each) for each in nodes], "g", [], [], initial)
+    onnx.save(onnx.helper.make_model(graph, functions=made), path)
+    return read_checkpoint(path)
+
+
+@pytest.fixture(params=["bare", "written"])
+def graph_of(request, tmp_path):
+    """``graph_of(nodes, **arrays)``: layers of an ONNX model of these nodes, (operator, inputs, attributes, output)."""
+
     def found(*nodes, functions=(), **arrays):
-        initial = [onnx.numpy_helper.from_array(np.asarray(values), name) for name, values in arrays.items()]
-        made = [
-            onnx.helper.make_function("own", name, inputs, outputs, [node(*each) for each in inner], [])
-            for name, inputs, outputs, inner in functions
-        ]
-        graph = onnx.helper.make_graph([node(*each) for each in nodes], "g", [], [], initial)
-        onnx.save(onnx.helper.make_model(graph, functions=made), tmp_path / "m.onnx")
-        return find_layers(read_checkpoint(tmp_path / "m.onnx"))
+        path = [tmp_path / "m.onnx"] if request.param == "written" else []
+        return find_layers((written_model if path else bare_model)(nodes, functions, arrays, *path))
 
     return found
 
