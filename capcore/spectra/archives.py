@@ -113,7 +113,7 @@ class File:
                     self.ahead = first, piece
                 found = piece[begin - first : end - first].copy()
         except OSError as error:
-            raise CheckpointError(f"{self.path}: cannot be read ({error}). Check who may read it.") from None
+            raise self._unreadable(error) from None
         if len(found) != end - begin or self._state() != self.state:
             raise CheckpointError(
                 f"{self.path}: found that it changed while it was read, expected the file that was opened. Wait until "
@@ -133,9 +133,12 @@ class File:
     def _state(self) -> tuple[int, int, int]:
         try:
             state = self.path.stat()
-        except OSError:  # deleted
-            return 0, 0, 0
+        except OSError as error:  # deleted
+            raise self._unreadable(error) from None
         return state.st_size, state.st_mtime_ns, state.st_ino
+
+    def _unreadable(self, error: OSError) -> CheckpointError:
+        return CheckpointError(f"{self.path}: cannot be read ({error}). Check who may read it.")
 
 
 def sha256(path: Path) -> str:

@@ -30,7 +30,8 @@ reading the table::
   shuffled   least and largest alpha of the same weights, shuffled; * if alpha
              lies within: it needs no training to explain it
   warning    over-trained (alpha < 2) or under-trained (alpha > 6), in
-             WeightWatcher's words
+             WeightWatcher's words; unstable tail if alpha is outside its own
+             interval, which says that resamples have another tail
   traps      eigenvalues of SHUFFLED weights above the bulk of noise: median,
              least and most. Single large weights make them, not correlations
   KS         distance of the tail from the law
@@ -112,7 +113,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     divisors = "what eigenvalues are divided by; default: larger-side, N of the paper"
     add("--divide-by", choices=("larger-side", "nothing"), default="larger-side", help=divisors)
     add("--scale", default="1", metavar="FACTOR", help="on weights: a number, or weightwatcher")
-    add("--minimum", type=int, default=10, metavar="N", help="fewest eigenvalues; default: 10")
+    add("--minimum", type=int, default=10, metavar="N", help="fewest eigenvalues of a matrix; default: 10")
     add("--maximum", type=int, default=2**14, metavar="N", help="longest shorter side; default: 16384")
     add("--x-min", type=float, metavar="X", help="lower end of the tail; default: chosen by its fit")
     add("--tail-share", type=float, metavar="S", help="share of the eigenvalues that are the tail")

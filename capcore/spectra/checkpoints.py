@@ -22,6 +22,7 @@ from capcore.spectra.folders import INDEX, TORCH, joined, weight_map
 from capcore.spectra.folders import stem as stem
 from capcore.spectra.foreign import read_gguf, read_onnx
 from capcore.spectra.memory import Arrays, Module, of_arrays
+from capcore.spectra.parametrised import computed
 from capcore.spectra.quantised import dequantised
 from capcore.spectra.safetensors import read_safetensors
 from capcore.spectra.tensors import (
@@ -95,7 +96,7 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     """
     one_of(non_finite, "non_finite", ("refuse", "keep"))
     if isinstance(source, Mapping | np.ndarray | Module):
-        checkpoint = dequantised(of_arrays(source))
+        checkpoint = computed(dequantised(of_arrays(source)))
     elif isinstance(source, str | os.PathLike):
         return _finished(Path(source), _opened(Path(source), key), non_finite)
     else:
@@ -105,8 +106,9 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
 
 
 def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
-    """What was opened, with what the files beside it say: how it is quantised, and how an adapter is scaled."""
-    checkpoint = folders.tied_by_value(dequantised(checkpoint, lambda: _quantisation(path)))
+    """What was opened, its weights as the layers take them, with what the files beside it say: how it is quantised, and
+    how an adapter is scaled."""
+    checkpoint = folders.tied_by_value(computed(dequantised(checkpoint, lambda: _quantisation(path))))
     if any("lora_" in name for name in checkpoint) and (said := folders.settings(path, "adapter_config.json")):
         checkpoint = replace(checkpoint, metadata={**checkpoint.metadata, "adapter_config": json.dumps(said)})
     return _checked(checkpoint, non_finite)

@@ -115,7 +115,7 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
     """
     arrangement = arrangement_of(layer, options)
     shape, n_matrices = matrices_of(layer, arrangement, options)
-    reason = unfit_reason(shape, n_matrices, options)
+    reason = unfit_reason(layer, options)
     if not reason and layer.kind == "stack":
         return _one_by_one(layer, arrangement, shape, n_matrices, options)
     if not reason:
@@ -213,19 +213,29 @@ def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
     return list(product(*map(range, kernel)))
 
 
-def unfit_reason(shape: Shape, n_matrices: int, options: DensityOptions) -> str:
-    """Why matrices are not analysed; empty if they are.
+def unfit_reason(layer: Layer, options: DensityOptions) -> str:
+    """Why a layer is not analysed, by the shape of its matrices; empty if it is.
 
-    shape, n_matrices : of :func:`matrices_of`.
-
-    >>> unfit_reason((3, 16), 2, DensityOptions()), unfit_reason((16, 32), 1, DensityOptions())
-    ('2 matrices of 3 × 16: 6 eigenvalue(s), fewer than the minimum of 10.', '')
+    >>> from capcore.spectra import find_layers, read_checkpoint
+    >>> (layer,) = find_layers(read_checkpoint({"conv": np.ones((32, 3, 2, 2))})).layers
+    >>> unfit_reason(layer, DensityOptions("pooled")), unfit_reason(layer, DensityOptions("unfolded"))
+    ('4 matrices of 32 × 3: 3 eigenvalue(s) each, fewer than the minimum of 10.', '')
     """
+    arrangement = arrangement_of(layer, options)
+    shape, n_matrices = matrices_of(layer, arrangement, options)
     if not n_matrices:
         return "No grid given: its operator depends on the size of its input."
-    many = f"{n_matrices} matrices of {shape[0]} × {shape[1]}" if n_matrices > 1 else f"{shape[0]} × {shape[1]}"
-    if min(shape) * n_matrices < options.minimum:
-        return f"{many}: {min(shape) * n_matrices} eigenvalue(s), fewer than the minimum of {options.minimum}."
+    size = f"{shape[0]} × {shape[1]}"
+    if min(shape) == 1 and arrangement != "operator":
+        (rows, columns), _ = matrices_of(layer, "unfolded", options)
+        more = layer.is_convolution and min(rows, columns) > 1
+        told = f" It is depthwise, or of one channel; unfolded it is {rows} × {columns}." if more else ""
+        return f"{size}: no matrix but a vector, whose one eigenvalue is its squared norm.{told}"
+    many = f"{n_matrices} matrices of {size}" if n_matrices > 1 else size
+    together = n_matrices if arrangement == "operator" else layer.groups  # of one map, which they make block-diagonal
+    if min(shape) * together < options.minimum:
+        each = " each" if together == 1 < n_matrices else ""
+        return f"{many}: {min(shape) * together} eigenvalue(s){each}, fewer than the minimum of {options.minimum}."
     if min(shape) > options.maximum:
         return f"{many}: the shorter side is longer than the maximum of {options.maximum}."
     return ""

@@ -1,17 +1,16 @@
 """Which tensors of a checkpoint are layers, and their matrices: slices as in paper 3, or the unfolded kernel.
 
-A checkpoint names its tensors and gives their shapes; it does not say what they are for. Two axes are a linear layer,
-three to five a convolution with kernel axes behind (out, in). What shapes cannot tell is told by the caller: groups,
-transposition, or that a tensor is something else altogether.
+Most checkpoints name tensors and give their shapes, and do not say what they are for. Two axes are a linear layer,
+three to five a convolution with kernel axes behind (out, in). The caller tells what shapes cannot: groups or kinds.
 
-Three axes under a name of experts are a stack of matrices (experts, out, in), one for each. Transposition leaves
-singular values alone, so that layers stored as (in, out), as GPT-2's are, have the same spectrum: only rows and columns
-are then told the other way round.
+Three axes under a name of experts are a stack of matrices (experts, out, in). Layers stored as (in, out), as GPT-2's
+are, have the same spectrum: only rows and columns are then told the other way round.
 
 A convolution kernel (out, in, *kernel) is no matrix. The paper takes one matrix (out, in) per tap, a slice; the
 reference tool pools the eigenvalues of all slices into one density; textbooks unfold the kernel into (out, in·taps).
 None of these is the linear map that the layer applies: that is :func:`~capcore.spectra.eigenvalues.operator_spectra`.
-Channels in groups make each of them block-diagonal, whose spectrum is that of its blocks together.
+Groups of channels make each of them block-diagonal, whose spectrum is that of its blocks together; with one channel in
+each, a depthwise kernel, no matrix is left.
 """
 
 from __future__ import annotations
@@ -35,6 +34,8 @@ _STATISTICS = re.compile(r"running_|moving_|num_batches|(^|[._/])(mean|var|varia
 _EXPERTS = re.compile(r"experts|(^|[._])moe([._]|$)|_exps\b")
 _BIAS = re.compile(r"bias(_table|_[ih]h\w*)?$")
 _RATES = re.compile(r"(^|[._])(A_log|ssm_a)$")
+_DEPTHWISE = re.compile(r"depthwise_(kernel|weights?)(:0)?$|(^|\.)(ssm_conv1d\w*|shortconv\.conv)\.weight$")
+"""Depthwise kernels that shapes do not show: (*kernel, in, multiplier) of Keras, and (in, taps) of GGUF."""
 _QUANTISED = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float", "bfloat", "complex", "q")
 """How types begin in which weights are stored; whole numbers of 64 bits are counters and positions."""
 T = TypeVar("T")
@@ -111,8 +112,8 @@ class Skipped:
     reason : str
         A sentence.
     weights : bool
-        Of a tensor that is no layer: whether it may hold weights that have a spectrum, such as quantised ones that are
-        not read. Biases, scales, statistics and masks have none.
+        Of a tensor that is no layer: whether it may hold weights of one, such as quantised ones that are not read.
+        Biases, scales, statistics and masks do not.
     """
 
     name: str
@@ -148,8 +149,8 @@ def find_layers(
     kinds : mapping, optional
         Pattern of names → what such tensors are, where the shape misleads; ``skip`` leaves them out.
     groups : mapping, optional
-        Pattern → groups of a convolution. Only the caller can know: a (64, 1, 3, 3) kernel may be depthwise, or read
-        grey images.
+        Pattern → groups of a convolution, where the format does not say it: ONNX does. Otherwise only the caller can
+        know: a (64, 1, 3, 3) kernel may be depthwise, or read grey images.
     transposed : sequence of str
         Patterns of layers that are stored with (in, out) in place of (out, in), as GPT-2's linear layers and
         transposed convolutions are.
@@ -180,13 +181,13 @@ def find_layers(
             )
     layers, skipped = [], []
     for name, tensor in checkpoint.tensors.items():
-        kind = by_pattern(kinds, name, "")
+        kind = by_pattern(kinds, name, tensor.kind)
         reason = "Left out by the caller." if kind == "skip" else _no_layer(tensor)
         if reason:
             skipped.append(Skipped(name, tensor.shape, reason, kind != "skip" and _may_be_weights(tensor)))
             continue
-        swap = any(fnmatchcase(name, pattern) for pattern in transposed)
-        n_groups = positive_integer(by_pattern(groups, name, 1), "groups")
+        swap = any(fnmatchcase(name, pattern) for pattern in transposed) or tensor.transposed
+        n_groups = positive_integer(by_pattern(groups, name, tensor.groups), "groups")
         layers.append(_layer(tensor, kind, n_groups, swap, layout == "channels-last"))
     return Layers(tuple(layers), tuple(skipped))
 
@@ -223,6 +224,8 @@ def _no_layer(tensor: Tensor) -> str:
         return "Logarithms of a state space's rates: no matrix that multiplies anything."
     if len(shape) > 5:
         return f"{len(shape)} axes: no layer is known to have so many."
+    if _DEPTHWISE.search(name):
+        return "No matrix: a depthwise kernel, of which every channel has its own and none mixes with another."
     return ""
 
 
@@ -233,12 +236,12 @@ def _is_mask(tensor: Tensor) -> bool:
 
 
 def _may_be_weights(tensor: Tensor) -> bool:
-    """Whether a tensor that is no layer may be a matrix of weights all the same, in a form that is not read."""
+    """Whether a tensor that is no layer holds weights all the same, in a form that is not read or is no matrix."""
     wide = sum(length > 1 for length in tensor.shape) > 1
     packed = tensor.dtype in ("int8", "uint8") and (len(tensor.shape) > 1 or tensor.name.endswith("weight"))
     if tensor.aside or _is_mask(tensor) or tensor.size < 2 or not tensor.dtype.startswith(_QUANTISED):
         return False
-    return (wide or packed) and (not tensor.is_real or len(tensor.shape) > 5)
+    return (wide or packed) and (not tensor.is_real or len(tensor.shape) > 5 or bool(_DEPTHWISE.search(tensor.name)))
 
 
 def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool) -> Layer:

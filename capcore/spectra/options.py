@@ -44,7 +44,8 @@ class DensityOptions:
     seed, draw : int
         Of the null.
     minimum : int
-        Fewest eigenvalues worth a density.
+        Fewest eigenvalues of a matrix worth a density: its shorter side, of all groups together, and for ``operator``
+        of all frequencies. Other matrices that are pooled with it do not count: they add values, and no rank.
     maximum : int
         Longest shorter side of a matrix worth its time.
 

@@ -75,12 +75,17 @@ def render(
     return "\n".join([*parts, _comparison(reports, width)])
 
 
-def warning(alpha: float) -> str:
-    """What an exponent warns of, with the reason; empty for nothing.
+def warning(alpha: float, low: float = math.nan, high: float = math.nan) -> str:
+    """What an exponent warns of, with the reason; empty for nothing. One beyond its own bootstrap interval says nothing
+    about training: resamples have their tail elsewhere.
 
-    >>> warning(1.5), warning(3.0)
-    ('over-trained (< 2)', '')
+    low, high : ends of the interval, NaN without any.
+
+    >>> warning(1.5), warning(3.0), warning(7.0, 2.1, 6.5)
+    ('over-trained (< 2)', '', 'unstable tail')
     """
+    if alpha < low or alpha > high:
+        return "unstable tail"
     return f"over-trained (< {LOW:g})" if alpha < LOW else f"under-trained (> {HIGH:g})" if alpha > HIGH else ""
 
 
@@ -102,7 +107,7 @@ def described(checkpoint: Checkpoint, options: SpectraOptions, form: str, width:
     for layer in found.layers:
         kind = arrangement_of(layer, options.density)
         shape, count = matrices_of(layer, kind, options.density)
-        if reason := unfit_reason(shape, count, options.density):
+        if reason := unfit_reason(layer, options.density):
             left_out.append(Skipped(layer.name, layer.tensor.shape, reason, True))
             continue
         spectra = math.prod(layer.kernel) if kind == "slices" and layer.kernel else 1
@@ -188,7 +193,12 @@ def _terminal(report: SpectraReport, beside: Beside, summary: bool, width: int |
     for row in report.spectra:
         if row.ok:
             more = beside.get(row.name, {})
-            values = {**vars(row), **more, "warning": warning(row.alpha), "traps": _traps(more)}
+            values = {
+                **vars(row),
+                **more,
+                "warning": warning(row.alpha, row.alpha_low, row.alpha_high),
+                "traps": _traps(more),
+            }
             values["shape"] = f"{row.rows}×{row.columns}" + (f" ·{row.n_matrices}" if row.n_matrices > 1 else "")
             values["interval"] = _range(row.alpha_low, row.alpha_high)
             inside = "*" if as_shuffled(row) else ""

@@ -57,6 +57,12 @@ class Tensor:
         How weights are stored where that is not how they are read: quantised ones, with their scales.
     one : callable, optional
         Reads the i-th entry of the first axis alone; see :meth:`read_one`.
+    kind : str
+        Of the layer, as for :func:`~capcore.spectra.layers.find_layers`, where the format says it.
+    groups : int
+        Of channels that do not mix, where the format says it.
+    transposed : bool
+        Whether the format says that the kernel of a convolution is (in, out/groups, *kernel).
     """
 
     name: str
@@ -67,6 +73,9 @@ class Tensor:
     aside: str = ""
     stored: str = ""
     one: Callable[[int], np.ndarray] | None = field(default=None, repr=False, compare=False)
+    kind: str = ""
+    groups: int = 1
+    transposed: bool = False
 
     @property
     def size(self) -> int:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from capcore.spectra.lapack import in_order
+from capcore.spectra.parametrised import COMPUTED
 from capcore.spectra.singular_values import LARGE, large_singular_values
 from capcore.spectra.tensors import Checkpoint, NonFiniteError
 from capcore.spectra.weightwatcher_fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
@@ -126,7 +127,7 @@ def preset_table(
     bar : wraps what goes over the layers, such as a progress bar.
     """
     tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
-    weights = {name: tensor for name, tensor in tensors.items() if name.endswith(".weight")}
+    weights = {name: each for name, each in tensors.items() if name.endswith(".weight") and not _is_computed(each)}
     left_out: dict[str, str] = {}
 
     def of_layer(item: tuple[str, Any]) -> _Parts:
@@ -148,8 +149,13 @@ def preset_table(
     fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
     for name, tensor in tensors.items():
         if name not in weights and len(tensor.shape) > 1 and getattr(tensor, "is_real", True):
-            left_out[name] = "Its name does not end in .weight."
+            made = "Computed from others: no tensor of that name is stored, and the tool computes none."
+            left_out[name] = made if _is_computed(tensor) else "Its name does not end in .weight."
     return PresetTable([_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)], left_out)
+
+
+def _is_computed(tensor: Any) -> bool:
+    return getattr(tensor, "stored", "").startswith(COMPUTED)
 
 
 def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices | None:

@@ -31,7 +31,15 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
 from chapters import stored as results
-from chapters.spectra_resnets.networks import HOST, SOURCES, bare, fetch_file, find_file, read_network
+from chapters.spectra_resnets.networks import (
+    HOST,
+    SOURCES,
+    bare,
+    fetch_file,
+    find_file,
+    read_network,
+    with_first_layer,
+)
 
 SETTINGS: dict[str, Any] = {
     "eigenvalues": "of WᵀW (or W Wᵀ, the smaller), float64, weights as in the file, divided by nothing",
@@ -142,7 +150,7 @@ def _null_alphas(layers: tuple[Layer, ...], arrangement: str, settings: Mapping[
     options = DensityOptions(
         arrangement, null=settings["null"], seed=settings["seed"], draw=draw, minimum=settings["minimum"]
     )
-    densities = [density for layer in layers for density in layer_densities(layer, options)]
+    densities = [density for layer in layers for density in layer_densities(layer, with_first_layer(layer, options))]
     return [fit.alpha for fit in fit_power_laws([density.eigenvalues for density in densities])]
 
 

@@ -113,7 +113,7 @@ def short(layer: str) -> str:
 def of_folder(folder: str, n_null: int = 20, n_simulations: int = 200, minimum: int = 50) -> pd.DataFrame:
     """One row a network of a folder: ``layers`` that were analysed, and the three shares of :func:`shares`.
 
-    minimum : eigenvalues of a layer that is analysed. Every layer is one spectrum, its slices pooled.
+    minimum : eigenvalues of a matrix that is analysed. Every layer is one spectrum, its slices pooled.
     """
     options = SpectraOptions(
         DensityOptions(arrangement="pooled", minimum=minimum),
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("folder", help="of checkpoints: files, shards with their index, or one folder each")
     parser.add_argument("--nulls", type=int, default=20, help="shuffles of every layer (20)")
     parser.add_argument("--simulations", type=int, default=200, help="spectra behind every p-value (200)")
-    parser.add_argument("--minimum", type=int, default=50, help="fewest eigenvalues of a layer (50)")
+    parser.add_argument("--minimum", type=int, default=50, help="fewest eigenvalues of a matrix (50)")
     given = parser.parse_args(arguments)
     try:
         table = of_folder(given.folder, given.nulls, given.simulations, given.minimum)

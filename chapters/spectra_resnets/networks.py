@@ -13,11 +13,12 @@ import csv
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
+from math import prod
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -308,7 +309,7 @@ class StoredNetwork:
         arrangement = options.arrangement if layer.kernel else "unfolded"
         stored = self.spectra["unfolded" if layer.kernel and arrangement == "unfolded" else "slices"][layer.name]
         shape, n_matrices = matrices_of(layer, arrangement, options)
-        reason = unfit_reason(shape, n_matrices, options) or (
+        reason = unfit_reason(layer, with_first_layer(layer, options)) or (
             "" if stored.eigenvalues.any() else "All weights are zero."
         )
         if reason:
@@ -317,6 +318,14 @@ class StoredNetwork:
         if arrangement == "slices":
             parts = zip(taps(layer.kernel), _each(stored), strict=True)
         return scaled_densities(layer, parts, shape, n_matrices, options)
+
+
+def with_first_layer(layer: Layer, options: DensityOptions) -> DensityOptions:
+    """The options with a ``minimum`` that counts pooled slices together, as WeightWatcher does: a first layer, of three
+    input channels, would be left out otherwise."""
+    if options.arrangement != "pooled":
+        return options
+    return replace(options, minimum=-(-options.minimum // prod(layer.kernel)))
 
 
 def _each(stored: GramSpectra) -> list[GramSpectra]:

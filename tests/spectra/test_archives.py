@@ -1,6 +1,7 @@
 """NumPy's files: no pickles, no sizes taken on trust, and nothing but a CheckpointError on what is damaged."""
 
 import io
+import os
 import pickle
 import struct
 import tracemalloc
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from capcore.spectra import CheckpointError
-from capcore.spectra.archives import ALWAYS, read_npy, read_npz
+from capcore.spectra.archives import ALWAYS, File, read_npy, read_npz
 from tests.strategies import all_of
 
 
@@ -176,6 +177,38 @@ def test_what_is_no_number_is_listed(tmp_path):
     with pytest.raises(CheckpointError, match="Not real numbers"):
         found["z"]
     assert not read_npz(tmp_path / "b.npz").tensors["readme.txt"].is_real
+
+
+@pytest.mark.parametrize("how", ["deleted", "longer", "replaced", "touched"])
+def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, how):
+    """Once its bytes are there and before they are handed on: what they say may be of no file that ever was."""
+    path, other = tmp_path / "a.npy", tmp_path / "other"
+    np.save(path, np.ones(3))
+    file, read = File(path), np.fromfile
+    changes = {
+        "deleted": path.unlink,
+        "longer": lambda: path.write_bytes(path.read_bytes() + b"x"),
+        "replaced": lambda: other.replace(path),
+        "touched": lambda: os.utime(path, ns=(file.state[1] + 1, file.state[1] + 1)),
+    }
+    other.write_bytes(path.read_bytes())
+    os.utime(other, ns=(file.state[1], file.state[1]))
+
+    def changing(*arguments, **options):
+        found = read(*arguments, **options)
+        changes[how]()
+        return found
+
+    monkeypatch.setattr("capcore.spectra.archives.np.fromfile", changing)
+    file.ahead = 0, np.zeros(0, np.uint8)
+    with pytest.raises(CheckpointError, match="cannot be read" if how == "deleted" else "changed while it was read"):
+        file.read(0, 8)
+
+
+def test_a_file_that_is_gone_before_it_is_opened(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.path.isfile", lambda path: True)
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        File(tmp_path / "a.npy")
 
 
 def test_a_newer_version_of_the_format(tmp_path):

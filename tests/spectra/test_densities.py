@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from capcore.spectra import (
     DensityOptions,
+    SpectraOptions,
+    analyse_spectra,
     find_layers,
     null_weights,
     operator_spectra,
@@ -141,15 +143,15 @@ def test_what_is_not_analysed_is_listed(rng):
     assert [density.name for density in found] == ["partly[0]"]
     reasons = {skipped.name: skipped.reason for skipped in found.skipped}
     assert "16 × 3: 3 eigenvalue(s), fewer than the minimum of 10" in reasons["first"]
-    assert "16 × 1: 1 eigenvalue(s)" in reasons["depthwise"]
+    assert "16 × 1: no matrix but a vector" in reasons["depthwise"]
     assert reasons["zero"] == "All weights are zero."
     assert reasons["diverged"] == "144 weights are NaN or infinite."
     assert reasons["partly[1]"] == "All weights of this slice are zero."
     assert "longer than the maximum of 30" in reasons["large"]
     assert set(reasons) == {*arrays, "partly[1]"} - {"partly"}
     pooled = densities_of(arrays, arrangement="pooled", maximum=30)
-    assert [density.name for density in pooled] == ["first", "partly"]
-    assert pooled.densities[1].n_zeros == 12
+    assert [density.name for density in pooled] == ["partly"]
+    assert pooled.densities[0].n_zeros == 12
 
 
 def test_options_are_carried_along(kernel):
@@ -201,6 +203,60 @@ def test_options_that_cannot_be(options, parts):
         DensityOptions(**options)
 
 
+def layer_of(shape, **options):
+    (layer,) = find_layers(read_checkpoint({"w": np.ones(shape)}), **options).layers
+    return layer
+
+
 def test_exactly_as_many_eigenvalues_as_the_minimum_are_enough():
-    assert unfit_reason((10, 16), 1, DensityOptions(minimum=10)) == ""
-    assert unfit_reason((9, 16), 1, DensityOptions(minimum=10)).startswith("9 × 16: 9 eigenvalue(s)")
+    assert unfit_reason(layer_of((10, 16)), DensityOptions(minimum=10)) == ""
+    assert unfit_reason(layer_of((9, 16)), DensityOptions(minimum=10)).startswith("9 × 16: 9 eigenvalue(s)")
+
+
+@pytest.mark.parametrize(("shape", "groups", "number"), [((64, 3, 7, 7), 1, 3), ((64, 9, 3), 1, 9), ((64, 2, 3), 4, 8)])
+def test_pooled_slices_are_not_counted_together(shape, groups, number):
+    """The minimum is of a matrix, which groups make block-diagonal: 49 taps of three inputs are no 147 ranks."""
+    layer = layer_of(shape, groups={"w": groups})
+    for arrangement in ("slices", "pooled"):
+        reason = unfit_reason(layer, DensityOptions(arrangement, minimum=number + 1))
+        assert f"{number} eigenvalue(s)" in reason and f"the minimum of {number + 1}" in reason
+        assert unfit_reason(layer, DensityOptions(arrangement, minimum=number)) == ""
+    assert unfit_reason(layer, DensityOptions("operator", grid=16, minimum=16 * number)) == ""
+
+
+@pytest.mark.parametrize(
+    ("shape", "options", "unfolded"),
+    [
+        ((64, 1, 7, 7), {}, "64 × 49"),  # ConvNeXt's, depthwise
+        ((1024, 1, 512, 1), {}, "1024 × 512"),  # CREPE's first, of one input channel
+        ((64, 1, 9), {}, "64 × 9"),
+        ((7, 7, 1, 64), {"layout": "channels-last"}, "64 × 49"),
+        ((64, 1, 7, 7), {"groups": {"w": 64}}, ""),
+        ((64, 2, 7, 7), {"groups": {"w": 64}}, ""),
+        ((64, 1, 7, 7), {"groups": {"w": 64}, "transposed": ["w"]}, ""),
+        ((1, 64, 9), {}, ""),
+        ((64, 1, 1, 1), {}, ""),
+        ((64, 1), {}, ""),
+        ((1, 64), {}, ""),
+        ((5, 1, 64), {"kinds": {"w": "stack"}}, ""),
+    ],
+)
+def test_a_vector_at_each_tap_is_no_matrix(rng, shape, options, unfolded):
+    """The eigenvalue of a vector is its squared norm: no spectrum, however many taps are pooled."""
+    checkpoint = read_checkpoint({"w": rng.normal(size=shape)})
+    for arrangement in ("slices", "pooled"):
+        report = analyse_spectra(checkpoint, SpectraOptions(DensityOptions(arrangement, minimum=1), **options))
+        assert not report.spectra and set(report.failures) == {"w"}
+        assert ": no matrix but a vector, whose one eigenvalue is its squared norm." in report.failures["w"]
+        assert report.failures["w"].endswith(f"unfolded it is {unfolded}." if unfolded else "squared norm.")
+    whole = analyse_spectra(checkpoint, SpectraOptions(DensityOptions("unfolded", minimum=1), **options))
+    assert [f"{row.rows} × {row.columns}" for row in whole.spectra] == [unfolded] * bool(unfolded)
+
+
+def test_a_depthwise_operator_is_one_filter_for_each_channel(rng):
+    """Told its groups, the map is diagonal in channels and frequencies, and has singular values."""
+    kernel = rng.normal(size=(12, 1, 5))
+    options = SpectraOptions(DensityOptions("operator", grid=32, divide_by="nothing"), groups={"w": 12})
+    report = analyse_spectra({"w": kernel}, options)
+    expected = np.abs(np.fft.fft(kernel[:, 0], 32)) ** 2
+    np.testing.assert_allclose(report.densities[0].eigenvalues, np.sort(expected.ravel())[::-1], rtol=1e-10)

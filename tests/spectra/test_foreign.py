@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from capcore.spectra import CheckpointError, find_layers, of_arrays, read_checkpoint
-from capcore.spectra.foreign import of_operator
+from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
+from capcore.spectra.archives import Guarded
+from capcore.spectra.onnx_graph import of_operator, weights_of
 from tests.strategies import all_of
 
 
@@ -23,7 +24,8 @@ def onnx_model(path, arrays, **options):
     tensors = [onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()]
     constant = onnx.helper.make_node("Constant", [], ["c"], value=onnx.numpy_helper.from_array(np.eye(12, dtype="f4")))
     brain = onnx.helper.make_tensor("h", onnx.TensorProto.BFLOAT16, [2, 2], [1.0, -2.5, 0.0, 3.0])
-    graph = onnx.helper.make_graph([constant], "g", [], [], initializer=[*tensors, brain])
+    used = [onnx.helper.make_node("MatMul", ["x", name], [f"y{name}"]) for name in (*arrays, "h", "c")]
+    graph = onnx.helper.make_graph([constant, *used], "g", [], [], initializer=[*tensors, brain])
     onnx.save(onnx.helper.make_model(graph), path, **options)
     return onnx
 
@@ -54,15 +56,17 @@ def test_onnx_of_branches_loops_and_functions(tmp_path, rng):
     thin = onnx.helper.make_sparse_tensor(
         onnx.numpy_helper.from_array(np.ones(2, "f4"), "thin"), onnx.numpy_helper.from_array(np.array([1, 30])), [9, 9]
     )
+    used = {name: make.make_node("MatMul", ["x", name], ["z"]) for name in "wv"}
     loop = make.make_node(
-        "Loop", ["n", "c"], ["y"], name="loop", body=make.make_graph([], "b", [], [], [constant("w")])
+        "Loop", ["n", "c"], ["y"], name="loop", body=make.make_graph([used["w"]], "b", [], [], [constant("w")])
     )
+    other = [make.make_node("Constant", [], ["w"], value=constant("e")), used["w"]]
     branches = {
         "then_branch": make.make_graph([loop], "t", [], []),
-        "else_branch": make.make_graph([make.make_node("Constant", [], ["w"], value=constant("e"))], "e", [], []),
+        "else_branch": make.make_graph(other, "e", [], []),
     }
     node = make.make_node("If", ["c"], ["y"], name="if", **branches)
-    inner = [make.make_node("Constant", [], ["v"], value=constant("v"))]
+    inner = [make.make_node("Constant", [], ["v"], value=constant("v")), used["v"]]
     function = make.make_function("own", "f", [], [], inner, [make.make_opsetid("", 17)])
     graph = make.make_graph([node], "g", [], [], sparse_initializer=[thin])
     onnx.save(make.make_model(graph, functions=[function]), tmp_path / "m.onnx")
@@ -96,7 +100,8 @@ def test_onnx_names_are_kept_apart(tmp_path, rng):
     nodes = [make.make_node("If", ["c"], [f"y{i}"], then_branch=graph(), else_branch=graph()) for i in range(3)]
     shape = {"B": (1, 16), "R": (2, 64, 16), "R.reverse": (30, 20)}
     initial = [onnx.numpy_helper.from_array(rng.normal(size=each).astype("f4"), name) for name, each in shape.items()]
-    nodes += [make.make_node("Identity", ["R"], ["again"]), make.make_node("LSTM", ["x", "W", "again", "B"], ["h"])]
+    nodes += [make.make_node("MatMul", ["x", "R.reverse"], ["z"]), make.make_node("Identity", ["R"], ["again"])]
+    nodes += [make.make_node("LSTM", ["x", "W", "again", "B"], ["h"])]
     main = graph(*nodes)
     main.initializer.extend(initial)
     onnx.save(make.make_model(main), tmp_path / "m.onnx")
@@ -207,6 +212,166 @@ def test_recurrent_weights_are_matrices(rng, directions):
         assert found[name].shape == (16, 4)
     if directions == 2:
         np.testing.assert_array_equal(found["r.reverse"].read(), arrays["r"][1])
+
+
+def bare_model(nodes, functions, arrays):
+    """What is read of an ONNX model, as plain objects: these tests need no package."""
+
+    def node(kind, inputs, attributes=None, output=None):
+        said = dict(attributes or {})
+        domain, names = said.pop("domain", ""), inputs.split()
+        read = [SimpleNamespace(name=key, i=value, ints=value, HasField=lambda field: False, graphs=[])
+                for key, value in said.items()]  # fmt: skip
+        output = [output or f"of_{names[-1]}"]
+        return SimpleNamespace(op_type=kind, domain=domain, name="", input=names, output=output, attribute=read)
+
+    made = [
+        SimpleNamespace(domain="own", name=name, input=inputs, output=outputs, node=[node(*each) for each in inner])
+        for name, inputs, outputs, inner in functions
+    ]
+    initial = [SimpleNamespace(name=name, values=np.asarray(values)) for name, values in arrays.items()]
+    graph = SimpleNamespace(node=[node(*each) for each in nodes], initializer=initial)
+
+    def read(name, entry):
+        return Tensor(name, entry.values.dtype.name, entry.values.shape, lambda: entry.values)
+
+    with Guarded("m"):
+        found = weights_of(SimpleNamespace(graph=graph, functions=made), "m", read)
+    return Checkpoint("m", "onnx", "", 0, found)
+
+
+def written_model(nodes, functions, arrays, path):
+    """The same by way of a file."""
+    onnx = pytest.importorskip("onnx")
+
+    def node(kind, inputs, attributes=None, output=None):
+        names = inputs.split()
+        return onnx.helper.make_node(kind, names, [output or f"of_{names[-1]}"], **(attributes or {}))
+
+    initial = [onnx.numpy_helper.from_array(np.asarray(values), name) for name, values in arrays.items()]
+    made = [
+        onnx.helper.make_function("own", name, inputs, outputs, [node(*each) for each in inner], [])
+        for name, inputs, outputs, inner in functions
+    ]
+    graph = onnx.helper.make_graph([node(*each) for each in nodes], "g", [], [], initial)
+    onnx.save(onnx.helper.make_model(graph, functions=made), path)
+    return read_checkpoint(path)
+
+
+@pytest.fixture(params=["bare", "written"])
+def graph_of(request, tmp_path):
+    """``graph_of(nodes, **arrays)``: layers of an ONNX model of these nodes, (operator, inputs, attributes, output)."""
+
+    def found(*nodes, functions=(), **arrays):
+        path = [tmp_path / "m.onnx"] if request.param == "written" else []
+        return find_layers((written_model if path else bare_model)(nodes, functions, arrays, *path))
+
+    return found
+
+
+def shapes(found):
+    return {layer.name: (layer.kind, layer.shape) for layer in found.layers}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shape", "expected"),
+    [
+        ([("MatMul", "x w")], (12, 20), ("linear", (1, 12, 20))),
+        ([("MatMul", "w x")], (12, 20), ("linear", (1, 12, 20))),
+        ([("MatMul", "x w")], (5, 12, 20), ("stack", (1, 12, 20, 5))),
+        ([("MatMul", "x w")], (1, 12, 20), ("linear", (1, 12, 20))),
+        ([("Gemm", "x w c", {"transB": 1})], (12, 20), ("linear", (1, 12, 20))),
+        ([("Gather", "w i")], (50, 20), ("linear", (1, 50, 20))),
+        ([("Conv", "x w")], (12, 4, 3), ("conv1d", (1, 12, 4, 3))),
+        ([("Conv", "x w b", {"group": 3})], (12, 4, 3, 3), ("conv2d", (3, 4, 4, 3, 3))),
+        ([("Conv", "x w", {"group": 12})], (12, 1, 3, 3), ("conv2d", (12, 1, 1, 3, 3))),
+        ([("ConvTranspose", "x w", {"group": 3})], (12, 4, 3), ("conv1d", (3, 4, 4, 3))),
+        ([("Identity", "w", {}, "v"), ("Cast", "v", {"to": 1}, "u"), ("MatMul", "x u")], (12, 20),
+         ("linear", (1, 12, 20))),
+        ([("Transpose", "w", {"perm": [1, 0]}, "v"), ("MatMul", "x v")], (12, 20), ("linear", (1, 20, 12))),
+        ([("Transpose", "w", {"perm": [3, 2, 0, 1]}, "v"), ("Conv", "x v")], (3, 2, 4, 12),
+         ("conv2d", (1, 12, 4, 3, 2))),
+        ([("Reshape", "w to", {}, "v"), ("Conv", "x v", {"group": 6})], (3, 3, 6, 2), ("conv2d", (6, 2, 1, 3, 3))),
+        ([("Flatten", "w", {}, "v"), ("MatMul", "x v")], (12, 4, 3, 3), ("linear", (1, 12, 36))),
+        ([("Unsqueeze", "w axes", {}, "v"), ("Conv", "x v")], (12, 4, 3), ("conv1d", (1, 12, 4, 3))),
+    ],
+)  # fmt: skip
+def test_weights_are_what_operators_take(graph_of, rng, nodes, shape, expected):
+    weights = rng.normal(size=shape).astype("f4")
+    found = graph_of(*nodes, w=weights, b=np.ones(12, "f4"), to=np.array([12, 1, 3, 3]), axes=np.array([2]))
+    assert shapes(found) == {"w": expected}
+    assert found.layers[0].weights().shape == expected[1]
+    np.testing.assert_array_equal(np.sort(found.layers[0].weights(), axis=None), np.sort(weights, axis=None))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shape", "users"),
+    [
+        ([("Add", "x w")], (1, 1, 64), "Add"),
+        ([("Add", "x w")], (1, 64, 1, 1), "Add"),
+        ([("Mul", "x w"), ("Add", "x w")], (64, 64), "Add, Mul"),
+        ([("Gemm", "x v w")], (12, 64), "Gemm"),
+        ([("Where", "x w y")], (1, 1, 64, 64), "Where"),
+        ([("Identity", "w", {}, "u"), ("Add", "x u")], (64, 64), "Add"),
+        ([], (64, 64), "no operator"),
+    ],
+)
+def test_what_only_adds_or_scales_is_no_weight(graph_of, nodes, shape, users):
+    found = graph_of(("MatMul", "x v"), *nodes, w=np.ones(shape, "f4"), v=np.ones((12, 64), "f4"))
+    assert [*shapes(found)] == ["v"]
+    assert [(part.reason, part.weights) for part in found.skipped] == [
+        (f"Taken by {users}: no matrix that multiplies.", False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ([("Mul", "w s", {}, "v"), ("MatMul", "x v")], "computed from it in the graph, by Mul"),
+        ([("Concat", "w w", {"axis": 0}, "v"), ("Transpose", "v", {}, "u"), ("Gemm", "x u")], "by Concat"),
+        ([("Magic", "x w", {"domain": "org.example"})], "org.example.Magic"),
+        ([("Loop", "n c w", {})], "Taken by Loop"),
+        ([("Conv", "x w", {"group": 5})], "5 groups"),
+        ([("Einsum", "x w", {"equation": "bi,ijk->bjk"})], "Einsum, of 3 axes"),
+    ],
+)
+def test_weights_that_are_not_followed_are_named(graph_of, nodes, reason):
+    """They may be weights: named among those that are not analysed, and no spectrum by guess."""
+    shape = (12, 4, 3) if "axes" in reason or "groups" in reason else (12, 20)
+    found = graph_of(*nodes, w=np.ones(shape, "f4"), s=np.ones((12, 1), "f4"))
+    (part,) = [part for part in found.skipped if part.name == "w"]
+    assert not found.layers and reason in part.reason and part.weights
+
+
+def test_weights_that_functions_take(graph_of, rng):
+    """As inputs of a function, through its output, and through another function; each at its own call."""
+    arrays = {name: rng.normal(size=(12, 20)).astype("f4") for name in "uvwb"}
+    functions = [
+        ("turned", ["a"], ["t"], [("Transpose", "a", {}, "t")]),
+        ("linear", ["x", "a", "c"], ["y"], [("turned", "a", {"domain": "own"}, "t"), ("MatMul", "x t", {}, "z"),
+                                            ("Add", "z c", {}, "y")]),
+    ]  # fmt: skip
+    own = {"domain": "own"}
+    nodes = [("linear", "x u b", own), ("linear", "x v b", own), ("turned", "w", own, "s"), ("Gemm", "x s")]
+    found = graph_of(*nodes, functions=functions, **arrays)
+    assert shapes(found) == dict.fromkeys("uvw", ("linear", (1, 20, 12)))
+    assert [part.reason for part in found.skipped] == ["Taken by Add: no matrix that multiplies."]
+    for layer in found.layers:
+        np.testing.assert_array_equal(layer.weights()[0], arrays[layer.name].T)
+
+
+def test_calls_that_multiply_are_counted(graph_of):
+    """Twenty functions, each with two calls of the next: a million operators in two kilobytes."""
+    own = {"domain": "own"}
+    functions = [(f"f{i}", ["a"], ["b"], [(f"f{i + 1}", "a", own, name) for name in "bc"]) for i in range(20)]
+    with pytest.raises(CheckpointError, match="more than 262144 operators"):
+        graph_of(("f0", "w", own), functions=[*functions, ("f20", ["a"], ["b"], [("Relu", "a", {}, "b")])], w=np.eye(3))
+
+
+def test_a_function_that_calls_itself(graph_of):
+    own = {"domain": "own"}
+    with pytest.raises(CheckpointError):
+        graph_of(("f", "w", own), functions=[("f", ["a"], ["b"], [("f", "a", own, "b")])], w=np.eye(3))
 
 
 def test_onnx_that_points_elsewhere(tmp_path):

@@ -62,6 +62,10 @@ def test_kinds(shape, name, kind, expected):
         ("fourier", np.ones((3, 3), complex), "Not real"),
         ("empty", np.ones((0, 3)), "Empty"),
         ("six", np.ones((2,) * 6), "6 axes"),
+        ("depthwise_kernel", np.ones((3, 3, 12, 2)), "depthwise"),
+        ("block/separable/depthwise_kernel:0", np.ones((3, 3, 12, 2)), "depthwise"),
+        ("MobilenetV1/Conv2d_1_depthwise/depthwise_weights", np.ones((3, 3, 12, 1)), "depthwise"),
+        ("blk.0.ssm_conv1d.weight", np.ones((12, 4)), "depthwise"),
     ],
 )
 def test_reasons(name, array, reason):
@@ -198,13 +202,14 @@ def test_what_may_be_weights_and_is_not_read_is_told_apart():
         "A_log": np.ones((4, 4)),
         "rnn.bias": np.ones((2, 4)),
         "six": np.ones((2,) * 6),
+        "depthwise_kernel": np.ones((3, 3, 4, 1)),
         "tied": np.ones((3, 3)),
     }
     arrays["again"] = arrays["tied"]
     found = layers_of(arrays)
     assert [layer.name for layer in found.layers] == ["tied"]
     named = {skipped.name for skipped in found.skipped if skipped.weights}
-    assert named == {"int8", "uint8", "int32", "complex64", "packed.weight", "six"}
+    assert named == {"int8", "uint8", "int32", "complex64", "packed.weight", "six", "depthwise_kernel"}
     assert {skipped.name: skipped.reason for skipped in found.skipped}["again"].startswith("The same weights as 'tied'")
     left_out = layers_of(arrays, kinds={"int8": "skip"})
     assert not any(skipped.weights for skipped in left_out.skipped if skipped.name == "int8")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.spectra import DensityOptions, SpectraOptions, SpectraReport, analyse_spectra, compare_spectra
+from capcore.spectra.rendering import render
 
 
 @pytest.fixture(scope="module")
@@ -124,3 +125,23 @@ def test_options_that_make_no_sense_are_refused(options, message):
 def test_what_is_no_report_is_refused(text):
     with pytest.raises(ValueError, match="expected what"):
         SpectraReport.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "low", "high", "expected"),
+    [
+        (1.5, 1.2, 1.9, "over-trained (< 2)"),
+        (7.0, 6.2, 9.0, "under-trained (> 6)"),
+        (3.0, 2.5, 3.5, ""),
+        (1.5, 1.6, 1.9, "unstable tail"),
+        (7.0, 2.1, 6.5, "unstable tail"),
+        (3.0, 3.1, 4.0, "unstable tail"),
+        (7.0, np.nan, np.nan, "under-trained (> 6)"),
+    ],
+)
+def test_an_exponent_outside_its_own_interval_warns_of_its_tail_alone(report, alpha, low, high, expected):
+    row = replace(report.spectra[0], status="ok", alpha=alpha, alpha_low=low, alpha_high=high)
+    text = render([replace(report, spectra=(row,))], "table")
+    words = ("over-trained", "under-trained", "unstable tail")
+    assert [word for word in words if word in text] == [word for word in words if expected.startswith(word)]
+    assert expected in text

@@ -6,13 +6,14 @@ import sys
 import types
 import zipfile
 from collections import OrderedDict
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from capcore.spectra import CheckpointError, find_layers, read_checkpoint
 from capcore.spectra.tensors import NoWeightsError
-from capcore.spectra.torch_files import read_torch
+from capcore.spectra.torch_files import _weights, read_torch
 from tests.spectra.test_archives import Hostile
 from tests.strategies import all_of
 
@@ -242,6 +243,63 @@ def test_the_one_container_that_is_no_optimiser_is_taken(torch, tmp_path):
         torch.save(others, tmp_path / "b.pt")
         with pytest.raises(CheckpointError, match="expected one to be named"):
             read_checkpoint(tmp_path / "b.pt")
+
+
+class Stored(list):
+    """Stands for a PyTorch tensor, so that what is taken for the network is tested without it; a list is none."""
+
+
+W, MOMENTS = Stored(), {"state": {0: {"exp_avg": Stored()}}, "param_groups": [{"lr": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("loaded", "key", "expected"),
+    [
+        (W, None, ("", ["file"])),
+        ({"w": W, "deep": {"v": W, "list": [W, 3]}, "step": 1}, None, ("", ["w", "deep.v", "deep.list.0"])),
+        ({"w": W, "optimizer": {"m": W}, "ema": {"w": W}, "state": W}, None, ("", ["w"])),
+        ({"model": {"w": W}, "ema": {"w": W}}, None, ("model", ["w"])),
+        ({"model": {"step": 1}, "net": {"w": W}}, None, ("net", ["w"])),
+        ({"model": {"w": W}, "ema": {"v": W}}, "ema", ("ema", ["v"])),
+        ({"net_state": {"w": W}, "optimizer_state": MOMENTS, "step": 3, "names": [1]}, None, ("net_state", ["w"])),
+        ({"net_state": {"w": W}, "empty": {}, "text": "x", "log": {"loss": 1.0}}, None, ("net_state", ["w"])),
+    ],
+)
+def test_what_is_taken_for_the_network(loaded, key, expected):
+    found, weights = _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
+    assert (found, [*weights]) == expected and all(value is W for value in weights.values())
+
+
+@pytest.mark.parametrize(
+    ("loaded", "key", "parts"),
+    [
+        ([W], None, ["found a list", "tensors by name"]),
+        (7, None, ["found a int"]),
+        ({"model": {"w": W}}, "none", ["under 'none'", "'model'"]),
+        ({"model": 3}, "model", ["under 'model'"]),
+        (
+            {"encoder": {"w": W}, "decoder": {"w": W}},
+            None,
+            ["['encoder', 'decoder']", "--key encoder"],
+        ),
+        ({"net_state": {"w": W}, "heads": [W]}, None, ["['net_state']", "key='net_state'"]),
+        ({"net_state": {"w": W}, "other_net": {"w": W}}, None, ["expected one to be named"]),
+        ({"ema": {"w": W}}, None, ["['ema']"]),
+        ({"adam": {"m": W}, "scheduler": {"s": W}}, None, ["['adam', 'scheduler']"]),
+        ({1: {"w": W}}, None, ["[1]"]),
+        ({"a": {"b.c": W, "b": {"c": W}}, "w": W}, None, ["two tensors 'a.b.c'"]),
+        ({"a\nb": W}, None, ["printable"]),
+    ],
+)
+def test_what_is_no_network_by_its_names(loaded, key, parts):
+    with pytest.raises(CheckpointError, match=all_of(parts)):
+        _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
+
+
+@pytest.mark.parametrize("loaded", [MOMENTS, {"step": 1}, {"log": {"loss": 1}}, {"heads": [W]}, {}])
+def test_what_holds_no_network(loaded):
+    with pytest.raises(NoWeightsError, match="an optimiser's state" if loaded is MOMENTS else "no tensors among"):
+        _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, None)
 
 
 def test_nested_tensors_beside_others_are_not_forgotten(torch, tmp_path):
