@@ -20,6 +20,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from annotated_types import Ge, Gt, Le, MinLen
@@ -156,6 +157,7 @@ class Parameter:
         return self.default or self.schema.get("examples", [self.default])[0]
 
 
+@cache
 def parameters_of(declaration: type[BaseModel]) -> tuple[Parameter, ...]:
     """All parameters of a declaration, in its order.
 
