@@ -43,7 +43,7 @@ CHANGES = {
     "numbers": "what the chapter's functions give is a per cent off, and exact ranks are one off",
     "spaces": "constraint spaces of noisy columns, their bases and capacities a per cent off",
 }
-OF_CHANCE = re.compile(r"random|seed|start|draw|sampl|simulat|optimis|L-BFGS|Gauss–Newton|train", re.IGNORECASE)
+OF_CHANCE = re.compile(r"random|seed|start|draw|sampled|simulat|optimis|L-BFGS|Gauss–Newton|train", re.IGNORECASE)
 SAME = 1e-9
 """Numbers that differ by less, relative to the larger, are the same: rounding does not count as a move. Nor do two
 numbers below this size, which are rounding themselves."""
@@ -254,12 +254,13 @@ def unmoved(values: Mapping[str, Mapping[str, Any]], texts: Mapping[str, str]) -
 
     >>> found = {change: {} for change in CHANGES} | {"none": {"a": 1.0, "b": 2}, "chance": {"a": 1.0, "b": 3}}
     >>> list(unmoved(found, {"a": "of the start", "b": "of the start"}))
-    [('a', 'nothing')]
+    [('a', 'nothing; stopped by an error: inputs, early, numbers, spaces')]
     """
     for name, value in values["none"].items():
         by = {change for change in CHANGES if name in values[change] and differ(value, values[change][name])}
         if not by:
-            yield name, "nothing"
+            stopped = [change for change in CHANGES if name not in values[change]]
+            yield name, "nothing" + f"; stopped by an error: {', '.join(stopped)}" * bool(stopped)
         elif not by & {"chance", "early"} and OF_CHANCE.search(texts.get(name, "")) and np.max(np.abs(value)) > SAME:
             yield name, "no seed, start or optimiser"
 
