@@ -57,6 +57,7 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
     those that need it; what they would have recorded is missing.
     """
     from chapters import claims, start
+    from chapters.parameters import parameters_of
     from chapters.sweeps.declared import code_cells, read_notebook
 
     found: dict[str, Any] = {}
@@ -65,10 +66,10 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
         found.update({f"{claim}.{name}": np.asarray(value).tolist() for name, value in values.items()})
 
     claims.record = note  # type: ignore[assignment]
-    content, declared = read_notebook(notebook)
+    content, declaration = read_notebook(notebook)
     cells = [(cell["source"], "parameters" in cell["metadata"].get("tags", [])) for cell in code_cells(content)]
     rng = np.random.default_rng(0)
-    settings = other_parameters({each.name: each.default for each in declared}, change)
+    settings = other_parameters({each.name: each.default for each in parameters_of(declaration)}, change)
     if change == "chance":
         other_chance()
     if change == "inputs":
