@@ -332,7 +332,7 @@ def _apart(what: str, change: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "values.json"
         environment = {**os.environ, "MPLBACKEND": "agg", "CAPCORE_FIGURES": "off", "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-W", "ignore", __file__, "--one", what, change, str(target)]
+        command = [sys.executable, "-P", "-W", "ignore", __file__, "--one", what, change, str(target)]
         try:
             subprocess.run(
                 command, cwd=NOTEBOOKS, env=environment, stdout=subprocess.DEVNULL, timeout=LONGEST, check=False

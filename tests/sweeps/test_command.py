@@ -121,7 +121,7 @@ sys.exit(main({[f"{TOYS}:square", "--grid", "grid.yml", "-o", "results"]!r}, "sw
         path.chmod(path.stat().st_mode | 0o055)
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+        [sys.executable, "-P", "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
     refused((done.returncode, done.stderr), "Permission denied")
 

@@ -160,7 +160,7 @@ time.sleep(600)
 """
     root = Path(__file__).resolve().parents[2]
     killed, living = (
-        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=root) for _ in range(2)
+        subprocess.Popen([sys.executable, "-P", "-c", program], stdout=subprocess.PIPE, cwd=root) for _ in range(2)
     )
     mothers = [int(each.stdout.readline()) for each in (killed, living)]
     try:
