@@ -32,8 +32,11 @@ a grid:
   random: {draws: 20, seed: 0, parameters: {seed: {integers: [0, 999]}}}
 
 A sweep that was stopped goes on when it is called again; what is finished is not repeated. TARGET is a notebook's
-file, the name of a chapter or of a stored result, or module:function. From Python, with any Dask cluster:
+file, the name of a chapter or of a stored result, or module:function of this repository; a function from elsewhere
+can be called in a notebook's file. From Python, with any Dask cluster:
 chapters.sweeps.engine.sweep(target, grid, results, cluster=cluster).
+
+Exit status: 0, 1 where runs of this grid failed, 2 for what cannot be used, 3 for a full disk, 130 when interrupted.
 """
 
 
@@ -164,7 +167,9 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("target", metavar="TARGET", help="a notebook, a chapter, a stored result, or module:function")
+    add(
+        "target", metavar="TARGET", help="a notebook, a chapter, a stored result, or module:function of this repository"
+    )
     add("--grid", required=True, metavar="FILE", help="the settings, as YAML")
     add("-o", dest="output", required=True, metavar="FOLDER", help="where results are kept")
     add("--workers", type=int, metavar="N", help="runs at once on this machine (default: one for each processor)")

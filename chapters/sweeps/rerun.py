@@ -11,6 +11,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capcore.spectra.tensors import shown
 from chapters.parameters import parameters_of
 from chapters.publish import GLUE_PREFIX
 from chapters.sweeps import choosing, outcome
@@ -47,13 +48,13 @@ def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         executed = execute(path, target, settings, progress_bar=sys.stderr.isatty())
     except (NotebookError, ModuleNotFoundError) as error:
-        print(f"{prog}: {error}", file=sys.stderr)
+        print(f"{prog}: {shown(error)}", file=sys.stderr)
         return 2
     print(f"{target}: written.")
     if arguments.html:
         print(f"{write_html(executed, target)}: written.")
     if failure := outcome.error_of(executed):
-        print(f"{prog}: a cell failed, {failure}", file=sys.stderr)
+        print(f"{prog}: a cell failed, {shown(failure)}", file=sys.stderr)
         return 1
     print("\n" + (outcome.comparison(notebook, executed) or "This notebook records no claims."))
     return 0

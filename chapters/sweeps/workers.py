@@ -127,7 +127,9 @@ class Dask:
                 raise NotebookError("scheduler: sent what cannot be read as data. Start it and its workers anew.")
             return None
         if run.status == "error":  # Dask's own, as a pickle, which stays closed: a run's errors are in its answer
-            return jobs.answer({"error": "Killed: Dask gave it up, because its workers ended or have not this package"})
+            return jobs.answer(
+                {"error": "Killed: Dask gave the run up, because its workers ended or lack this package"}
+            )
         try:
             answer = run.result(timeout=30)
         except Exception:

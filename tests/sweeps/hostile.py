@@ -17,17 +17,21 @@ MARK = os.environ["CAPCORE_HOSTILE"]
 TERMINAL = "\x1b]0;title\x07\x1b[31mred"
 
 
+NOTE = f"open({MARK!r}, 'a').write(str(__import__('os').getpid()) + ' ')"
+
+
 class Harm:
     """Notes the process that unpickles it."""
 
     def __reduce__(self):
-        return eval, (f"open({MARK!r}, 'a').write(str(__import__('os').getpid()) + '\\\\n')",)
+        return eval, (NOTE,)
 
 
 class HarmfulError(Exception):
-    """An error that does harm where it is read."""
+    """An error that does so."""
 
-    __reduce__ = Harm.__reduce__
+    def __reduce__(self):
+        return eval, (f"({NOTE}, ValueError('read'))[1]",)
 
 
 def answer_with(how):

@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import time
+from contextlib import suppress
 
 import numpy as np
 from numpy import random as shared  # with its generator, from the time of its import
@@ -38,6 +39,10 @@ def troubled(what="none"):
         os.kill(os.getpid(), 9)
     if what == "escapes":
         raise ValueError("\x1b[31m\x1b]0;title\x07\x9b2J\u202e red\ud800")
+    if what == "fills":
+        with open(os.environ["TMPDIR"] + "/full", "wb", 0) as file, suppress(OSError):
+            while file.write(bytes(4096)):
+                pass
     if what == "exits":
         os._exit(5)
     if what == "odd":
