@@ -8,6 +8,7 @@ import pytest
 from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
 from capcore.spectra.archives import Guarded
 from capcore.spectra.onnx_graph import of_operator, weights_of
+from capcore.spectra.parametrised import computed
 from tests.strategies import all_of
 
 
@@ -341,6 +342,15 @@ def test_weights_that_are_not_followed_are_named(graph_of, nodes, reason):
     found = graph_of(*nodes, w=np.ones(shape, "f4"), s=np.ones((12, 1), "f4"))
     (part,) = [part for part in found.skipped if part.name == "w"]
     assert not found.layers and reason in part.reason and part.weights
+
+
+def test_names_do_not_tell_what_a_graph_tells():
+    """Parts of weight norm, which the graph puts together: the reason is the graph's, and no pair is put together."""
+    nodes = [("ReduceL2", "fc.weight_v", {}, "n"), ("Div", "fc.weight_v n", {}, "d"), ("Mul", "d fc.weight_g", {}, "w")]
+    arrays = {"fc.weight_v": np.ones((12, 20), "f4"), "fc.weight_g": np.ones((12, 1), "f4")}
+    found = find_layers(computed(bare_model([*nodes, ("MatMul", "x w")], [], arrays)))
+    assert not found.layers and {part.name for part in found.skipped} == {*arrays}
+    assert all("computed from it in the graph" in part.reason for part in found.skipped)
 
 
 def test_weights_that_functions_take(graph_of, rng):
