@@ -293,13 +293,15 @@ def shapes(found):
         ([("Transpose", "w", {"perm": [3, 2, 0, 1]}, "v"), ("Conv", "x v")], (3, 2, 4, 12),
          ("conv2d", (1, 12, 4, 3, 2))),
         ([("Reshape", "w to", {}, "v"), ("Conv", "x v", {"group": 6})], (3, 3, 6, 2), ("conv2d", (6, 2, 1, 3, 3))),
+        ([("Reshape", "w rest", {}, "v"), ("Conv", "x v")], (12, 4, 9), ("conv2d", (1, 12, 4, 3, 3))),
         ([("Flatten", "w", {}, "v"), ("MatMul", "x v")], (12, 4, 3, 3), ("linear", (1, 12, 36))),
         ([("Unsqueeze", "w axes", {}, "v"), ("Conv", "x v")], (12, 4, 3), ("conv1d", (1, 12, 4, 3))),
     ],
 )  # fmt: skip
 def test_weights_are_what_operators_take(graph_of, rng, nodes, shape, expected):
     weights = rng.normal(size=shape).astype("f4")
-    found = graph_of(*nodes, w=weights, b=np.ones(12, "f4"), to=np.array([12, 1, 3, 3]), axes=np.array([2]))
+    found = graph_of(*nodes, w=weights, b=np.ones(12, "f4"), to=np.array([12, 1, 3, 3]), axes=np.array([2]),
+                     rest=np.array([0, -1, 3, 3]))  # fmt: skip
     assert shapes(found) == {"w": expected}
     assert found.layers[0].weights().shape == expected[1]
     np.testing.assert_array_equal(np.sort(found.layers[0].weights(), axis=None), np.sort(weights, axis=None))
