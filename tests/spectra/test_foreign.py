@@ -346,6 +346,12 @@ def test_weights_that_are_not_followed_are_named(graph_of, nodes, reason):
     assert not found.layers and reason in part.reason and part.weights
 
 
+def test_codes_whose_axes_were_moved_are_not_scaled_by_guess(graph_of):
+    nodes = [("Transpose", "w", {}, "t"), ("DequantizeLinear", "t s", {"axis": 0}, "d"), ("MatMul", "x d")]
+    found = graph_of(*nodes, w=np.ones((12, 12), "i1"), s=np.arange(1, 13, dtype="f4"))
+    assert not found.layers and [part.name for part in found.skipped if part.weights] == ["w"]
+
+
 def test_names_do_not_tell_what_a_graph_tells():
     """Parts of weight norm, which the graph puts together: the reason is the graph's, and no pair is put together."""
     nodes = [("ReduceL2", "fc.weight_v", {}, "n"), ("Div", "fc.weight_v n", {}, "d"), ("Mul", "d fc.weight_g", {}, "w")]
