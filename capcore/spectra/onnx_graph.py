@@ -139,11 +139,9 @@ class _Graph:
             return None
         first = scope[names[0]]
         if node.op_type in KEPT and first.shape is not None:
-            tensor = self.tensors[first.keys[0]]
-            shape = first.shape if first.moves else tensor.shape  # of weights that are packed it has changed
             if node.op_type in SAME:
-                return replace(first, shape=shape)
-            if move := _move(node, shape, given(names[1]) if len(names) > 1 else None):
+                return first
+            if move := _move(node, first.shape, given(names[1]) if len(names) > 1 else None):
                 return _Value(first.keys, move[0], (*first.moves, move[1]))
         return _Value(tuple(dict.fromkeys(key for name in names for key in scope[name].keys)))
 

@@ -19,7 +19,7 @@ import numpy as np
 from capcore.spectra.lapack import in_order
 from capcore.spectra.parametrised import COMPUTED
 from capcore.spectra.singular_values import LARGE, large_singular_values
-from capcore.spectra.tensors import Checkpoint, NonFiniteError
+from capcore.spectra.tensors import REAL, Checkpoint, NonFiniteError
 from capcore.spectra.weightwatcher_fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
 from capcore.validation import positive_integer
 
@@ -148,7 +148,7 @@ def preset_table(
     parts = [part for layer in bar(found) for part in layer]
     fits = fits_as_weightwatcher([np.ravel(values**2) for *_, values in parts])
     for name, tensor in tensors.items():
-        if name not in weights and len(tensor.shape) > 1 and getattr(tensor, "is_real", True):
+        if name not in weights and len(tensor.shape) > 1 and str(tensor.dtype) in REAL:
             made = "Computed from others: no tensor of that name is stored, and the tool computes none."
             left_out[name] = made if _is_computed(tensor) else "Its name does not end in .weight."
     return PresetTable([_row(*part, fit, mp_fit) for part, fit in zip(parts, fits, strict=True)], left_out)

@@ -1,5 +1,6 @@
 """NumPy's files: no pickles, no sizes taken on trust, and nothing but a CheckpointError on what is damaged."""
 
+import hashlib
 import io
 import os
 import pickle
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from capcore.spectra import CheckpointError
-from capcore.spectra.archives import ALWAYS, File, read_npy, read_npz
+from capcore.spectra.archives import AHEAD, ALWAYS, File, read_npy, read_npz
 from tests.strategies import all_of
 
 
@@ -203,6 +204,29 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, how):
     file.ahead = 0, np.zeros(0, np.uint8)
     with pytest.raises(CheckpointError, match="cannot be read" if how == "deleted" else "changed while it was read"):
         file.read(0, 8)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 20])
+def test_the_hash_is_of_all_bytes(tmp_path, monkeypatch, size):
+    monkeypatch.setattr("capcore.spectra.archives.PIECE", 8)
+    (tmp_path / "a").write_bytes(bytes(range(1, size + 1)))
+    steps = []
+    found = File(tmp_path / "a").digest(steps.append)
+    assert found == {"a": hashlib.sha256(bytes(range(1, size + 1))).hexdigest()} and sum(steps) == size
+
+
+def test_few_bytes_are_read_ahead_and_many_as_they_are(tmp_path, monkeypatch):
+    data = bytes(range(256)) * 4096  # four times what is read ahead
+    (tmp_path / "a").write_bytes(data)
+    file, read, sizes = File(tmp_path / "a"), np.fromfile, []
+    monkeypatch.setattr(
+        "capcore.spectra.archives.np.fromfile", lambda *given, **more: sizes.append(given[2]) or read(*given, **more)
+    )
+    for begin in (0, 0, 100, AHEAD - 50, AHEAD - 40, 7):
+        assert file.read(begin, begin + 50).tobytes() == data[begin : begin + 50]
+    assert sizes == [AHEAD, AHEAD]  # from where the first piece did not reach, and back
+    many = AHEAD // 4 + 1
+    assert file.read(3, 3 + many).tobytes() == data[3 : 3 + many] and sizes[2:] == [many]
 
 
 def test_a_file_that_is_gone_before_it_is_opened(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
 from capcore.spectra.archives import Guarded
 from capcore.spectra.onnx_graph import of_operator, weights_of
+from capcore.spectra.parametrised import computed
 from tests.strategies import all_of
 
 
@@ -292,13 +293,15 @@ def shapes(found):
         ([("Transpose", "w", {"perm": [3, 2, 0, 1]}, "v"), ("Conv", "x v")], (3, 2, 4, 12),
          ("conv2d", (1, 12, 4, 3, 2))),
         ([("Reshape", "w to", {}, "v"), ("Conv", "x v", {"group": 6})], (3, 3, 6, 2), ("conv2d", (6, 2, 1, 3, 3))),
+        ([("Reshape", "w rest", {}, "v"), ("Conv", "x v")], (12, 4, 9), ("conv2d", (1, 12, 4, 3, 3))),
         ([("Flatten", "w", {}, "v"), ("MatMul", "x v")], (12, 4, 3, 3), ("linear", (1, 12, 36))),
         ([("Unsqueeze", "w axes", {}, "v"), ("Conv", "x v")], (12, 4, 3), ("conv1d", (1, 12, 4, 3))),
     ],
 )  # fmt: skip
 def test_weights_are_what_operators_take(graph_of, rng, nodes, shape, expected):
     weights = rng.normal(size=shape).astype("f4")
-    found = graph_of(*nodes, w=weights, b=np.ones(12, "f4"), to=np.array([12, 1, 3, 3]), axes=np.array([2]))
+    found = graph_of(*nodes, w=weights, b=np.ones(12, "f4"), to=np.array([12, 1, 3, 3]), axes=np.array([2]),
+                     rest=np.array([0, -1, 3, 3]))  # fmt: skip
     assert shapes(found) == {"w": expected}
     assert found.layers[0].weights().shape == expected[1]
     np.testing.assert_array_equal(np.sort(found.layers[0].weights(), axis=None), np.sort(weights, axis=None))
@@ -341,6 +344,21 @@ def test_weights_that_are_not_followed_are_named(graph_of, nodes, reason):
     found = graph_of(*nodes, w=np.ones(shape, "f4"), s=np.ones((12, 1), "f4"))
     (part,) = [part for part in found.skipped if part.name == "w"]
     assert not found.layers and reason in part.reason and part.weights
+
+
+def test_codes_whose_axes_were_moved_are_not_scaled_by_guess(graph_of):
+    nodes = [("Transpose", "w", {}, "t"), ("DequantizeLinear", "t s", {"axis": 0}, "d"), ("MatMul", "x d")]
+    found = graph_of(*nodes, w=np.ones((12, 12), "i1"), s=np.arange(1, 13, dtype="f4"))
+    assert not found.layers and [part.name for part in found.skipped if part.weights] == ["w"]
+
+
+def test_names_do_not_tell_what_a_graph_tells():
+    """Parts of weight norm, which the graph puts together: the reason is the graph's, and no pair is put together."""
+    nodes = [("ReduceL2", "fc.weight_v", {}, "n"), ("Div", "fc.weight_v n", {}, "d"), ("Mul", "d fc.weight_g", {}, "w")]
+    arrays = {"fc.weight_v": np.ones((12, 20), "f4"), "fc.weight_g": np.ones((12, 1), "f4")}
+    found = find_layers(computed(bare_model([*nodes, ("MatMul", "x w")], [], arrays)))
+    assert not found.layers and {part.name for part in found.skipped} == {*arrays}
+    assert all("computed from it in the graph" in part.reason for part in found.skipped)
 
 
 def test_weights_that_functions_take(graph_of, rng):

@@ -141,7 +141,7 @@ def test_nothing_is_computed_to_describe(file, capsys, monkeypatch):
     monkeypatch.setattr("capcore.spectra.layerwise.analyse_layers", None)
     assert main([str(file), "--describe", "--minimum", "50"]) == 0
     text = capsys.readouterr().out
-    assert "2 layers would be analysed" in text and "4 matrices of 12 × 14: 48 eigenvalue(s)" in text
+    assert "2 layers would be analysed" in text and "4 matrices of 12 × 14: 12 eigenvalue(s) each" in text
 
 
 def test_a_figure_of_each_spectrum(file, tmp_path):

@@ -186,6 +186,7 @@ def test_the_preset_sees_what_the_tool_sees(rng):
     assert weightwatcher_details(read_checkpoint(arrays)).empty and weightwatcher_details(arrays).empty
     left_out = preset_table(read_checkpoint(arrays)).left_out
     assert "no tensor of that name" in left_out["fc.weight"] and "does not end in" in left_out["fc.weight_v"]
+    assert {*preset_table(read_checkpoint({"fc.weight_v": np.eye(12)})).left_out} == {"fc.weight_v"}
 
 
 @pytest.mark.parametrize("form", ["utils", "parametrizations"])

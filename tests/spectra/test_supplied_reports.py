@@ -8,7 +8,7 @@ from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra
 
 CHECKPOINTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "checkpoints"
 pytestmark = pytest.mark.skipif(not CHECKPOINTS.is_dir(), reason="needs ../shared/data, which is absent")
-POOLED = SpectraOptions(DensityOptions("pooled"), alternatives=())
+POOLED = SpectraOptions(DensityOptions("pooled", minimum=3), alternatives=())  # the first layer reads three colours
 
 
 def of_distiller(name, options=POOLED):

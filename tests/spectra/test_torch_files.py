@@ -285,6 +285,7 @@ def test_what_is_taken_for_the_network(loaded, key, expected):
         ({"net_state": {"w": W}, "heads": [W]}, None, ["['net_state']", "key='net_state'"]),
         ({"net_state": {"w": W}, "other_net": {"w": W}}, None, ["expected one to be named"]),
         ({"ema": {"w": W}}, None, ["['ema']"]),
+        ({"state": {"w": W}}, None, ["['state']"]),
         ({"adam": {"m": W}, "scheduler": {"s": W}}, None, ["['adam', 'scheduler']"]),
         ({1: {"w": W}}, None, ["[1]"]),
         ({"a": {"b.c": W, "b": {"c": W}}, "w": W}, None, ["two tensors 'a.b.c'"]),
@@ -296,9 +297,11 @@ def test_what_is_no_network_by_its_names(loaded, key, parts):
         _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
 
 
-@pytest.mark.parametrize("loaded", [MOMENTS, {"step": 1}, {"log": {"loss": 1}}, {"heads": [W]}, {}])
+@pytest.mark.parametrize(
+    "loaded", [MOMENTS, {**MOMENTS, "lr": 1}, {"step": 1}, {"log": {"loss": 1}}, {"heads": [W]}, {}]
+)
 def test_what_holds_no_network(loaded):
-    with pytest.raises(NoWeightsError, match="an optimiser's state" if loaded is MOMENTS else "no tensors among"):
+    with pytest.raises(NoWeightsError, match="an optimiser's state" if "state" in loaded else "no tensors among"):
         _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, None)
 
 
