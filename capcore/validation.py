@@ -4,12 +4,16 @@ the numbers of a product are, with powers of two that keep it within double prec
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 
+PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with its separator
 UNDERFLOW = -950  # binary exponent: products below 2^-950 have begun to lose entries that matter
 
 
@@ -112,3 +116,14 @@ def check_variance(variance: float, name: str = "process") -> None:
             f"{name}: found c_0 = {variance:.1e}, expected a variance between 1e-100 and 1e100: its squares leave "
             "double precision. Measure the process in other units."
         )
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Give a warning at the line outside the package that called it, however deep inside it is found.
+
+    No filter is changed on the way, not even for a moment: filters belong to the whole process, threads included.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

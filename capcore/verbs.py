@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -205,34 +203,23 @@ def allocate(
     if method == "auto":
         method = "sketch" if products else methods.allocation_method(model, process)
     found: Any
-    with _warnings_of_the_caller():
-        if method == "octaves":
-            return _allocate_octaves(model, values, kernels, process)
-        if isinstance(process, ExponentialSequence):
-            raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-        if method == DENSE:
-            found = allocation.allocate(model, values, process)
-            error = _dense_error(found)
-        elif method == "sketch":
-            found = estimate_capacity(model, values, process, rng=rng, progress=progress)
-            error = found.error
-        elif isinstance(process, Problem):
-            raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
-        else:
-            options: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-            found = allocate_large(model, values, process, method=method, **options)
-            method, error = found.method, max(found.departure, found.condition * (EPS + found.lag_error))
+    if method == "octaves":
+        return _allocate_octaves(model, values, kernels, process)
+    if isinstance(process, ExponentialSequence):
+        raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+    if method == DENSE:
+        found = allocation.allocate(model, values, process)
+        error = _dense_error(found)
+    elif method == "sketch":
+        found = estimate_capacity(model, values, process, rng=rng, progress=progress)
+        error = found.error
+    elif isinstance(process, Problem):
+        raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
+    else:
+        options: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+        found = allocate_large(model, values, process, method=method, **options)
+        method, error = found.method, max(found.departure, found.condition * (EPS + found.lag_error))
     return Allocation(model, found.total, found.generic_total, method, error, *octaves_of(found.per_input), found)
-
-
-@contextmanager
-def _warnings_of_the_caller() -> Iterator[None]:
-    """Warnings given inside are of the line that called the verb, not of ours."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        yield
-    for each in said:
-        warnings.warn(each.message, stacklevel=4)
 
 
 def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:
