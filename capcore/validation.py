@@ -13,6 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from capcore.gate import plain_array, plain_number
+
 PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with its separator
 UNDERFLOW = -950  # binary exponent: products below 2^-950 have begun to lose entries that matter
 
@@ -25,6 +27,7 @@ def positive_integer(value: object, name: str, minimum: int = 1) -> int:
     ...
     ValueError: n_layers: found 0, expected a whole number of at least 1.
     """
+    value = plain_number(value)
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
         raise ValueError(f"{name}: found {value!r}, expected a whole number of at least {minimum}.")
     return int(value)
@@ -32,6 +35,7 @@ def positive_integer(value: object, name: str, minimum: int = 1) -> int:
 
 def finite_number(value: object, name: str, expected: str = "a finite number") -> float:
     """``value`` as a finite float."""
+    value = plain_number(value)
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
     except OverflowError:
@@ -47,8 +51,10 @@ def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.n
     Raises
     ------
     ValueError
-        For complex, non-numeric, ragged, empty, non-finite or wrongly shaped input.
+        For complex, non-numeric, ragged, empty, non-finite or wrongly shaped input, and for what is refused by
+        :func:`~capcore.gate.plain_array`.
     """
+    values = plain_array(values, name)
     dims = (ndim,) if isinstance(ndim, int) else ndim
     try:
         array = np.asarray(values)
