@@ -11,6 +11,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capcore.gate import of_kind
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -32,6 +34,7 @@ def load_sweep(path: str | Path) -> pd.DataFrame:
     FileNotFoundError
         Where no sweep was written.
     """
+    of_kind(path, "path", str | Path)
     import pandas as pd
 
     folder, about = Path(path), Path(path) / "sweep.json"

@@ -27,7 +27,7 @@ def positive_integer(value: object, name: str, minimum: int = 1) -> int:
     ...
     ValueError: n_layers: found 0, expected a whole number of at least 1.
     """
-    value = plain_number(value)
+    value = plain_number(value, name)
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
         raise ValueError(f"{name}: found {value!r}, expected a whole number of at least {minimum}.")
     return int(value)
@@ -35,7 +35,7 @@ def positive_integer(value: object, name: str, minimum: int = 1) -> int:
 
 def finite_number(value: object, name: str, expected: str = "a finite number") -> float:
     """``value`` as a finite float."""
-    value = plain_number(value)
+    value = plain_number(value, name)
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
     except OverflowError:

@@ -9,6 +9,7 @@ import numpy as np
 
 from capcore import allocation, methods, optimum
 from capcore.architectures.base import Architecture
+from capcore.gate import of_kind, plain_number, plain_seed
 from capcore.large.allocation import allocate_large
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
@@ -87,6 +88,8 @@ def fit(
     >>> found.method, found.converged
     ('riemannian-newton', True)
     """
+    plain_seed(rng)
+    options = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", methods.FIT_METHODS)
     methods.check_kinds(arch, process)
     if method == "auto":
@@ -183,6 +186,8 @@ def allocate(
     >>> found.total, found.generic_total, found.method, round(float(found.per_input.sum()), 9)
     (48, 48, 'dense', 48.0)
     """
+    plain_seed(rng)
+    of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
     one_of(method, "method", methods.ALLOCATION_METHODS)
     products = isinstance(arch, JacobianProducts)
     own = not products and not hasattr(arch, "generic_capacity")

@@ -18,6 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.allocation import CapacityWarning
+from capcore.gate import plain_number, plain_seed
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel, NegativeCurvatureError, Response, SketchedModel, dense_bytes
@@ -127,6 +128,8 @@ def allocate_network(
     >>> round(found.total, 9), found.per_example.shape, found.is_optimum
     (3.0, (20,), True)
     """
+    plain_seed(rng)
+    tolerance = plain_number(tolerance, "tolerance")
     one_of(method, "method", ("auto", "dense", "sketch"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
     if stopping_time is not None and not finite_number(stopping_time, "stopping_time") > 0:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from capcore.gate import plain_fields
 from capcore.spectra.alternatives import ALTERNATIVES
 from capcore.spectra.eigenvalues import Lengths
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers
@@ -67,6 +68,7 @@ class DensityOptions:
     maximum: int = 2**14
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         one_of(self.arrangement, "arrangement", ARRANGEMENTS)
         one_of(self.divide_by, "divide_by", DIVISORS)
         if self.null is not None:
@@ -175,6 +177,7 @@ class SpectraOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         check_ends(self.x_min, self.x_max)
         one_of(self.layout, "layout", LAYOUTS)
         for name, least in (("min_tail", 2), ("n_resamples", 0), ("n_simulations", 0), ("n_null", 1), ("seed", 0)):

@@ -13,18 +13,22 @@ CHANGING = frozenset(
     "readline readlines seek random integers normal standard_normal uniform choice shuffle permutation permuted".split()
 )
 """Calls that change what they are called on: a test with one of them is more than a test."""
-GATE = frozenset(["plain_array", "plain_fields", "plain_number"])
+GATE = frozenset(
+    ["all_of_kind", "finite", "not_zero", "of_kind", "plain_array", "plain_fields"]
+    + ["plain_number", "plain_seed", "unmasked"]
+)
 """The functions of ``capcore.gate``."""
 
 
 def is_gate(node: ast.stmt) -> bool:
-    """Whether a statement only asks of what kind an argument is: ``x = plain_number(x)``, or one of its like.
+    """Whether a statement only asks what an argument is: ``x = plain_number(x)``, or one of its like.
 
     What a stored run passed is what comes out. The number in an array of one element was refused before, so no run
-    passed one; masked values, dates, text, records and booleans are passed by none of ours, which
+    passed one; and what is refused (masked values, dates, text, NaN, …) is passed by none of ours, which
     ``tests/fingerprint/test_executed.py`` watches. Hence this is also left out where somebody catches what is raised.
 
-    >>> [is_gate(ast.parse(line).body[0]) for line in ("x = plain_number(x)", "plain_fields(self)", "x = plain_number(y)")]
+    >>> lines = ("x = plain_number(x)", "of_kind(x, str)", "x = plain_number(y)")
+    >>> [is_gate(ast.parse(line).body[0]) for line in lines]
     [True, True, False]
     """
     if not isinstance(node, ast.Assign | ast.Expr) or not isinstance(node.value, ast.Call):
