@@ -6,8 +6,9 @@ would turn into numbers that mean something else is refused: masked values, date
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,12 @@ def plain_number(value: Any, name: str) -> Any:
 
 
 def plain_fields(instance: Any) -> None:
-    """Take the numbers of a dataclass out of arrays with one element, also where it is frozen."""
+    """Take the numbers of a dataclass out of arrays with one element, and make arrays of its lists, frozen or not."""
     for field in fields(instance):
         value = getattr(instance, field.name)
-        if (number := plain_number(value, field.name)) is not value:
+        if field.type == "np.ndarray" and isinstance(value, list):
+            object.__setattr__(instance, field.name, plain_array(value, field.name))
+        elif (number := plain_number(value, field.name)) is not value:
             object.__setattr__(instance, field.name, number)
 
 
@@ -80,7 +83,9 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
         raise ValueError(f"{name}: found {ADVICE[kind]}.")
     if kind == "O" and any(isinstance(each, OTHERS) for each in array.flat):
         raise ValueError(f"{name}: found objects that are no numbers, expected real numbers. Convert them one by one.")
-    return values if isinstance(values, np.ndarray) else array
+    if kind == "O":
+        return array.astype(float)
+    return values if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray) else array
 
 
 def unmasked(values: Any, name: str) -> None:
@@ -91,6 +96,30 @@ def unmasked(values: Any, name: str) -> None:
                 f"{name}: found {np.ma.count_masked(part)} masked value(s), expected real numbers only. Fill them with "
                 "values.filled(…), or leave them out with values.compressed()."
             )
+
+
+def real(value: Any, name: str, optional: bool = False) -> None:
+    """Raise ``ValueError`` unless ``value`` is a finite number whose square is one; or None where it is optional."""
+    if optional and value is None:
+        return
+    value = plain_number(value, name)
+    if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) < 1e150:
+        raise ValueError(f"{name}: found {value!r}, expected a finite number.")
+
+
+def whole(value: Any, name: str, optional: bool = False) -> None:
+    """Raise ``ValueError`` unless ``value`` is a whole number of at least 1; or None where it is optional."""
+    if optional and value is None:
+        return
+    value = plain_number(value, name)
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name}: found {value!r}, expected a whole number of at least 1.")
+
+
+def having(value: Any, name: str, attribute: str, expected: str) -> None:
+    """Raise ``TypeError`` unless ``value`` has an attribute: for what is known by what it does."""
+    if not hasattr(value, attribute):
+        raise TypeError(f"{name}: found {type(value).__name__}, expected {expected}.")
 
 
 def finite(values: Any, name: str) -> None:
@@ -106,6 +135,27 @@ def not_zero(values: Any, name: str) -> None:
         raise ValueError(f"{name}: found zeros alone, expected some that are not.")
 
 
+def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], power: int = 1) -> None:
+    """Raise ``ValueError`` where products of layers, to a power, overflow: ``result`` is asked where they may.
+
+    >>> no_overflow([np.array([1e200]), np.array([1e200])], lambda: np.array([np.inf]))
+    Traceback (most recent call last):
+    ...
+    ValueError: params: found layers with largest weights 1e+200, 1e+200, whose product overflows, expected moderate \
+ones. Scale them down: capacity does not depend on the scale of a layer.
+    """
+    largest = [float(np.abs(layer).max(initial=0.0)) for layer in layers]
+    if sum(power * np.log2(max(each, 1.0)) for each in largest) + sum(np.log2(layer.size) for layer in layers) < 1000:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(result()).all():
+            return
+    raise ValueError(
+        f"params: found layers with largest weights {', '.join(f'{each:.0e}' for each in largest)}, whose product "
+        "overflows, expected moderate ones. Scale them down: capacity does not depend on the scale of a layer."
+    )
+
+
 def of_kind(value: Any, name: str, kinds: Any, expected: str = "") -> None:
     """Raise ``TypeError`` unless ``value`` is an instance of ``kinds``.
 
@@ -118,13 +168,15 @@ def of_kind(value: Any, name: str, kinds: Any, expected: str = "") -> None:
         raise TypeError(f"{name}: found {type(value).__name__}, expected {expected or _names(kinds)}.")
 
 
-def all_of_kind(values: Any, name: str, kinds: Any, expected: str = "") -> None:
-    """Raise ``TypeError`` unless ``values`` are a list, or the like, of instances of ``kinds``."""
+def all_of_kind(values: Any, name: str, kinds: Any, expected: str = "", count: int | None = None) -> None:
+    """Raise ``TypeError`` unless ``values`` are a list, or the like, of ``count`` or any number of ``kinds``."""
     wanted = expected or _names(kinds)
     if not isinstance(values, Collection) or isinstance(values, str) or hasattr(values, "__array__"):
         raise TypeError(f"{name}: found {type(values).__name__}, expected a list of {wanted}.")
     for value in values:
         of_kind(value, f"{name}: one", kinds, wanted)
+    if count not in (None, len(values)):
+        raise TypeError(f"{name}: found {len(values)} values, expected {count}.")
 
 
 def _names(kinds: Any) -> str:

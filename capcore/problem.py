@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cholesky
 
 from capcore.architectures.base import Architecture
-from capcore.gate import of_kind, plain_fields
+from capcore.gate import plain_fields
 from capcore.memory import covariance_bytes, covariance_too_large, fits
 from capcore.processes import Process
 from capcore.validation import finite_array, finite_number
@@ -42,9 +42,6 @@ class Problem:
 
     def __post_init__(self) -> None:
         plain_fields(self)
-        of_kind(self.root, "root", np.ndarray, "an array")
-        of_kind(self.covariance, "covariance", np.ndarray, "an array")
-        of_kind(self.target, "target", np.ndarray, "an array")
         n = finite_array(self.target, "target", 1).size
         for name in ("covariance", "root"):
             shape = finite_array(getattr(self, name), name, 2).shape

@@ -88,6 +88,7 @@ def fit(
     >>> found.method, found.converged
     ('riemannian-newton', True)
     """
+    rng = plain_number(rng, "rng")
     plain_seed(rng)
     options = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", methods.FIT_METHODS)
@@ -186,6 +187,7 @@ def allocate(
     >>> found.total, found.generic_total, found.method, round(float(found.per_input.sum()), 9)
     (48, 48, 'dense', 48.0)
     """
+    rng = plain_number(rng, "rng")
     plain_seed(rng)
     of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
     one_of(method, "method", methods.ALLOCATION_METHODS)

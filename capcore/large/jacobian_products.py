@@ -75,6 +75,8 @@ class JacobianProducts:
         plain_fields(self)
         for name in ("n_inputs", "n_params", "input_dim", "width"):
             positive_integer(getattr(self, name), name)
+        if self.n_inputs > 2**62:
+            raise ValueError("n_inputs: found more than 2^62, expected fewer.")
         if self.generic_total is not None:
             positive_integer(self.generic_total, "generic_total", 0)
         for name in ("forward", "backward"):

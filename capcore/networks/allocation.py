@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.allocation import CapacityWarning
-from capcore.gate import plain_number, plain_seed
+from capcore.gate import of_kind, plain_number, plain_seed, real, whole
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel, NegativeCurvatureError, Response, SketchedModel, dense_bytes
@@ -130,6 +130,10 @@ def allocate_network(
     """
     plain_seed(rng)
     tolerance = plain_number(tolerance, "tolerance")
+    stopping_time = plain_number(stopping_time, "stopping_time")
+    real(tolerance, "tolerance", True)
+    whole(max_steps, "max_steps")
+    of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
     one_of(method, "method", ("auto", "dense", "sketch"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
     if stopping_time is not None and not finite_number(stopping_time, "stopping_time") > 0:

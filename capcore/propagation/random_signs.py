@@ -81,6 +81,8 @@ def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rn
     """
     all_of_kind(weights, "weights", np.ndarray | list | sparse.sparray | sparse.spmatrix, "matrices")
     output = plain_number(output, "output")
+    if not weights:
+        raise ValueError("weights: found none, expected at least one matrix.")
     n_samples = positive_integer(n_samples, "n_samples")
     *lower, top = [sparse.csr_array(w) if sparse.issparse(w) else finite_array(w, "weights", 2) for w in weights]
     if type(output) is bool or not isinstance(output, int | np.integer) or not 0 <= output < top.shape[1]:

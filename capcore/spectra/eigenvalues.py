@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from capcore.gate import plain_array, plain_number
+from capcore.gate import of_kind, plain_array, plain_number
 from capcore.validation import positive_integer
 
 Lengths: TypeAlias = int | Sequence[int]
@@ -129,8 +129,11 @@ def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1,
     """
     weights = plain_array(weights, "weights")
     grid = plain_number(grid, "grid")
+    of_kind(grid, "grid", int | np.integer | tuple | list, "one whole number, or one for each axis")
     stride = plain_number(stride, "stride")
+    of_kind(stride, "stride", int | np.integer | tuple | list, "one whole number, or one for each axis")
     dilation = plain_number(dilation, "dilation")
+    of_kind(dilation, "dilation", int | np.integer | tuple | list, "one whole number, or one for each axis")
     matrix_shape(weights.shape, grid, stride)
     ndim = weights.ndim - 3
     sizes = [

@@ -22,7 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from capcore.gate import all_of_kind, finite, of_kind, plain_array, plain_number
+from capcore.gate import all_of_kind, finite, of_kind, plain_array, plain_number, real
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
@@ -39,7 +39,7 @@ def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
     (0.25, 2.25)
     """
     sigma = plain_number(sigma, "sigma")
-    finite(sigma, "sigma")
+    real(sigma, "sigma")
     ratio = _ratio(ratio)
     return float(sigma**2 * (1 - np.sqrt(ratio)) ** 2), float(sigma**2 * (1 + np.sqrt(ratio)) ** 2)
 
@@ -61,10 +61,11 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
     ValueError
         Where the fourth power of ``sigma`` is no normal number.
     """
+    ratio = plain_number(ratio, "ratio")
     values = plain_array(values, "values")
     sigma = plain_number(sigma, "sigma")
     finite(values, "values")
-    finite(sigma, "sigma")
+    real(sigma, "sigma")
     if sigma and not 1e-75 < abs(sigma) < 1e75:
         raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
     lower, upper = bulk_edges(ratio, sigma)
@@ -86,7 +87,7 @@ def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> n
     values = plain_array(values, "values")
     sigma = plain_number(sigma, "sigma")
     finite(values, "values")
-    finite(sigma, "sigma")
+    real(sigma, "sigma")
     c = _ratio(ratio)
     x = np.asarray(values, float) / finite_number(sigma, "sigma") ** 2
     phi = np.arccos(np.clip((x - 1 - c) / (2 * np.sqrt(c)), -1, 1))
@@ -102,7 +103,7 @@ def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) 
     """
     probabilities = plain_array(probabilities, "probabilities")
     sigma = plain_number(sigma, "sigma")
-    finite(sigma, "sigma")
+    real(sigma, "sigma")
     finite(probabilities, "probabilities")
     cumulated, values = _table(_ratio(ratio))
     return sigma**2 * np.interp(probabilities, cumulated, values)
@@ -199,8 +200,9 @@ def fit_bulk(
     >>> round(fit.sigma, 2), fit.n_spikes
     (0.5, 0)
     """
-    all_of_kind(shape, "shape", int | np.integer, "two whole numbers")
+    all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
     level = plain_number(level, "level")
+    real(level, "level")
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
     n, m = (positive_integer(side, "shape") for side in (max(shape), min(shape)))
     divisor = float(n) if divisor is None else finite_number(divisor, "divisor", "a positive number")

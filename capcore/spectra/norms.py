@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.gate import plain_number
+from capcore.gate import plain_number, real
 from capcore.spectra.exponents import usable
 from capcore.validation import finite_number
 
@@ -103,6 +103,7 @@ def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None
     3.301
     """
     alpha = plain_number(alpha, "alpha")
+    real(alpha, "alpha")
     if np.isnan(alpha):
         return float("nan")
     part = usable(eigenvalues, threshold)

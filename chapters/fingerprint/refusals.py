@@ -14,8 +14,8 @@ CHANGING = frozenset(
 )
 """Calls that change what they are called on: a test with one of them is more than a test."""
 GATE = frozenset(
-    ["all_of_kind", "finite", "not_zero", "of_kind", "plain_array", "plain_fields"]
-    + ["plain_number", "plain_seed", "unmasked"]
+    ["plain_array", "plain_fields", "plain_number", "plain_seed"]  # noqa: RUF005
+    + ["all_of_kind", "finite", "having", "no_overflow", "not_zero", "of_kind", "real", "unmasked", "whole"]
 )
 """The functions of ``capcore.gate``."""
 
