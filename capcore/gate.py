@@ -45,7 +45,7 @@ def plain_fields(instance: Any) -> None:
     """Take the numbers of a dataclass out of arrays with one element, and make arrays of its lists, frozen or not."""
     for field in fields(instance):
         value = getattr(instance, field.name)
-        if field.type == "np.ndarray" and isinstance(value, list):
+        if field.type == "np.ndarray" and getattr(getattr(value, "dtype", list), "hasobject", isinstance(value, list)):
             object.__setattr__(instance, field.name, plain_array(value, field.name))
         elif (number := plain_number(value, field.name)) is not value:
             object.__setattr__(instance, field.name, number)
@@ -103,7 +103,7 @@ def real(value: Any, name: str, optional: bool = False) -> None:
     if optional and value is None:
         return
     value = plain_number(value, name)
-    if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) < 1e150:
+    if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) < 1e150:  # type: ignore[operator]
         raise ValueError(f"{name}: found {value!r}, expected a finite number.")
 
 

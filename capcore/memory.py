@@ -84,7 +84,7 @@ def arrays(*shape: Any, copies: float = 1.0) -> float:
     for size in shape:
         if isinstance(size, bool) or not isinstance(size, Integral):
             return 0.0
-        n_bytes *= min(float(min(size, 10**300)), 1e300)  # a whole number of any length, as a float
+        n_bytes *= min(float(min(int(size), 10**300)), 1e300)  # a whole number of any length, as a float
         n_bytes = min(n_bytes, 1e300)
     return n_bytes
 
