@@ -97,7 +97,7 @@ def fit_power_law(
     Raises
     ------
     ValueError
-        For negative eigenvalues, values that are not finite, and options that make no sense.
+        For negative eigenvalues, zeros alone, values that are not finite, and options that make no sense.
 
     Examples
     --------

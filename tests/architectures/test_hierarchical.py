@@ -217,7 +217,7 @@ MODEL = Hierarchical(2, 3)
         (lambda: Hierarchical([4, -1]), ["channels[1]", "found -1"]),
         (lambda: Hierarchical(None, 3), ["channels", "found None", "whole number"]),
         (lambda: Hierarchical("4", 3), ["channels", "found text"]),
-        (lambda: Hierarchical("44"), ["n_layers", "not given"]),
+        (lambda: Hierarchical("44"), ["channels", "found text"]),
         (lambda: Hierarchical([4, 4], 6), ["disagree", "n_layers = 6", "length of channels plus one = 3", "L − 1"]),
         (lambda: Hierarchical(4, 3, kernel_size=[2, 2]), ["disagree", "n_layers = 3", "length of kernel_size = 2"]),
         (lambda: Hierarchical([4], dilations=[1, 2, 4]), ["disagree", "channels plus one = 2", "dilations = 3"]),
