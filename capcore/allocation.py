@@ -7,7 +7,6 @@ what each of them adds.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,7 +20,7 @@ from capcore.fourier import fourier_frequencies, per_frequency
 from capcore.memory import allocation_bytes, allocation_too_large, fits
 from capcore.optimum import Problem
 from capcore.processes import Process
-from capcore.validation import finite_array
+from capcore.validation import finite_array, warn
 
 
 class CapacityWarning(UserWarning):
@@ -204,12 +203,11 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     space = join(list(spaces.values()))
     generic_total = arch.generic_capacity()
     if space.dimension != generic_total:
-        warnings.warn(
+        warn(
             f"numerical capacity {space.dimension} differs from the exact generic capacity {generic_total}: the "
             "parameters are singular or nearly so (an exactly low-rank target, a layer of zeros, channels of very "
             f"different scales). {ITS_OWN} Allocations describe the numerical space; look at space.singular_values.",
             CapacityWarning,
-            stacklevel=2,
         )
     return CapacityAllocation(space, generic_total, covariance, arch.input_dim, spaces)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import qr, svd
 
+from capcore.gate import all_of_kind, plain_number
 from capcore.validation import finite_array, finite_number, positive_integer
 
 
@@ -95,6 +96,7 @@ class ConstraintSpace:
         ValueError
             For values that are not finite, and for a tolerance outside [0, 1).
         """
+        tolerance = plain_number(tolerance, "tolerance")
         array = finite_array(matrix, "matrix", (1, 2))
         array = array[:, None] if array.ndim == 1 else array
         if tolerance is not None and not 0 <= finite_number(tolerance, "tolerance", "a number in [0, 1)") < 1:
@@ -222,6 +224,7 @@ def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
 
 
 def _check_spaces(spaces: Sequence[ConstraintSpace]) -> None:
+    all_of_kind(spaces, "spaces", ConstraintSpace)
     if not spaces:
         raise ValueError("spaces: found none, expected at least one ConstraintSpace.")
     for space in spaces:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from capcore.features import Features
+from capcore.gate import all_of_kind
 from capcore.hermite import ORDER, hermite_coefficients
 from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.processes import Process
@@ -72,6 +73,7 @@ class FeatureProcess(Process):
         kinks: tuple[float, ...] = (),
         order: int = ORDER,
     ) -> None:
+        all_of_kind(kinks, "kinks", float | int | np.floating | np.integer, "numbers")
         if not isinstance(process, Process) or process.autocovariance(1).ndim != 1:
             found = type(process).__name__
             raise TypeError(f"process: found {found}, expected a one-dimensional Process, such as PowerLaw(0.5).")

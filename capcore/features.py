@@ -13,9 +13,11 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.special import ndtri
 
+from capcore.gate import plain_fields
 from capcore.hermite import ORDER, hermite_coefficients, hermite_values, normal_quadrature
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
+MOST = 1000  # features of a basis
 COLLINEAR = 1e-12  # the smallest eigenvalue of a correlation matrix of features must be larger
 
 
@@ -39,8 +41,21 @@ class Features(ABC):
         """(…, count) the features at y (…,), before their means are taken off."""
 
     def __call__(self, y: object) -> np.ndarray:
-        """(…, count) the features at y (…,); each has mean zero under N(0, 1)."""
-        return self._values(np.asarray(y, dtype=float)) - self._coefficients(0)[:, 0]
+        """(…, count) the features at y (…,); each has mean zero under N(0, 1).
+
+        Raises
+        ------
+        ValueError
+            For y that are no finite numbers, and where a feature overflows.
+        """
+        y = finite_array(y, "y", tuple(range(32)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self._values(y) - self._coefficients(0)[:, 0]
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"y: found values up to {np.abs(y).max():.1e}, at which {self!r} is not finite; expected smaller ones."
+            )
+        return values
 
     def _coefficients(self, order: int) -> np.ndarray:
         return hermite_coefficients(self._values, order, self.kinks, "features").T
@@ -150,7 +165,9 @@ class Basis(Features):
     count: int = 3
 
     def __post_init__(self) -> None:
-        positive_integer(self.count, "count")
+        plain_fields(self)
+        if positive_integer(self.count, "count") > MOST:
+            raise ValueError(f"count: found {self.count:.2e}, expected at most {MOST:,}: no quadrature resolves more.")
 
 
 class Hermite(Basis):

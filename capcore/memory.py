@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from math import inf
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +82,9 @@ def arrays(*shape: Any, copies: float = 1.0) -> float:
     """
     n_bytes = 8.0 * copies
     for size in shape:
-        if isinstance(size, bool) or not hasattr(size, "__index__"):
+        if isinstance(size, bool) or not isinstance(size, Integral):
             return 0.0
-        n_bytes *= min(float(min(size, 10**300)), 1e300)  # a whole number of any length, as a float
+        n_bytes *= min(float(min(int(size), 10**300)), 1e300)  # a whole number of any length, as a float
         n_bytes = min(n_bytes, 1e300)
     return n_bytes
 

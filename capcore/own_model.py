@@ -12,6 +12,7 @@ import numpy as np
 from capcore.architectures.derivatives import library
 from capcore.architectures.function import Function
 from capcore.architectures.scales import even_function
+from capcore.gate import finite
 from capcore.validation import finite_array
 
 
@@ -81,6 +82,8 @@ def linearised_jax(
     from jax.flatten_util import ravel_pytree
 
     point = finite_array(inputs, "inputs", (1, 2))
+    for leaf in jax.tree.leaves(params):
+        finite(leaf, "params")
     with jax.enable_x64(True):
         wide = jax.tree.map(lambda leaf: jax.numpy.asarray(leaf, dtype=float), params)
         vector, unravel = ravel_pytree(wide)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import cholesky
 
 from capcore.architectures.base import Architecture
+from capcore.gate import plain_fields
 from capcore.memory import covariance_bytes, covariance_too_large, fits
 from capcore.processes import Process
 from capcore.validation import finite_array, finite_number
@@ -40,6 +41,7 @@ class Problem:
     variance: float
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         n = finite_array(self.target, "target", 1).size
         for name in ("covariance", "root"):
             shape = finite_array(getattr(self, name), name, 2).shape

@@ -26,6 +26,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capcore.gate import of_kind
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -61,6 +63,7 @@ def load_sweep(path: str | Path) -> pd.DataFrame:
     UserWarning
         With the names of files that cannot be read. Their runs are not in the table.
     """
+    of_kind(path, "path", str | Path)
     rows, unreadable = read_rows(Path(path))
     if unreadable:
         named = [f"{name} ({reason})" for name, reason in list(unreadable.items())[:5]]

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from capcore.constraints import equilibrate, rank_tolerance
+from capcore.gate import all_of_kind
 from capcore.validation import finite_array
 
 
@@ -66,6 +67,7 @@ class TangentSpace:
         ValueError
             For kernels that do not fit together.
         """
+        all_of_kind(kernels, "kernels", np.ndarray | list)
         cores = [finite_array(kernel, f"kernel of layer {l}", 3) for l, kernel in enumerate(kernels, 1)]
         _check_chain(cores)
         below, complements, above = [], [], []

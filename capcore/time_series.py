@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.signal import correlate, lfilter
 
+from capcore.gate import of_kind
 from capcore.processes import FromAutocovariance
 from capcore.validation import finite_array, one_of, positive_integer
 
@@ -118,6 +120,7 @@ def load_series(path: str | Path, column: str | None = None) -> np.ndarray:
         For a missing or unreadable file, an unknown type of file, a column that is not there (the message names those
         that are) or not numeric, and NaN.
     """
+    of_kind(path, "path", str | PathLike)
     file = Path(path)
     if not file.is_file():
         raise ValueError(f"series: found no file {str(path)!r}, expected the path of a .csv, .npy or .npz file.")

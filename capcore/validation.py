@@ -4,12 +4,18 @@ the numbers of a product are, with powers of two that keep it within double prec
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
+from pathlib import Path
 
 import numpy as np
 
+from capcore.gate import plain_array, plain_number
+
+PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with its separator
 UNDERFLOW = -950  # binary exponent: products below 2^-950 have begun to lose entries that matter
 
 
@@ -21,6 +27,7 @@ def positive_integer(value: object, name: str, minimum: int = 1) -> int:
     ...
     ValueError: n_layers: found 0, expected a whole number of at least 1.
     """
+    value = plain_number(value, name)
     if isinstance(value, bool) or not isinstance(value, Integral) or value < minimum:
         raise ValueError(f"{name}: found {value!r}, expected a whole number of at least {minimum}.")
     return int(value)
@@ -28,6 +35,7 @@ def positive_integer(value: object, name: str, minimum: int = 1) -> int:
 
 def finite_number(value: object, name: str, expected: str = "a finite number") -> float:
     """``value`` as a finite float."""
+    value = plain_number(value, name)
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
     except OverflowError:
@@ -43,8 +51,10 @@ def finite_array(values: object, name: str, ndim: int | tuple[int, ...]) -> np.n
     Raises
     ------
     ValueError
-        For complex, non-numeric, ragged, empty, non-finite or wrongly shaped input.
+        For complex, non-numeric, ragged, empty, non-finite or wrongly shaped input, and for what is refused by
+        :func:`~capcore.gate.plain_array`.
     """
+    values = plain_array(values, name)
     dims = (ndim,) if isinstance(ndim, int) else ndim
     try:
         array = np.asarray(values)
@@ -112,3 +122,14 @@ def check_variance(variance: float, name: str = "process") -> None:
             f"{name}: found c_0 = {variance:.1e}, expected a variance between 1e-100 and 1e100: its squares leave "
             "double precision. Measure the process in other units."
         )
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Give a warning at the line outside the package that called it, however deep inside it is found.
+
+    No filter is changed on the way, not even for a moment: filters belong to the whole process, threads included.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from capcore import allocation, methods, optimum
 from capcore.architectures.base import Architecture
+from capcore.gate import of_kind, plain_number, plain_seed
 from capcore.large.allocation import allocate_large
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
@@ -89,6 +88,9 @@ def fit(
     >>> found.method, found.converged
     ('riemannian-newton', True)
     """
+    rng = plain_number(rng, "rng")
+    plain_seed(rng)
+    options = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", methods.FIT_METHODS)
     methods.check_kinds(arch, process)
     if method == "auto":
@@ -185,6 +187,9 @@ def allocate(
     >>> found.total, found.generic_total, found.method, round(float(found.per_input.sum()), 9)
     (48, 48, 'dense', 48.0)
     """
+    rng = plain_number(rng, "rng")
+    plain_seed(rng)
+    of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
     one_of(method, "method", methods.ALLOCATION_METHODS)
     products = isinstance(arch, JacobianProducts)
     own = not products and not hasattr(arch, "generic_capacity")
@@ -205,34 +210,23 @@ def allocate(
     if method == "auto":
         method = "sketch" if products else methods.allocation_method(model, process)
     found: Any
-    with _warnings_of_the_caller():
-        if method == "octaves":
-            return _allocate_octaves(model, values, kernels, process)
-        if isinstance(process, ExponentialSequence):
-            raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
-        if method == DENSE:
-            found = allocation.allocate(model, values, process)
-            error = _dense_error(found)
-        elif method == "sketch":
-            found = estimate_capacity(model, values, process, rng=rng, progress=progress)
-            error = found.error
-        elif isinstance(process, Problem):
-            raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
-        else:
-            options: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
-            found = allocate_large(model, values, process, method=method, **options)
-            method, error = found.method, max(found.departure, found.condition * (EPS + found.lag_error))
+    if method == "octaves":
+        return _allocate_octaves(model, values, kernels, process)
+    if isinstance(process, ExponentialSequence):
+        raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
+    if method == DENSE:
+        found = allocation.allocate(model, values, process)
+        error = _dense_error(found)
+    elif method == "sketch":
+        found = estimate_capacity(model, values, process, rng=rng, progress=progress)
+        error = found.error
+    elif isinstance(process, Problem):
+        raise ValueError(f"process: found a Problem, expected a Process for method {method!r}. Or use 'dense'.")
+    else:
+        options: dict[str, Any] = {"memory": memory, "threads": threads, "progress": progress}
+        found = allocate_large(model, values, process, method=method, **options)
+        method, error = found.method, max(found.departure, found.condition * (EPS + found.lag_error))
     return Allocation(model, found.total, found.generic_total, method, error, *octaves_of(found.per_input), found)
-
-
-@contextmanager
-def _warnings_of_the_caller() -> Iterator[None]:
-    """Warnings given inside are of the line that called the verb, not of ours."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        yield
-    for each in said:
-        warnings.warn(each.message, stacklevel=4)
 
 
 def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:

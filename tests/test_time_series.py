@@ -94,7 +94,7 @@ def test_a_shift_and_a_scale(rng):
         (1e9 + 1e-5 * np.sin(np.arange(100.0)), 4, "series: found the constant"),
         (np.r_[np.arange(50.0), np.nan], 4, r"series: found 1 value\(s\) that are NaN .*index \(50,\)"),
         (np.ones((50, 2)), 4, r"series: found an array of shape \(50, 2\), expected 1 dimension"),
-        (["one", "two"], 4, "series: could not read it as an array of real numbers"),
+        (["one", "two"], 4, "series: found text, expected real numbers"),
         ([], 4, "series: found an empty array"),
         (np.arange(50.0), 0, "n_inputs: found 0, expected a whole number of at least 1"),
         (

@@ -1,8 +1,11 @@
 """The two verbs: every method gives the same numbers, and refuses by name what it cannot give."""
 
+import re
 import subprocess
 import sys
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -199,12 +202,35 @@ def test_a_cell_shows_a_summary_and_a_picture(method, weights):
     plt.close("all")
 
 
-def test_a_warning_points_at_the_line_that_called():
-    process = cc.AR1(0.9)
-    arch = cc.Hierarchical(channels=4, n_layers=4)
-    with pytest.warns(cc.CapacityWarning) as said:
-        cc.allocate(arch, cc.fit(arch, process, method="gauss-newton"), process, method="dense")
-    assert said[0].filename == __file__
+class Awaited(cc.FromAutocovariance):
+    """White noise that every thread asks for before any thread gets it: their computations overlap."""
+
+    def __init__(self, barrier):
+        super().__init__(np.eye(1, 65)[0])
+        self.barrier, self.local = barrier, threading.local()
+
+    def _sequence(self, n):
+        if not hasattr(self.local, "waited"):
+            self.local.waited = self.barrier.wait(timeout=30)
+        return super()._sequence(n)
+
+
+@pytest.mark.parametrize("method", ["dense", "fft", "octaves", "sketch"])
+def test_every_thread_gives_its_own_warnings_at_the_line_that_called(method):
+    """No computation changes the filters, which belong to the process: another thread would find them changed."""
+    sizes = [2, 3, 4, 5]
+    process = TASK if method == "octaves" else Awaited(threading.Barrier(len(sizes)))
+    archs = [cc.Hierarchical(channels=size, n_layers=6) for size in sizes]
+    zeros = [np.where(np.arange(arch.n_params) < arch.kernel_sizes[0], 0.0, 1.0) for arch in archs]
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        before = list(warnings.filters)
+        with ThreadPoolExecutor(len(sizes)) as pool:
+            found = list(pool.map(lambda arch, params: cc.allocate(arch, params, process, method=method), archs, zeros))
+        assert warnings.filters == before
+    assert {(each.category, each.filename) for each in said} == {(cc.CapacityWarning, __file__)}
+    generic = sorted(alloc.generic_total for alloc in found)
+    assert sorted(int(re.search(r"generic capacity (\d+)", str(each.message))[1]) for each in said) == generic
 
 
 def test_what_a_result_gives_is_offered_when_typing(weights):

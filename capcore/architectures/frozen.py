@@ -10,6 +10,7 @@ import numpy as np
 from capcore import generic
 from capcore.architectures.base import Architecture, DenseJacobian
 from capcore.finite_field import residues
+from capcore.gate import having
 from capcore.validation import finite_array
 
 
@@ -46,6 +47,7 @@ class Frozen(DenseJacobian):
     """
 
     def __init__(self, arch: Architecture, values: object, free: object) -> None:
+        having(arch, "arch", "jacobian", "an architecture")
         self.arch = arch
         self.values = finite_array(values, "values", 1)
         if self.values.size != arch.n_params:

@@ -15,6 +15,7 @@ from capcore.architectures import derivatives
 from capcore.architectures.base import DenseJacobian
 from capcore.constraints import ConstraintSpace, equilibrate
 from capcore.finite_field import PRIME, Dual, jacobian_of_function
+from capcore.gate import of_kind
 from capcore.validation import finite_array, one_of, positive_integer, to_even_scale
 
 N_DRAWS = 3
@@ -70,6 +71,7 @@ class Function(DenseJacobian):
         derivative: str | Callable[[np.ndarray], object] = "auto",
         example: object = None,
     ) -> None:
+        of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
         if not callable(function):
             raise TypeError(f"function: found {type(function).__name__}, expected a function params → coefficients.")
         self.function = function

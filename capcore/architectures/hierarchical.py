@@ -17,6 +17,7 @@ from capcore import generic
 from capcore.architectures.scales import balance
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.constraints import compress_columns, equilibrate
+from capcore.gate import no_overflow, plain_array
 from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
 from capcore.validation import finite_array, positive_integer, underflows
@@ -76,6 +77,9 @@ class Hierarchical:
         dilations: Sequence[int] | None = None,
         input_dim: int = 1,
     ) -> None:
+        plain_array(channels, "channels")
+        plain_array(kernel_size, "kernel_size")
+        plain_array(dilations, "dilations")
         n_layers = _count_layers(channels, n_layers, kernel_size, dilations)
         if n_layers > MOST_LAYERS:
             raise ValueError(f"n_layers: found {n_layers:,}, expected at most {MOST_LAYERS:,}.")
@@ -123,6 +127,7 @@ class Hierarchical:
 
     def coefficients(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim,) coefficients A of the linear model, lag 0 first (paper 1, Eq. 20)."""
+        no_overflow(self.kernels(params), lambda: self._stack(params).prefixes[-1])
         return self._stack(params).prefixes[-1].reshape(-1)
 
     def jacobian(self, params: object) -> np.ndarray:
@@ -137,6 +142,7 @@ class Hierarchical:
                 arrays(self.n_inputs, self.input_dim, self.n_params, copies=2),
                 "Use allocate(…, method='auto'), which does not list it.",
             )
+        no_overflow(self.kernels(params), lambda: stack_jacobian(self._stack(params)))
         return stack_jacobian(self._stack(params))
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:

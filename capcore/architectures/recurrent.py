@@ -14,6 +14,7 @@ import numpy as np
 
 from capcore.architectures.base import DenseJacobian
 from capcore.architectures.stack import Modulo
+from capcore.gate import no_overflow
 from capcore.validation import finite_array, positive_integer
 
 
@@ -90,12 +91,18 @@ class Recurrent(DenseJacobian):
 
     def coefficients(self, params: object) -> np.ndarray:
         """(n_inputs,) coefficients A, lag 0 first (paper 1, Eq. 21)."""
+        no_overflow(self._split(params), lambda: self.linearise(params)[0], self.n_inputs)
         return self.linearise(params)[0]
 
     def jacobian(self, params: object) -> np.ndarray:
         """(n_inputs, n_params) derivative ∂A/∂W; columns of input and output weights of a channel are parallel."""
         first, poles, last = self._split(params)
         filters, slopes = self.basis(poles)
+        no_overflow(
+            self._split(params),
+            lambda: np.hstack([filters * last, slopes * (first * last), filters * first]),
+            self.n_inputs,
+        )
         return np.hstack([filters * last, slopes * (first * last), filters * first])
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:

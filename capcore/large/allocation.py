@@ -7,7 +7,6 @@ leverage score of its row of ΣT.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,7 +20,7 @@ from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
 from capcore.tangent_space import TangentSpace
-from capcore.validation import check_variance, finite_array, finite_number, one_of, positive_integer
+from capcore.validation import check_variance, finite_array, finite_number, one_of, positive_integer, warn
 
 SMALL = 5e7  # bytes of ΣT below which "auto" keeps it in memory
 WORKSPACE = 16  # vectors that a thread of the transforms works on
@@ -163,13 +162,12 @@ def allocate_large(
 
 
 def warn_if_singular(total: int, generic_total: int, at: str) -> None:
-    """Give the caller's caller a :class:`~capcore.allocation.CapacityWarning` where the two differ."""
+    """Give a :class:`~capcore.allocation.CapacityWarning` where the two differ."""
     if total != generic_total:
-        warnings.warn(
+        warn(
             f"capacity {total} at these {at} differs from the exact generic capacity {generic_total}: they are "
             f"singular or nearly so (an exactly low-rank target, a layer of zeros). {ITS_OWN}",
             CapacityWarning,
-            stacklevel=3,
         )
 
 

@@ -25,6 +25,7 @@ from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.stack import REALS, Stack, _convolve
+from capcore.gate import plain_fields
 from capcore.validation import finite_array, positive_integer
 
 BLOCK_ENTRIES = 2**22  # numbers that the scratch space of one block of columns may hold
@@ -71,8 +72,11 @@ class JacobianProducts:
     width: int = 1
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         for name in ("n_inputs", "n_params", "input_dim", "width"):
             positive_integer(getattr(self, name), name)
+        if self.n_inputs > 2**62:
+            raise ValueError("n_inputs: found more than 2^62, expected fewer.")
         if self.generic_total is not None:
             positive_integer(self.generic_total, "generic_total", 0)
         for name in ("forward", "backward"):

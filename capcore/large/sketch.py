@@ -9,7 +9,6 @@ basis of 𝒦: n × κ numbers, κ + 10 forward products, and a rank decision on
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -31,6 +30,7 @@ from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
 from capcore.memory import arrays, fits, too_large
 from capcore.optimum import Problem
 from capcore.processes import Process
+from capcore.validation import warn
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,11 +192,10 @@ def estimate_capacity(
     with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
         found = leverage_by_range(operator, bound, rng, bar)
     if bound is not None and found.rank < min(bound, products.n_rows, products.n_params):
-        warnings.warn(
+        warn(
             f"numerical capacity {found.rank} is below the exact generic capacity {bound}: the parameters are singular "
             f"or nearly so. {ITS_OWN} Look at singular_values.",
             CapacityWarning,
-            stacklevel=2,
         )
     per_input = found.scores.reshape(products.n_inputs, products.input_dim).sum(axis=1)
     per_input = np.minimum(per_input, products.input_dim)

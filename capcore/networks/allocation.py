@@ -10,7 +10,6 @@ parameters: a projector's rank for linear models, MacKay's γ under the Gauss–
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,12 +18,13 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.allocation import CapacityWarning
+from capcore.gate import of_kind, plain_number, plain_seed, real, whole
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel, NegativeCurvatureError, Response, SketchedModel, dense_bytes
 from capcore.networks.results import Capacities, NetworkAllocation, by_group, measure, shaped
 from capcore.networks.subspaces import prepare
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.validation import finite_number, one_of, positive_integer, warn
 
 EPS = float(np.finfo(float).eps)
 DENSE = 4096
@@ -128,6 +128,12 @@ def allocate_network(
     >>> round(found.total, 9), found.per_example.shape, found.is_optimum
     (3.0, (20,), True)
     """
+    plain_seed(rng)
+    tolerance = plain_number(tolerance, "tolerance")
+    stopping_time = plain_number(stopping_time, "stopping_time")
+    real(tolerance, "tolerance", True)
+    whole(max_steps, "max_steps")
+    of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
     one_of(method, "method", ("auto", "dense", "sketch"))
     one_of(curvature, "curvature", ("full", "gauss-newton"))
     if stopping_time is not None and not finite_number(stopping_time, "stopping_time") > 0:
@@ -274,19 +280,17 @@ def _optimality(problem: NetworkProblem, gradient: np.ndarray, move: float, nega
 def _warn(found: NetworkAllocation, dropped: float, full: bool) -> None:
     if full and not found.is_optimum:
         why = f"{found.n_negative} negative curvatures, " if found.n_negative > 0 else ""
-        warnings.warn(
+        warn(
             f"params: found no minimum: {why}gradient norm {found.gradient_norm:.2g}, and a Newton step would take "
             f"a share {found.decrement:.1g} off the loss. S is then not what retraining does. What needs no optimum: "
             "the Gauss–Newton form (curvature='gauss-newton'), which is the linearised model's, and paper_metric. "
             "Train on, or use capcore.networks.polish.",
             CapacityWarning,
-            stacklevel=3,
         )
     if dropped > 1e-12:
-        warnings.warn(
+        warn(
             f"params: found {found.n_singular} singular directions of the Hessian, with a share {dropped:.1g} of the "
             "squared Jacobian: outputs move along them and the loss does not hold them, so S is not defined there and "
             "they were left out. Add weight_decay, or set tolerance.",
             CapacityWarning,
-            stacklevel=3,
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from capcore.gate import plain_seed
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import to_metric
 from capcore.networks.results import NetworkAllocation
@@ -96,6 +97,7 @@ def interactions(
     >>> found.alone.round(1) + 0, found.shapley.round(1)
     (array([0., 0.]), array([0.5, 0.5]))
     """
+    plain_seed(rng)
     allocation.dense("interactions")
     positive_integer(samples, "samples", 2)
     rng = np.random.default_rng(0 if rng is None else rng)

@@ -11,6 +11,7 @@ from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
 from capcore.architectures.derivatives import library
+from capcore.gate import plain_array, unmasked
 from capcore.networks.derivatives import Derivatives, TorchApply
 from capcore.validation import finite_array, finite_number, one_of
 
@@ -50,6 +51,7 @@ class NetworkProblem:
         if not callable(apply):
             raise TypeError(f"apply: found {type(apply).__name__}, expected a function (params, inputs) → outputs.")
         _float_leaves(params, isinstance(apply, TorchApply))
+        inputs = plain_array(inputs, "inputs", "b")
         points = np.asarray(inputs)
         whole = points.dtype.kind in "iub"
         if points.ndim == 0 or not points.size:
@@ -143,6 +145,7 @@ def _float_leaves(params: Any, is_torch: bool) -> None:
     if not leaves:
         raise ValueError("params: found no parameters, expected a pytree with at least one array.")
     for leaf in leaves:
+        unmasked(leaf, "params")
         kind = np.asarray(leaf).dtype
         if kind.kind != "f" and "float" not in str(kind):
             raise TypeError(

@@ -20,6 +20,7 @@ from scipy.fft import dctn
 from scipy.linalg import qr, svd
 
 from capcore.constraints import rank_tolerance
+from capcore.gate import plain_number
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem, to_metric
 from capcore.validation import finite_array, one_of, positive_integer
@@ -138,6 +139,7 @@ def inputs(values: object, groups: object = None, how: str = "whitened") -> Func
 
 def patches(images: object, size: int, how: str = "whitened") -> Functions:
     """Linear functions of the pixels of every ``size`` × ``size`` patch of images (N, height, width, …)."""
+    size = plain_number(size, "size")
     array = finite_array(images, "images", (3, 4))
     positive_integer(size, "size")
     rows, columns = (-(-side // size) for side in array.shape[1:3])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 
+from capcore.gate import of_kind, plain_fields, plain_number
 from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.toeplitz import condition_bound, levinson_durbin
 from capcore.validation import finite_array, finite_number, positive_integer
@@ -37,6 +38,7 @@ class Process(ABC):
         TooLargeError
             When n lags do not fit into memory.
         """
+        n = plain_number(n, "n")
         if not fits(lags_bytes(n)):
             raise lags_too_large(n)
         return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 1)
@@ -51,6 +53,7 @@ class Process(ABC):
         TooLargeError
             When the matrix does not fit into memory.
         """
+        n = plain_number(n, "n")
         if not fits(covariance_bytes(n)):
             raise covariance_too_large(n)
         c = self.autocovariance(n)
@@ -112,6 +115,8 @@ class WithNugget(Process):
     nugget: float
 
     def __post_init__(self) -> None:
+        plain_fields(self)
+        of_kind(self.process, "process", Process)
         if finite_number(self.nugget, "nugget", "a variance of at least 0") < 0:
             raise ValueError(f"nugget: found {self.nugget!r}, expected a variance of at least 0.")
 

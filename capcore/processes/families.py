@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.gate import plain_fields
 from capcore.processes.base import Process
 from capcore.validation import finite_number, one_of
 
@@ -32,6 +33,7 @@ class PowerLaw(Process):
     exponent: float = 0.5
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         if not finite_number(self.exponent, "exponent", "a positive number") > 0:
             raise ValueError(f"exponent: found {self.exponent!r}, expected a positive number (c_τ must decay).")
 
@@ -57,6 +59,7 @@ class FractionalGaussianNoise(Process):
     hurst: float = 0.75
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         if not 0 < finite_number(self.hurst, "hurst", "a number strictly between 0 and 1") < 1:
             raise ValueError(f"hurst: found {self.hurst!r}, expected a number strictly between 0 and 1.")
 
@@ -89,6 +92,7 @@ class AR1(Process):
     phi: float = 0.9
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         if not abs(finite_number(self.phi, "phi", "a number strictly between -1 and 1")) < 1:
             raise ValueError(f"phi: found {self.phi!r}, expected a number strictly between -1 and 1 (stationarity).")
 
@@ -117,6 +121,7 @@ class DampedCosine(Process):
     period: float = 8.0
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         for name in ("decay", "period"):
             if not finite_number(getattr(self, name), name, "a positive number of samples") > 0:
                 raise ValueError(f"{name}: found {getattr(self, name)!r}, expected a positive number of samples.")
@@ -154,6 +159,7 @@ class RationalQuadratic(Process):
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
+        plain_fields(self)
         for name in ("scale", "alpha"):
             if not finite_number(getattr(self, name), name, "a positive number") > 0:
                 raise ValueError(f"{name}: found {getattr(self, name)!r}, expected a positive number.")

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from capcore.gate import of_kind, plain_fields
 from capcore.propagation.matrix import columns_to_one, nonnegative, require_stochastic, squares
 from capcore.validation import finite_array, one_of, positive_integer
 
@@ -136,6 +137,8 @@ class ConvolutionTransport:
     origin: int | tuple[int, ...] | str = "centre"
 
     def __post_init__(self) -> None:
+        plain_fields(self)
+        of_kind(self.origin, "origin", int | np.integer | tuple | list | str, "a whole number, several, or 'centre'")
         weights = nonnegative(self.weights, "weights", tuple(range(3, 8)))
         taps = weights.shape[1:-1]
         object.__setattr__(self, "weights", weights)

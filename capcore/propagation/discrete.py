@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
+from capcore.gate import of_kind
 from capcore.propagation.convolution import check_boundary
 from capcore.propagation.layers import Layer, Transport
 from capcore.propagation.matrix import representable, require_stochastic, with_channels
@@ -104,6 +105,8 @@ def propagate(
     >>> propagate([1.0, 0.0, 0.0], [step] * 2).per_position.tolist()
     [0.0625, 0.125, 0.0625]
     """
+    of_kind(layers, "layers", Sequence, "a list of layers")
+    of_kind(sources, "sources", Mapping | None, "a mapping of layers to capacities")
     check_boundary(boundary)
     wrapped = {id(layer): layer if isinstance(layer, Layer) else Layer(layer) for layer in layers}
     stack = [wrapped[id(layer)] for layer in layers]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import expm
 
+from capcore.gate import all_of_kind, of_kind, plain_fields
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.fourier import Grid
 from capcore.propagation.generator import LimitCoefficients
@@ -51,6 +52,8 @@ class Segment:
     source: np.ndarray | None = None
 
     def __post_init__(self) -> None:
+        plain_fields(self)
+        of_kind(self.generator, "generator", ConvolutionTransport | LimitCoefficients)
         if finite_number(self.duration, "duration") < 0:
             raise ValueError(f"duration: found {self.duration}, expected at least 0. Capacity does not flow back.")
         if isinstance(self.generator, LimitCoefficients) and self.leak:
@@ -116,6 +119,7 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     >>> evolve(start, [Segment(1.0, step)]).final[20, 0].round(10).item()
     0.3085083226
     """
+    all_of_kind(segments, "segments", Segment)
     if not segments:
         raise ValueError("segments: found none, expected at least one.")
     capacity = with_channels(initial, "initial", segments[0].generator.ndim)

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.fft import irfftn, rfftn
 
+from capcore.gate import of_kind
 from capcore.propagation.convolution import ConvolutionTransport, check_boundary
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.matrix import representable, with_channels
@@ -167,6 +168,7 @@ def propagate_equal(
     >>> propagate_equal([0, 0, 1.0, 0, 0], step, 2)[:, 0].round(12).tolist()
     [0.0625, 0.25, 0.375, 0.25, 0.0625]
     """
+    of_kind(transport, "transport", ConvolutionTransport)
     n_layers = positive_integer(n_layers, "n_layers")
     capacity = with_channels(output, "output", transport.ndim)
     if transport.input_shape(capacity.shape) != capacity.shape:

@@ -14,10 +14,11 @@ from functools import cache
 
 import numpy as np
 
+from capcore.gate import all_of_kind, of_kind, plain_number
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import columns_to_one
-from capcore.validation import finite_array, positive_integer
+from capcore.validation import finite_array, finite_number, positive_integer
 
 
 def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:
@@ -42,6 +43,7 @@ def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport
     >>> residual(ConvolutionTransport.of_offsets({-1: 1.0, 1: 1.0}), 8).weights[0, :, 0].tolist()
     [0.125, 0.75, 0.125]
     """
+    of_kind(rates, "rates", ConvolutionTransport)
     n_layers = positive_integer(n_layers, "n_layers")
     weights = jumps(rates).weights / n_layers
     away = weights.reshape(-1, weights.shape[-1]).sum(axis=0)
@@ -79,6 +81,10 @@ def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTr
     >>> normalised_rates(ConvolutionTransport.of_offsets({-1: 1.0, 0: 5.0, 1: 3.0}), 2.0).weights[0, :, 0].tolist()
     [0.5, 0.0, 1.5]
     """
+    of_kind(shape, "shape", ConvolutionTransport)
+    total = plain_number(total, "total")
+    if not finite_number(total, "total") > 0:
+        raise ValueError(f"total: found {total!r}, expected a positive number.")
     return replace(shape, weights=columns_to_one(jumps(shape).weights, "rates", total))
 
 
@@ -169,6 +175,10 @@ def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> Convolu
     >>> lumped(ConvolutionTransport([[[0.5, 0.25]], [[0.5, 0.75]]])).weights.tolist()
     [[[1.0]]]
     """
+    of_kind(transport, "transport", ConvolutionTransport)
+    tolerance = plain_number(tolerance, "tolerance")
+    if finite_number(tolerance, "tolerance") < 0:
+        raise ValueError(f"tolerance: found {tolerance!r}, expected a number of at least 0.")
     sums = transport.weights.sum(axis=0)  # (*taps, out)
     spread = np.ptp(sums, axis=-1)
     if spread.max() > tolerance * max(float(sums.max()), np.finfo(float).tiny):
@@ -217,6 +227,7 @@ def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:
     >>> field.covariance.item(), field.excess_kurtosis.round(6).item()
     (50.0, -0.01)
     """
+    all_of_kind(layers, "layers", ConvolutionTransport)
     if not layers:
         raise ValueError("layers: found none, expected at least one.")
     steps = map(cache(_cumulants), layers)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import erfc
 from scipy.stats import multivariate_normal, skellam
 
+from capcore.gate import of_kind, plain_array
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable
@@ -42,6 +43,10 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     >>> heat_kernel([0.0], 1.0, LimitCoefficients(4.0, 0.0)).round(10).tolist()
     [0.1410473959]
     """
+    of_kind(coefficients, "coefficients", LimitCoefficients)
+    x = plain_array(x, "x")
+    if not np.isfinite(np.asarray(x, float)).all():
+        raise ValueError("x: found values that are NaN or infinite, expected finite points.")
     t = _positive(t, "t")
     d = len(coefficients.drift)
     points = np.asarray(x, dtype=float)

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from capcore.gate import of_kind
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.matrix import MatrixTransport
 from capcore.validation import finite_number, positive_integer
@@ -48,6 +49,7 @@ class Layer:
     skips: Mapping[int, Transport] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        of_kind(self.skips, "skips", Mapping, "a mapping of layers to transports")
         if not isinstance(self.transport, Transport):
             raise ValueError(
                 f"transport: found {type(self.transport).__name__}, expected a ConvolutionTransport or a "

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
+from capcore.gate import all_of_kind, of_kind
 from capcore.validation import finite_array
 
 TOLERANCE = 1e-12  # of a column's sum: rounding of square roots and squares, for up to some thousand entries
@@ -109,6 +110,8 @@ class MatrixTransport:
     """Number of axes of positions, as far as it is known."""
 
     def __post_init__(self) -> None:
+        of_kind(self.shape, "shape", tuple | list | None, "a tuple of whole numbers")
+        all_of_kind(self.shape or (), "shape", int | np.integer, "whole numbers")
         if sparse.issparse(self.weights):
             matrix = sparse.csr_array(self.weights, dtype=float)
             nonnegative(matrix.data if matrix.nnz else [0.0], "weights", 1)

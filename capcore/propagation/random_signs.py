@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import f as f_distribution
 
+from capcore.gate import all_of_kind, plain_number
 from capcore.propagation.convolution import ConvolutionTransport, check_boundary, convolution_operator
 from capcore.propagation.matrix import representable
 from capcore.validation import finite_array, positive_integer
@@ -50,6 +51,7 @@ def signed_operator(
     >>> signed_operator([[[0.5], [1.0], [-0.5]]], (3, 1), boundary="absorbing").toarray().tolist()
     [[1.0, 0.5, 0.0], [-0.5, 1.0, 0.5], [0.0, -0.5, 1.0]]
     """
+    all_of_kind(above, "above", int | np.integer, "whole numbers")
     values = finite_array(kernel, "kernel", tuple(range(3, 8)))
     squared = ConvolutionTransport.of_weights(values, dilation, origin)
     if check_boundary(boundary) == "renormalised":
@@ -77,8 +79,14 @@ def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rn
     >>> squared_gradients([np.eye(2), [[0.6, 0.0], [0.8, 1.0]]], 0, 1, np.random.default_rng(0)).round(2).tolist()
     [[0.36, 0.64]]
     """
+    all_of_kind(weights, "weights", np.ndarray | list | sparse.sparray | sparse.spmatrix, "matrices")
+    output = plain_number(output, "output")
+    if not weights:
+        raise ValueError("weights: found none, expected at least one matrix.")
     n_samples = positive_integer(n_samples, "n_samples")
     *lower, top = [sparse.csr_array(w) if sparse.issparse(w) else finite_array(w, "weights", 2) for w in weights]
+    if type(output) is bool or not isinstance(output, int | np.integer) or not 0 <= output < top.shape[1]:
+        raise ValueError(f"output: found {output!r}, expected a whole number from 0 to {top.shape[1] - 1}.")
     last = top[:, [output]]
     gradient = np.repeat(last if isinstance(last, np.ndarray) else last.toarray(), n_samples, axis=1)
     for matrix in reversed(lower):

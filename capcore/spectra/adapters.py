@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from capcore.gate import of_kind
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Step, Tensor
 
 _PAIR = re.compile(r"^(?P<module>.+?)[._]lora_(?P<kind>A|down|embedding_A)(\.default)?(?P<end>(\.weight)?)$")
@@ -51,6 +52,8 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
     >>> products.tensors["fc.weight"].shape, products["fc.weight"][0].tolist()
     ((4, 3), [2.0, 2.0, 2.0])
     """
+    of_kind(adapter, "adapter", Checkpoint)
+    of_kind(base, "base", Checkpoint | None, "Checkpoint")
     config = json.loads(adapter.metadata.get("adapter_config", "{}"))
     tensors: dict[str, Tensor] = {}
     for name in adapter:

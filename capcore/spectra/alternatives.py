@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.gate import all_of_kind, of_kind
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import PowerLawFit
 from capcore.spectra.tail_models import TailModel, cutoff_model, exponential_model, lognormal_model, power_law_model
@@ -98,6 +99,8 @@ def compare_tails(
     >>> [test.favours for test in compare_tails(values, fit_power_law(values, x_min=1.0))]
     ['lognormal', 'exponential', 'truncated power law']
     """
+    of_kind(fit, "fit", PowerLawFit)
+    all_of_kind(alternatives, "alternatives", str)
     if not fit.ok:
         raise ValueError(f"fit: found a failed fit ({fit.reason}), expected one that succeeded.")
     if fit.x_max is not None:

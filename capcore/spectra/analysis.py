@@ -9,6 +9,7 @@ from importlib.metadata import version
 import numpy as np
 from tqdm import tqdm
 
+from capcore.gate import of_kind
 from capcore.spectra.checkpoints import Weights, read_checkpoint
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Layers, Skipped
@@ -59,6 +60,7 @@ def analyse_spectra(
     >>> [row.name for row in report.spectra], report.failures
     (['fc.weight'], {'head.weight': '3 × 40: 3 eigenvalue(s), fewer than the minimum of 10.'})
     """
+    of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
     return analyse_checkpoint(
         source if isinstance(source, Checkpoint) else read_checkpoint(source), options, progress=progress
     )
@@ -91,6 +93,8 @@ def analyse_checkpoint(
     >>> analyse_checkpoint(of_arrays({"fc.weight": np.eye(12)})).spectra[0].n
     12
     """
+    of_kind(checkpoint, "checkpoint", Checkpoint)
+    of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
     options = options or SpectraOptions()
     layers = options.layers(checkpoint)
     densities: list[Density] = []

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from capcore.gate import of_kind
 from capcore.spectra import folders
 from capcore.spectra.archives import read_npy, read_npz
 from capcore.spectra.folders import INDEX, TORCH, joined, weight_map
@@ -172,6 +173,7 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
     CheckpointError
         If the folder holds no file of weights.
     """
+    of_kind(path, "path", str | os.PathLike)
     checkpoints, refused = [], {}
     found = folders.sources(Path(path))
     for file in found:

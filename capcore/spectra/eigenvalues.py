@@ -23,6 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from capcore.gate import of_kind, plain_array, plain_number
 from capcore.validation import positive_integer
 
 Lengths: TypeAlias = int | Sequence[int]
@@ -61,6 +62,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
     >>> gram_spectra(np.array([[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])).eigenvalues.tolist()
     [9.0, 4.0]
     """
+    matrices = plain_array(matrices, "matrices", "c")
     matrices = np.asarray(matrices)
     if matrices.ndim < 2 or not min(matrices.shape[-2:]):
         raise ValueError(f"matrices: found the shape {matrices.shape}, expected (…, rows, columns), each at least one.")
@@ -125,6 +127,13 @@ def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1,
     >>> operator_spectra(np.array([[[[1.0, 1.0]]]]), 4).eigenvalues.round(12).tolist()
     [4.0, 2.0, 2.0, 0.0]
     """
+    weights = plain_array(weights, "weights")
+    grid = plain_number(grid, "grid")
+    of_kind(grid, "grid", int | np.integer | tuple | list, "one whole number, or one for each axis")
+    stride = plain_number(stride, "stride")
+    of_kind(stride, "stride", int | np.integer | tuple | list, "one whole number, or one for each axis")
+    dilation = plain_number(dilation, "dilation")
+    of_kind(dilation, "dilation", int | np.integer | tuple | list, "one whole number, or one for each axis")
     matrix_shape(weights.shape, grid, stride)
     ndim = weights.ndim - 3
     sizes = [

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm import tqdm
 
+from capcore.gate import plain_number
 from capcore.spectra.exponents import distribution, truncated_rates, usable
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.scan import Packed, scan, starts
@@ -122,6 +123,9 @@ def bootstrap_power_law(
     >>> interval.low < 2.5 < interval.high, interval.n_failed
     (True, 0)
     """
+    x_min = plain_number(x_min, "x_min")
+    x_max = plain_number(x_max, "x_max")
+    min_tail = plain_number(min_tail, "min_tail")
     n_resamples = positive_integer(n_resamples, "n_resamples")
     confidence = finite_number(confidence, "confidence")
     if not 0 < confidence < 1:
@@ -191,6 +195,9 @@ def goodness_of_fit(
     >>> goodness_of_fit(quantiles, np.random.default_rng(0), n_simulations=99).p_value > 0.9
     True
     """
+    x_min = plain_number(x_min, "x_min")
+    x_max = plain_number(x_max, "x_max")
+    min_tail = plain_number(min_tail, "min_tail")
     n_simulations = positive_integer(n_simulations, "n_simulations")
     fit = _fitted(fit_power_law(eigenvalues, x_min=x_min, x_max=x_max, min_tail=min_tail, threshold=threshold))
     logs = usable(eigenvalues, threshold, x_max).logs

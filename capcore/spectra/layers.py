@@ -23,6 +23,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from capcore.gate import of_kind, plain_array
 from capcore.spectra.tensors import Checkpoint, Tensor
 from capcore.validation import one_of, positive_integer
 
@@ -170,6 +171,9 @@ def find_layers(
     >>> [layer.name for layer in found.layers], found.skipped[0].reason
     (['fc.weight'], 'A bias: a vector has no spectrum.')
     """
+    of_kind(checkpoint, "checkpoint", Checkpoint)
+    of_kind(kinds, "kinds", Mapping | None, "a mapping of patterns to kinds")
+    of_kind(groups, "groups", Mapping | None, "a mapping of patterns to numbers")
     one_of(layout, "layout", LAYOUTS)
     kinds, groups = dict(kinds or {}), dict(groups or {})
     for kind in kinds.values():
@@ -277,6 +281,7 @@ def slices(weights: np.ndarray) -> np.ndarray:
     >>> slices(np.zeros((1, 8, 4, 3, 3))).shape
     (9, 1, 8, 4)
     """
+    weights = plain_array(weights, "weights")
     _checked(weights)
     return np.moveaxis(weights.reshape(*weights.shape[:3], -1), -1, 0)
 
@@ -289,11 +294,13 @@ def unfolded(weights: np.ndarray) -> np.ndarray:
     >>> unfolded(np.zeros((1, 8, 4, 3, 3))).shape
     (1, 8, 36)
     """
+    weights = plain_array(weights, "weights")
     _checked(weights)
     return weights.reshape(*weights.shape[:2], -1)
 
 
 def _checked(weights: np.ndarray) -> None:
+    plain_array(weights, "weights")
     if weights.ndim < 3 or not weights.size:
         raise ValueError(
             f"weights: found the shape {weights.shape}, expected (groups, out/groups, in/groups, *kernel)."

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from capcore.gate import of_kind, unmasked
 from capcore.spectra.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_name, checked_shape
 
 
@@ -63,6 +64,8 @@ def of_arrays(source: Arrays) -> Checkpoint:
     >>> [tensor.aside for tensor in of_arrays({"wte": table, "lm_head": table}).tensors.values()]
     ['', "The same weights as 'wte', in the same place."]
     """
+    of_kind(source, "source", Mapping | np.ndarray | Module, "a mapping, an array or a module")
+    unmasked(source, "array")
     if isinstance(source, Module) and not isinstance(source, Mapping):
         source = source.state_dict()
     items: list[tuple[str, Any]] = [("array", source)] if isinstance(source, np.ndarray) else list(_items(source))
@@ -153,6 +156,7 @@ def _tensor(name: str, array: np.ndarray) -> Tensor:
 def _items(source: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in source.items():
         name = checked_name(f"{prefix}{key}", "arrays in memory")
+        unmasked(value, name)
         if isinstance(value, Mapping):
             yield from _items(value, f"{name}.")
         elif hasattr(value, "detach"):

@@ -22,6 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from capcore.gate import all_of_kind, finite, of_kind, plain_array, plain_number, real
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
@@ -37,6 +38,8 @@ def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
     >>> bulk_edges(0.25)
     (0.25, 2.25)
     """
+    sigma = plain_number(sigma, "sigma")
+    real(sigma, "sigma")
     ratio = _ratio(ratio)
     return float(sigma**2 * (1 - np.sqrt(ratio)) ** 2), float(sigma**2 * (1 + np.sqrt(ratio)) ** 2)
 
@@ -58,6 +61,11 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
     ValueError
         Where the fourth power of ``sigma`` is no normal number.
     """
+    ratio = plain_number(ratio, "ratio")
+    values = plain_array(values, "values")
+    sigma = plain_number(sigma, "sigma")
+    finite(values, "values")
+    real(sigma, "sigma")
     if sigma and not 1e-75 < abs(sigma) < 1e75:
         raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
     lower, upper = bulk_edges(ratio, sigma)
@@ -76,6 +84,10 @@ def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> n
     >>> bulk_distribution(np.array([1.0, 2.25]), 0.25).round(6).tolist()
     [0.55339, 1.0]
     """
+    values = plain_array(values, "values")
+    sigma = plain_number(sigma, "sigma")
+    finite(values, "values")
+    real(sigma, "sigma")
     c = _ratio(ratio)
     x = np.asarray(values, float) / finite_number(sigma, "sigma") ** 2
     phi = np.arccos(np.clip((x - 1 - c) / (2 * np.sqrt(c)), -1, 1))
@@ -89,11 +101,16 @@ def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) 
     >>> bulk_quantiles(np.array([0.0, 1.0]), 0.25).round(9).tolist()
     [0.25, 2.25]
     """
+    probabilities = plain_array(probabilities, "probabilities")
+    sigma = plain_number(sigma, "sigma")
+    real(sigma, "sigma")
+    finite(probabilities, "probabilities")
     cumulated, values = _table(_ratio(ratio))
     return sigma**2 * np.interp(probabilities, cumulated, values)
 
 
 def _ratio(value: float) -> float:
+    value = plain_number(value, "ratio")
     if not 0 < finite_number(value, "ratio") <= 1:
         raise ValueError(f"ratio: found {value!r}, expected M/N above zero and at most one.")
     return float(value)
@@ -183,6 +200,9 @@ def fit_bulk(
     >>> round(fit.sigma, 2), fit.n_spikes
     (0.5, 0)
     """
+    all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
+    level = plain_number(level, "level")
+    real(level, "level")
     values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
     n, m = (positive_integer(side, "shape") for side in (max(shape), min(shape)))
     divisor = float(n) if divisor is None else finite_number(divisor, "divisor", "a positive number")
@@ -258,6 +278,8 @@ def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: 
     >>> null_weights(np.arange(4.0), "shuffled", seed=0, name="fc").sum()
     np.float64(6.0)
     """
+    weights = plain_array(weights, "weights")
+    finite(weights, "weights")
     one_of(null, "null", NULLS)
     if null == "gaussian" and weights.any() and not SMALLEST < float(np.abs(weights).max()) < LARGEST:
         raise ValueError(
@@ -276,6 +298,8 @@ def layer_generator(seed: int, name: str, purpose: str = "", draw: int = 0) -> n
     >>> layer_generator(0, "fc").integers(100) == layer_generator(0, "fc").integers(100)
     np.True_
     """
+    of_kind(name, "name", str)
+    of_kind(purpose, "purpose", str)
     seed, draw = positive_integer(seed, "seed", 0), positive_integer(draw, "draw", 0)
     digest = hashlib.sha256(f"{purpose}\0{name}".encode()).digest()
     return np.random.default_rng([seed, draw, *np.frombuffer(digest, "<u4").tolist()])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.gate import plain_number, real
 from capcore.spectra.exponents import usable
 from capcore.validation import finite_number
 
@@ -101,6 +102,8 @@ def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None
     >>> round(log_alpha_norm([10.0, 10.0], 3.0), 3)
     3.301
     """
+    alpha = plain_number(alpha, "alpha")
+    real(alpha, "alpha")
     if np.isnan(alpha):
         return float("nan")
     part = usable(eigenvalues, threshold)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from capcore.gate import of_kind, plain_fields, real
 from capcore.spectra.alternatives import ALTERNATIVES
 from capcore.spectra.eigenvalues import Lengths
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers
@@ -68,6 +69,10 @@ class DensityOptions:
     maximum: int = 2**14
 
     def __post_init__(self) -> None:
+        plain_fields(self)
+        of_kind(self.scale, "scale", float | int | np.floating | np.integer | str, "a number")
+        of_kind(self.stride, "stride", int | np.integer | tuple | list | Mapping, "whole numbers")
+        of_kind(self.dilation, "dilation", int | np.integer | tuple | list | Mapping, "whole numbers")
         one_of(self.arrangement, "arrangement", ARRANGEMENTS)
         one_of(self.divide_by, "divide_by", DIVISORS)
         if self.null is not None:
@@ -176,6 +181,8 @@ class SpectraOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        plain_fields(self)
+        real(self.threshold, "threshold", True)
         check_ends(self.x_min, self.x_max)
         one_of(self.layout, "layout", LAYOUTS)
         for name, least in (("min_tail", 2), ("n_resamples", 0), ("n_simulations", 0), ("n_null", 1), ("seed", 0)):

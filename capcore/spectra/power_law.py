@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from capcore.gate import all_of_kind, not_zero
 from capcore.spectra.exponents import Usable, fit_tail, truncated_error, usable
 from capcore.spectra.scan import best_tails, pack, starts
 from capcore.validation import finite_number, positive_integer
@@ -96,7 +97,7 @@ def fit_power_law(
     Raises
     ------
     ValueError
-        For negative eigenvalues, values that are not finite, and options that make no sense.
+        For negative eigenvalues, zeros alone, values that are not finite, and options that make no sense.
 
     Examples
     --------
@@ -105,6 +106,7 @@ def fit_power_law(
     >>> round(fit.alpha, 2), round(fit.sigma, 2), fit.n_tail
     (2.5, 0.11, 200)
     """
+    not_zero(eigenvalues, "eigenvalues")
     return fit_power_laws([eigenvalues], x_min=x_min, x_max=x_max, min_tail=min_tail, threshold=threshold)[0]
 
 
@@ -123,6 +125,7 @@ def fit_power_laws(
     min_tail : int
         As there.
     """
+    all_of_kind(spectra, "spectra", np.ndarray | list, "arrays")
     low, high = check_ends(x_min, x_max)
     min_tail = positive_integer(min_tail, "min_tail", minimum=2)
     parts = [usable(spectrum, threshold, high) for spectrum in spectra]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from capcore.gate import all_of_kind
 from capcore.spectra.densities import Density
 from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics
@@ -146,6 +147,7 @@ def compare_spectra(reports: Sequence[SpectraReport]) -> pandas.DataFrame:
 
     Needs pandas. Raises ``ValueError`` for reports with different options.
     """
+    all_of_kind(reports, "reports", SpectraReport)
     import pandas as pd
 
     if len({json.dumps(_plain(report.options.to_dict()), sort_keys=True) for report in reports}) > 1:

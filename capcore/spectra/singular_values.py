@@ -25,6 +25,7 @@ import numpy as np
 import scipy
 from threadpoolctl import threadpool_limits
 
+from capcore.gate import plain_array, plain_number, whole
 from capcore.spectra.band_reduction import banded_eigenvalues, banded_singular_values, gram_matrix
 from capcore.spectra.lapack import available
 
@@ -80,6 +81,9 @@ def large_singular_values(matrix: np.ndarray, *, width: int | None = None) -> Si
     >>> found.values.round(12).tolist(), found.method
     ([4.0, 3.0], 'gram')
     """
+    matrix = plain_array(matrix, "matrix")
+    width = plain_number(width, "width")
+    whole(width, "width", True)
     tall, exponent = _scaled(matrix)
     width = width or (NARROW if tall.shape[1] <= 1500 else WIDE)
     try:

@@ -7,7 +7,6 @@ plain containers and refuses every other class. Releases before 2.6 could be led
 from __future__ import annotations
 
 import re
-import warnings
 import zipfile
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -50,8 +49,7 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
     path = Path(path)
     file = File(path)
     torch = _torch(path)
-    with Guarded(str(path)), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch's own, about what is refused or listed below
+    with Guarded(str(path)):  # what torch warns of is shown: filters belong to the whole process, threads included
         large = False
         if zipfile.is_zipfile(path):
             with open_archive(path) as archive:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from capcore.gate import of_kind
 from capcore.spectra.lapack import in_order
 from capcore.spectra.parametrised import COMPUTED
 from capcore.spectra.singular_values import LARGE, large_singular_values
@@ -74,6 +75,9 @@ def weightwatcher_details(
     >>> weightwatcher_details(weights)[["longname", "N", "M", "num_evals", "status"]].values.tolist()
     [['fc', 30, 20, 20, 'success']]
     """
+    of_kind(checkpoint, "checkpoint", Checkpoint | Mapping)
+    if isinstance(checkpoint, Mapping) and not all(hasattr(value, "shape") for value in checkpoint.values()):
+        raise TypeError("checkpoint: found values that are no arrays, expected a mapping of names to arrays.")
     import pandas as pd
 
     table = preset_table(checkpoint, pool=pool, mp_fit=mp_fit, workers=workers, refuse=True)

@@ -1,10 +1,10 @@
 """A definition written without what decides no number, and the names that it reaches.
 
-Left out are docstrings, comments, layout, imports, annotations, ``pass``, refusals (``is_refusal``), and in which
-chapter's folder a stored result lies. A name that stands for a definition is written as that definition's own name,
-wherever it is defined and whatever alias of it is used; a name from outside is written in full, so that one function
-imported in place of another is a change. Fields that are empty are left out too, and pieces of f-strings are joined,
-so that all supported Pythons write the same.
+Left out are docstrings, comments, layout, imports, annotations, ``pass``, refusals (``is_refusal``), the gate
+(``is_gate``), and in which chapter's folder a stored result lies. A name that stands for a definition is written as
+that definition's own name, wherever it is defined and whatever alias of it is used; a name from outside is written in
+full, so that one function imported in place of another is a change. Fields that are empty are left out too, and pieces
+of f-strings are joined, so that all supported Pythons write the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chapters.fingerprint.names import UNCOUNTED, Imports, Sources, Target
-from chapters.fingerprint.refusals import catches, is_refusal, last
+from chapters.fingerprint.refusals import catches, is_gate, is_refusal, last
 from chapters.fingerprint.scopes import local_names, targets
 
 Key = tuple[str, str, bool]
@@ -85,7 +85,7 @@ class Essence:
             return False
         if isinstance(node, ast.AnnAssign) and node.value is None and not self._in_class:
             return False
-        return self._caught or not is_refusal(node)
+        return not is_gate(node) and (self._caught or not is_refusal(node))
 
     def _write(self, node: Any) -> None:
         if isinstance(node, ast.AnnAssign) and node.value and not self._in_class:

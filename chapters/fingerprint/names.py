@@ -20,7 +20,10 @@ EFFECTS = "<effects>"
 """The name under which the statements of a module that bind nothing are kept: they act when it is imported."""
 UNCOUNTED = ("PACKAGES", "__all__")
 """Constants that describe a result or a module and decide no number."""
-MACHINERY = ("chapters.stored", "chapters.running", "chapters.fingerprint", "chapters.sweeps", "capcore.memory")
+MACHINERY = (
+    *("chapters.stored", "chapters.running", "chapters.fingerprint", "chapters.sweeps"),
+    *("capcore.gate", "capcore.memory"),
+)
 
 
 class Target(NamedTuple):

@@ -65,7 +65,7 @@ def test_a_function_that_cannot_be_rescaled_is_refused_at_extremes_only():
 
 def test_poles_beyond_the_unit_circle_that_overflow_are_refused():
     arch = cc.Recurrent(64, 1)
-    with pytest.raises(ValueError, match=r"Jacobian of .* overflows, expected finite"), np.errstate(all="ignore"):
+    with pytest.raises(ValueError, match=r"overflows, expected (finite|moderate)"), np.errstate(all="ignore"):
         cc.allocate(arch, [1.0, 1e10, 1.0], cc.PowerLaw())
 
 

@@ -123,6 +123,7 @@ SAME = {
         "    model =",
         "    warnings.warn('slow', stacklevel=2)\n    model =",
     ),
+    "the gate": ("study.py", "    model =", "    settings = plain_number(settings, 'n')\n    model ="),
     "an assertion": ("study.py", "    model =", "    assert settings\n    model ="),
 }
 CHANGED = {
@@ -138,6 +139,7 @@ CHANGED = {
     "a number of another type": ("tools.py", "FIRST, SECOND = 0.5, 2.0", "FIRST, SECOND = 0.5, 2"),
     "settings": ("study.py", '{"n": 3}', '{"n": 4}'),
     "a statement that acts on import": ("tools.py", "def other", "print(RATES.pop())\n\n\ndef other"),
+    "a value taken from elsewhere": ("study.py", "    model =", "    settings = plain_number(RATES, 'n')\n    model ="),
     "a test that changes something": (
         "study.py",
         "    model =",
