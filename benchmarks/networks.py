@@ -89,8 +89,8 @@ def _sketch_row(x: np.ndarray, y: np.ndarray, width: int, rng: np.random.Generat
         "the Jacobian held whole",
         seconds,
         peer_seconds,
-        f"{abs(found - expected) / error:.1f} standard errors of {error / expected:.1%} apart",
-        abs(found - expected) < 6 * error,  # Student's t of three degrees of freedom: missed once in a hundred
+        f"{abs(found - expected) / error:.1f} half-widths of {error / expected:.1%} apart",
+        abs(found - expected) < 2 * error,  # of 95 % intervals, three degrees of freedom: missed once in a hundred
     )
 
 
@@ -115,6 +115,6 @@ def _million_row(examples: int, widths: tuple[int, ...], rng: np.random.Generato
         f"none: a Jacobian of {4e-9 * n_params * examples * widths[-1]:,.0f} GB",
         seconds,
         None,
-        f"total {found.total:.0f} with a standard error of {share:.1%}",
-        share < 0.01 + 2 * np.sqrt(2 / (4 * found.total)),  # the tolerance, and twice what four signs scatter at most
+        f"total {found.total:.0f} known to {share:.1%} at 95 %",
+        share < 0.01 + 8 * np.sqrt(2 / (4 * found.total)),  # the tolerance, and 2.5 times Student's for four signs
     )

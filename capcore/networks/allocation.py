@@ -6,6 +6,13 @@ the loss this is S = Rᵀ J H⁻¹ Jᵀ R, W = R Rᵀ: for squared loss (W = I) 
 (W = diag(p) − ppᵀ) the hat matrix of logistic regression (Pregibon, 1981), whose trace is ∂probabilities/∂targets'.
 A subspace of targets with orthonormal columns Z has the capacity tr ZᵀSZ. The total tr S is the effective number of
 parameters: a projector's rank for linear models, MacKay's γ under the Gauss–Newton form.
+
+Three things to know. In the Gauss–Newton form S is a contraction: its eigenvalues, and with them leverages and the
+capacity of any direction, lie between 0 and 1. With the full Hessian they are not bounded: at a minimum of weak decay
+outputs may move by several times what their targets did. For cross-entropy R is one root of W, diag(√p) − p√pᵀ; another
+is R times a rotation of each example's outputs, which changes ``per_output`` and nothing else. And R(θ) is part of the
+loss, so that weight decay means ½λ‖θ‖², whose optimum has ∇ℓ = −λθ. AdamW shrinks θ beside its adaptive step and ends
+at another point, where ∇ℓ = −w(√v + ε)θ with v the mean squared gradient of each parameter.
 """
 
 from __future__ import annotations
@@ -22,7 +29,8 @@ from capcore.gate import of_kind, plain_number, plain_seed, real, whole
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel, NegativeCurvatureError, Response, SketchedModel, dense_bytes
-from capcore.networks.results import Capacities, NetworkAllocation, by_group, measure, shaped
+from capcore.networks.results import CONTRACTION, SLACK, NetworkAllocation, by_group, measure
+from capcore.networks.sketch import estimate, leverage_of_a_few
 from capcore.networks.subspaces import prepare
 from capcore.validation import finite_number, one_of, positive_integer, warn
 
@@ -72,7 +80,7 @@ def allocate_network(
     weight_decay : float, array, mapping or callable
         λ of ½λ‖θ‖² beside the **sum** of the losses; beside a mean loss, λ is N times its factor (for the squared loss
         as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter, or any function
-        params → R(θ), can be given.
+        params → R(θ), can be given. This is the L2 penalty; AdamW's decay has another fixed point, see above.
     subspaces : dict, optional
         Name → :class:`~capcore.networks.subspaces.Functions`, or columns (N, m) of functions or (N·K, m) of targets,
         which count as one subspace. By default "inputs", the linear functions of every input, where inputs are
@@ -92,7 +100,8 @@ def allocate_network(
         decides, as everywhere (:func:`~capcore.constraints.rank_tolerance`). For "sketch" the share of a capacity that
         a solve may still lack when it stops, by default 1e-4.
     probes : int, default 16
-        Random vectors of "sketch"; standard errors fall as their root. Subspaces of no more columns are exact.
+        Random vectors of "sketch", at least 2: errors, which are half-widths of 95 % intervals, fall as their root.
+        Subspaces of no more columns are solved for one by one.
     max_steps : int, default 2000
         Steps of a solve of "sketch", at most.
     single : bool, default False
@@ -109,8 +118,8 @@ def allocate_network(
     Warns
     -----
     CapacityWarning
-        For parameters that are no minimum, unless the Gauss–Newton form is asked for, and for a singular Hessian along
-        whose null space outputs move.
+        For parameters that are no minimum, and for leverages above 1, unless the Gauss–Newton form is asked for; for
+        a singular Hessian along whose null space outputs move; and for solves that reached ``max_steps``.
 
     Raises
     ------
@@ -138,6 +147,8 @@ def allocate_network(
     one_of(curvature, "curvature", ("full", "gauss-newton"))
     if stopping_time is not None and not finite_number(stopping_time, "stopping_time") > 0:
         raise ValueError(f"stopping_time: found {stopping_time!r}, expected a positive number.")
+    if tolerance is not None and not 0 <= finite_number(tolerance, "tolerance") < 1:
+        raise ValueError(f"tolerance: found {tolerance!r}, expected a share, at least 0 and below 1.")
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay, layers, single)
     if method == "auto":
         small = problem.derivatives.n_params <= DENSE and fits(dense_bytes(problem))
@@ -150,6 +161,7 @@ def allocate_network(
             raise ValueError("stopping_time: found one with method 'sketch', expected none. Use method='dense'.")
         rng = np.random.default_rng(0 if rng is None else rng)
         probes = positive_integer(probes, "probes", 2)
+        max_steps = positive_integer(max_steps, "max_steps")
         found = _sketched(problem, subspaces, full, tolerance or LACKING, probes, max_steps, rng, progress)
         dropped = 0.0
     _warn(found, dropped, full)
@@ -172,6 +184,7 @@ def _dense(
     found = NetworkAllocation(
         **vars(measure(response, (n, k), prepared)),
         **_optimality(problem, model.gradient, float(move), bool(negative.any())),
+        largest_leverage=_largest_leverage(response, (n, k)),
         gauss_newton_total=float(approximate.diagonal.sum()),
         eigenvalues=response.eigenvalues,
         n_negative=int(negative.sum()),
@@ -192,10 +205,7 @@ def _sketched(
     problem: NetworkProblem, subspaces: Any, full: bool, tolerance: float, probes: int, max_steps: int, rng: Any,
     progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
-    """By Hutchinson's estimator: zᵀSz of random signs z, for the whole and for the columns of every subspace.
-
-    Removing the largest eigenvalues first (Hutch++) gains little, since most of what counts in S are values near 1.
-    """
+    """By Hutchinson's estimator: zᵀSz of random signs z, for the whole and for the columns of every subspace."""
     p, (n, k) = problem.derivatives.n_params, problem.targets.shape
     n_bytes = arrays(p, 11 * probes) + arrays(n * k, 6 * probes)
     if not fits(n_bytes):
@@ -206,10 +216,11 @@ def _sketched(
     with tqdm(desc="capacity", unit="product", disable=not progress) as bar:
         try:
             model = SketchedModel.of(problem, full, min(4 * probes, p // 2), tolerance, max_steps, rng, bar)
-            found = _estimate(model, prepared, probes, rng)
-            newton = model.solve(gradient[:, None])[:, 0]
-            signs = found.pop("signs")
-            rough = _totals(model.gauss_newton(), signs)[0] if full else found["samples"]
+            found = estimate(model, prepared, probes, rng)
+            newton = model.solved(gradient[:, None])[0][:, 0]
+            signs, images = found["signs"], found["images"]
+            gap = (signs * (images - model.gauss_newton().applied(signs)[0])).sum() / probes if full else 0.0
+            leverage = leverage_of_a_few(model, images, found["means"].per_example)
         except NegativeCurvatureError:
             raise ValueError(
                 "params: found negative curvature, expected a minimum. Train on, or use capcore.networks.polish; the "
@@ -218,7 +229,8 @@ def _sketched(
     return NetworkAllocation(
         **vars(found["means"]),
         **_optimality(problem, gradient, float(gradient @ newton) / 2, False),
-        gauss_newton_total=float(np.mean(rough)),
+        largest_leverage=leverage,
+        gauss_newton_total=found["means"].total - float(gap),
         eigenvalues=np.empty(0),
         n_negative=-1,
         n_singular=-1,
@@ -228,41 +240,15 @@ def _sketched(
         problem=problem,
         _response=replace(model, tolerance=min(tolerance, 1e-12)),
         _model=None,
-        _options={},
+        _options={"lacking": found["lacking"], "tolerance": tolerance},
         _subspaces=prepared,
     )
 
 
-def _estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any) -> dict[str, Any]:
-    signs = rng.choice([-1.0, 1.0], size=(model.roots.size, probes))
-    samples, diagonals = _totals(model, signs)
-    per_output, per_example = diagonals.sum(axis=0), diagonals.sum(axis=1)
-    means, errors = {}, {}
-    for name, (basis, labels, form) in prepared.items():
-        exact = basis.shape[1] <= probes
-        own = np.eye(basis.shape[1]) if exact else rng.choice([-1.0, 1.0], size=(basis.shape[1], probes))
-        along = own * (basis.T @ model.apply(basis @ own))
-        sums = by_group(along, labels, form)
-        means[name] = shaped(sums.sum(axis=1) if exact else sums.mean(axis=1), form)
-        errors[name] = shaped(0 * sums[:, 0] if exact else _standard_error(sums), form)
-    total = float(samples.mean())
-    spread = float(_standard_error(samples)) + model.tolerance * total
-    return {
-        "signs": signs,
-        "samples": samples,
-        "means": Capacities(total, per_output.mean(axis=-1), per_example.mean(axis=-1), means),
-        "errors": Capacities(spread, _standard_error(per_output), _standard_error(per_example), errors),
-    }
-
-
-def _totals(model: SketchedModel, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(probes,) zᵀSz, and (N, K, probes) z ∘ Sz."""
-    each = signs * model.apply(signs)
-    return each.sum(axis=0), each.reshape(*model.roots.shape, -1)
-
-
-def _standard_error(samples: np.ndarray) -> np.ndarray:
-    return samples.std(axis=-1, ddof=1) / np.sqrt(samples.shape[-1])
+def _largest_leverage(response: Response, shape: tuple[int, int]) -> float:
+    """Largest eigenvalue of the (K, K) blocks of S, whichever root of W it is formed with."""
+    rows = response.factor.reshape(*shape, -1)
+    return max(float(np.linalg.eigvalsh((each * response.gains) @ each.T)[-1]) for each in rows)
 
 
 def _optimality(problem: NetworkProblem, gradient: np.ndarray, move: float, negative: bool) -> dict[str, Any]:
@@ -287,6 +273,15 @@ def _warn(found: NetworkAllocation, dropped: float, full: bool) -> None:
             "Train on, or use capcore.networks.polish.",
             CapacityWarning,
         )
+    elif full and (above := _above_one(found)):
+        warnings.warn(f"leverage: found {above}, expected at most 1. {CONTRACTION}", CapacityWarning, stacklevel=3)
+    if found.method == "sketch" and found._options["lacking"] > found._options["tolerance"]:
+        warnings.warn(
+            f"max_steps: found solves that stopped with a share of {found._options['lacking']:.1g} of a capacity still "
+            f"to come, expected at most {found._options['tolerance']:g}. Raise max_steps, or weight_decay.",
+            CapacityWarning,
+            stacklevel=3,
+        )
     if dropped > 1e-12:
         warn(
             f"params: found {found.n_singular} singular directions of the Hessian, with a share {dropped:.1g} of the "
@@ -294,3 +289,16 @@ def _warn(found: NetworkAllocation, dropped: float, full: bool) -> None:
             "they were left out. Add weight_decay, or set tolerance.",
             CapacityWarning,
         )
+
+
+def _above_one(found: NetworkAllocation) -> str:
+    """What there is of leverages above 1: of examples, and of groups of a subspace, a direction in the mean."""
+    said = [f"{found.largest_leverage:.3g} of an example"] if found.largest_leverage > 1 + SLACK else []
+    for name, (_, labels, form) in found._subspaces.items():
+        sizes = by_group(np.ones(len(labels)), labels, form)
+        values = np.ravel(found.per_subspace[name])
+        if found.errors is not None:
+            values = values - 3 * np.ravel(found.errors.per_subspace[name])  # groups can be many: no false alarms
+        largest = float((values / np.maximum(sizes, 1)).max(initial=0.0))
+        said += [f"{largest:.3g} a direction in subspaces[{name!r}]"] if largest > 1 + SLACK else []
+    return " and ".join(said)

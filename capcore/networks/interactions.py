@@ -16,13 +16,13 @@ import numpy as np
 from capcore.gate import plain_seed
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import to_metric
-from capcore.networks.results import NetworkAllocation
+from capcore.networks.results import NetworkAllocation, half_widths
 from capcore.validation import finite_array, positive_integer
 
 
 @dataclass(frozen=True, eq=False)
 class Interactions:
-    """Capacity by groups of independent inputs; standard errors under the same names in ``errors``.
+    """Capacity by groups of independent inputs; half-widths of 95 % intervals under the same names in ``errors``.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Interactions:
     closed : (len(sets),) array
         Of all functions of the groups in each set, without constants.
     errors : dict
-        Name of an array above → its standard errors.
+        Name of an array above → its half-widths, by Student's law with ``samples`` − 1 degrees of freedom.
     """
 
     constant: float
@@ -105,9 +105,13 @@ def interactions(
         allocation.problem.derivatives.inputs if values is None else finite_array(values, "values", tuple(range(1, 9)))
     )
     labels = np.arange(data[0].size) if groups is None else np.asarray(groups).ravel()
-    d = int(labels.max()) + 1
     if labels.size != data[0].size:
         raise ValueError(f"groups: found {labels.size}, expected one for each of the {data[0].size} inputs.")
+    if labels.dtype.kind not in "iu" or labels.min() < 0:
+        raise ValueError(f"groups: found {labels.dtype} down to {labels.min()}, expected whole numbers from 0.")
+    d = int(labels.max()) + 1
+    if not {member for members in sets for member in members} <= set(range(d)):
+        raise ValueError(f"sets: found {list(sets)}, expected groups from 0 to {d - 1}.")
     n_bytes = arrays(samples * allocation.problem.targets.shape[1], allocation.problem.derivatives.n_params, copies=5)
     if not fits(n_bytes):
         raise too_large(f"samples: found {samples:,}", n_bytes, "Use fewer, several times, with other rng.")
@@ -140,7 +144,7 @@ def interactions(
         "closed": np.array([whole - changed(~those) for those in chosen]).reshape(len(sets), samples),
     }
     constant = float(((first * last).sum(axis=1) @ gains).mean())
-    errors = {name: each.std(axis=1, ddof=1) / np.sqrt(samples) for name, each in found.items()}
+    errors = {name: half_widths(each) for name, each in found.items()}
     return Interactions(constant, float(whole.mean()), **{k: v.mean(axis=1) for k, v in found.items()}, errors=errors)
 
 

@@ -209,6 +209,10 @@ def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
         raise ValueError(
             f"targets: found shape {values.shape}, expected {(n,)} labels, or {shape} probabilities that sum to 1."
         )
+    if values.min() < -1e-6:
+        raise ValueError(
+            f"targets: found a probability of {values.min():.3g}, expected none below 0. Smooth them first."
+        )
     return values
 
 

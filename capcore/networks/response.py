@@ -6,6 +6,7 @@ positive part of bᵀH⁻¹b (Hestenes and Stiefel, 1952), so that they stop by 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, eigh, qr, solve_triangular, svd
 
+from capcore.allocation import CapacityWarning
 from capcore.constraints import rank_tolerance
 from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem, from_metric, to_metric
@@ -127,6 +129,8 @@ class DenseModel:
         return Response.of(self.scaled[:, columns], hessian[np.ix_(columns, columns)], tolerance, time)
 
 
+UNSOLVED = 1e-6
+"""Share of bᵀH⁻¹b that a solve may lack without a warning: its root, a thousandth, is the error of H⁻¹b itself."""
 DELAY = 10
 """Steps whose gains say how much is still to come."""
 
@@ -204,17 +208,39 @@ class SketchedModel:
             return v
         return v + ((v @ self.vectors.T) * (self.values[-1] / self.values - 1)) @ self.vectors
 
-    def solve(self, gradients: np.ndarray) -> np.ndarray:
-        """(p, m) H⁻¹ times (p, m)."""
-        return conjugate_gradients(self.product, gradients.T, self.precondition, self.tolerance, self.max_steps)[0].T
+    def solved(self, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(p, m) H⁻¹ times (p, m), and the share (m,) of bᵀH⁻¹b that each may still lack."""
+        found = conjugate_gradients(self.product, gradients.T, self.precondition, self.tolerance, self.max_steps)
+        return found[0].T, found[1]
 
-    def apply(self, columns: np.ndarray) -> np.ndarray:
-        """(N·K, m) S times columns, in the metric of the loss."""
+    def applied(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(N·K, m) S times columns, in the metric of the loss, and the share (m,) of zᵀSz that each may still lack."""
         derivatives, shape = self.problem.derivatives, self.roots.shape
         stacked = from_metric(columns, self.roots, self.means).T.reshape(-1, *shape)
-        moved = self.solve(derivatives.vjp(derivatives.params, stacked).T)
+        moved, lacking = self.solved(derivatives.vjp(derivatives.params, stacked).T)
         outputs = derivatives.jvp(derivatives.params, moved.T)
-        return to_metric(outputs.reshape(len(stacked), -1).T, self.roots, self.means)
+        return to_metric(outputs.reshape(len(stacked), -1).T, self.roots, self.means), lacking
+
+    def solve(self, gradients: np.ndarray) -> np.ndarray:
+        """(p, m) H⁻¹ times (p, m); warns where that is not known to a thousandth."""
+        found, lacking = self.solved(gradients)
+        self._warn(lacking)
+        return found
+
+    def apply(self, columns: np.ndarray) -> np.ndarray:
+        """(N·K, m) S times columns, in the metric of the loss; warns where that is not known to a thousandth."""
+        found, lacking = self.applied(columns)
+        self._warn(lacking)
+        return found
+
+    def _warn(self, lacking: np.ndarray) -> None:
+        if lacking.max() > UNSOLVED:
+            warnings.warn(
+                f"max_steps: found solves that stopped after {self.max_steps:,} steps, with a share of "
+                f"{lacking.max():.1g} of zᵀSz still to come, expected at most {UNSOLVED:g}. Raise max_steps.",
+                CapacityWarning,
+                stacklevel=4,
+            )
 
 
 def conjugate_gradients(

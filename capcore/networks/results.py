@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.stats import t
 
+from capcore.allocation import CapacityWarning
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel
 from capcore.networks.subspaces import in_metric
 from capcore.validation import finite_array
+
+LEVEL = 0.95
+"""Of the intervals whose half-widths are reported as errors."""
+ROW_SUMS = 1e-6
+"""Of the sum of sizes: what single precision leaves of a row that sums to 0, as for probabilities that sum to 1."""
+SLACK = 1e-6
+"""Of leverages of 1: more than rounding does, times the condition numbers at which optima are found."""
+TINY = float(np.finfo(float).tiny)
+CONTRACTION = (
+    "At an optimum of weak decay the residual curvature lets outputs move by more than their targets did, so that "
+    "leverages are no shares. The Gauss–Newton form has none above 1: curvature='gauss-newton'."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +39,8 @@ class Capacities:
     total : float
         tr S.
     per_output : (K,) array
-        Sums to ``total``.
+        Sums to ``total``. For cross-entropy these parts depend on the root of W that is taken, here
+        R = diag(√p) − p√pᵀ: with R times any rotation of each example's outputs, all but these stay as they are.
     per_example : (N,) array
         Leverages; sums to ``total``.
     per_subspace : dict
@@ -89,6 +105,10 @@ class NetworkAllocation(Capacities):
         ½∇LᵀH⁻¹∇L over L: the share of the loss that a Newton step would take off.
     is_optimum : bool
         Whether ``decrement`` is below 1e-8 and no curvature is negative.
+    largest_leverage : float
+        The most that an example's outputs follow a shift of their own targets: the largest eigenvalue of the (K, K)
+        blocks of S. At most 1 in the Gauss–Newton form, and in the full one not bounded. For "sketch" a lower bound,
+        from the four examples that seem to have most.
     eigenvalues : (p,) array
         Of H, ascending; empty for "sketch".
     n_negative, n_singular : int
@@ -96,9 +116,11 @@ class NetworkAllocation(Capacities):
     method : str
         "dense" or "sketch".
     error : float
-        Standard error of ``total``; for "dense" what rounding may do, relatively.
+        Half-width of the 95 % interval of ``total``, by Student's law with ``probes`` − 1 degrees of freedom, and what
+        the solves may lack; for "dense" what rounding may do, relatively.
     errors : Capacities or None
-        Standard errors of all of them, for "sketch".
+        For "sketch" such half-widths of all of them. Subspaces of at most ``probes`` columns are not sampled: there it
+        is what the solves may lack.
     """
 
     gauss_newton_total: float
@@ -107,6 +129,7 @@ class NetworkAllocation(Capacities):
     gradient_norm: float
     decrement: float
     is_optimum: bool
+    largest_leverage: float
     eigenvalues: np.ndarray = field(repr=False)
     n_negative: int
     n_singular: int
@@ -126,19 +149,44 @@ class NetworkAllocation(Capacities):
         return self._model
 
     def capacity(self, columns: object) -> float:
-        """tr ZᵀSZ of the subspace that columns (N·K, k) span, example by example, in units of the outputs."""
+        """tr ZᵀSZ of the subspace that columns (N·K, k) span, example by example, in units of the outputs.
+
+        Warns where it exceeds the dimension, which the full Hessian allows.
+        """
         array = finite_array(columns, "columns", (1, 2)).reshape(len(np.asarray(columns)), -1)
         basis = in_metric(array, self.problem)
         if basis.shape[1] == 0:
             raise ValueError("columns: found dimension 0, expected at least one that is not zero.")
-        return float(np.einsum("im,im->", basis, self._response.apply(basis)))
+        found = float(np.einsum("im,im->", basis, self._response.apply(basis)))
+        if found > basis.shape[1] * (1 + SLACK):
+            warnings.warn(
+                f"columns: found a capacity of {found:.6g} in {basis.shape[1]} dimensions, expected at most 1 in each. "
+                f"{CONTRACTION}",
+                CapacityWarning,
+                stacklevel=2,
+            )
+        return found
 
     def response(self, shift: object) -> np.ndarray:
-        """(N, K) change of the outputs, to first order, after the targets moved by ``shift`` (N, K): J H⁻¹ Jᵀ h."""
+        """(N, K) change of the outputs, to first order, after the targets moved by ``shift`` (N, K): J H⁻¹ Jᵀ h.
+
+        Targets of cross-entropy stay probabilities, so that each row of a shift sums to 0. Any other row would move all
+        logits of its example alike, which the weight decay alone holds.
+        """
         h = finite_array(shift, "shift", (1, 2))
         shape = self.problem.targets.shape
-        if h.size != np.prod(shape):
+        if h.shape not in (shape, (self.problem.targets.size,)):
             raise ValueError(f"shift: found shape {h.shape}, expected {shape}, that of the targets.")
+        h = h.reshape(shape)
+        if self.loss == "cross-entropy":
+            rest = h.sum(axis=1, keepdims=True)
+            if np.abs(rest).max() > ROW_SUMS * np.abs(h).sum(axis=1).max():
+                raise ValueError(
+                    f"shift: found a row that sums to {rest[np.abs(rest).argmax(), 0]:.3g}, expected 0 in each: the "
+                    "targets of cross-entropy are probabilities. Take the difference of two such targets, or subtract "
+                    "each row's mean."
+                )
+            h = h - rest / shape[1]
         derivatives = self.problem.derivatives
         gradient = derivatives.vjp(derivatives.params, h.reshape(1, *shape))
         return derivatives.jvp(derivatives.params, self._response.solve(gradient.T).T)[0]
@@ -164,6 +212,32 @@ class NetworkAllocation(Capacities):
             rest = of(names[:i] + names[i + 1 :])
             found[name] = NetworkLayer(of([name]), ahead[i + 1] - ahead[i], behind[i] - behind[i + 1], self - rest)
         return found
+
+
+def half_widths(samples: np.ndarray, quadratic: bool = False) -> np.ndarray:
+    """(…) half-widths of 95 % intervals of means of samples (…, m), by Student's law of m − 1 degrees of freedom.
+
+    Parameters
+    ----------
+    samples : (…, m) array
+        Of equal law, and independent along the last axis.
+    quadratic : bool
+        Whether they are values of a quadratic form that is not negative. Their scatter grows with their mean, so that
+        means too low come with intervals too short. On a logarithmic scale the interval ends at mean·exp(x) for
+        a relative half-width of x; the half-width is this end's, to second order. Such samples have x at most
+        Student's factor.
+
+    Examples
+    --------
+    >>> half_widths(np.array([1.0, 2.0, 3.0])).round(2), half_widths(np.array([1.0, 2.0, 3.0]), True).round(2)
+    (np.float64(2.48), np.float64(4.03))
+    """
+    m = samples.shape[-1]
+    factor = float(t.ppf((1 + LEVEL) / 2, m - 1))
+    widths = factor * samples.std(axis=-1, ddof=1) / np.sqrt(m)
+    if not quadratic:
+        return widths
+    return widths * (1 + widths / np.maximum(np.abs(samples.mean(axis=-1)), widths / factor + TINY) / 2)
 
 
 def measure(response: Any, shape: tuple[int, int], prepared: Mapping[str, Any]) -> Capacities:

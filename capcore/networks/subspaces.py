@@ -56,6 +56,8 @@ class Functions:
         one_of(self.how, "how", HOW)
         if len(self.labels) != self.values.shape[1] or max(self.labels, default=0) >= np.prod(self.shape):
             raise ValueError(f"labels: found {len(self.labels)} for {self.values.shape[1]} functions in {self.shape}.")
+        if min(self.labels, default=0) < 0:
+            raise ValueError(f"labels: found {min(self.labels)}, expected groups from 0.")
 
     def basis(self, roots: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(N·K, M) columns in the metric of the loss, and the group (M,) of each; capacity is Σ zᵀSz over a group."""
@@ -221,6 +223,10 @@ def paper_metric(allocation: NetworkAllocation, values: object) -> np.ndarray:
     if model.roots.shape != (len(x), 1) or allocation.loss != "squared":
         raise ValueError(
             f"values: found {x.shape} for outputs {model.roots.shape}, expected one output and squared loss."
+        )
+    if (rank := int(np.linalg.matrix_rank(x))) < x.shape[1]:
+        raise ValueError(
+            f"values: found {x.shape[1]} columns of rank {rank}, expected independent ones. Leave some out."
         )
     q, _ = qr(x, mode="economic", check_finite=False)
     rest = model.scaled - q @ (q.T @ model.scaled)

@@ -121,3 +121,79 @@ def test_the_response_is_symmetric(seed):
     found = cc.allocate_network(network, w, x, y, **options)
     g, h = np.random.default_rng(seed).normal(size=(2, 12, 2))
     assert (g * found.response(h)).sum() == pytest.approx((h * found.response(g)).sum(), **CLOSE)
+
+
+def weak(decay=0.03):
+    """One output, at an optimum of weak decay where an example is followed by more than its target moves."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(12, 2)), rng.normal(size=12)
+    apply = lambda w, x: jnp.tanh(x @ w[:6].reshape(2, 3)) @ w[6:]  # noqa: E731
+    return apply, networks.polish(apply, rng.normal(size=9), x, y, weight_decay=decay).params, x, y
+
+
+@pytest.mark.parametrize("method", ["dense", "sketch"])
+def test_leverages_above_one_are_told_and_the_gauss_newton_form_has_none(method, recwarn):
+    """With the full Hessian S is no contraction: eigenvalues, leverages, and capacities of directions exceed 1."""
+    apply, w, x, y = weak()
+    options = {"weight_decay": 0.03, "method": method, "subspaces": {"one": np.eye(12)[:, :1], "all": np.eye(12)}}
+    rough = cc.allocate_network(apply, w, x, y, curvature="gauss-newton", **options)
+    assert rough.largest_leverage <= 1 + CLOSE["abs"]
+    assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
+    with pytest.warns(cc.CapacityWarning, match=r"leverage: found 1\.\d+ of an example, .*curvature='gauss-newton'"):
+        found = cc.allocate_network(apply, w, x, y, **options)
+    assert found.is_optimum and found.largest_leverage > 1.1 and "largest_leverage=1." in repr(found)
+    if method == "dense":
+        largest = int(found.per_example.argmax())
+        assert found.largest_leverage == pytest.approx(found.per_example[largest])
+        assert np.linalg.eigvalsh(found._response.apply(np.eye(12)))[-1] > 1.1
+        steep = np.eye(12)[:, [largest]]
+        with pytest.warns(cc.CapacityWarning, match="columns: found a capacity of 1.* in 1 dimensions"):
+            assert found.capacity(steep) > 1.1
+        options["subspaces"] = {"steep": steep}
+        with pytest.warns(cc.CapacityWarning, match=r"a direction in subspaces\['steep'\]"):
+            cc.allocate_network(apply, w, x, y, **options)
+
+
+def test_responses_of_layers_do_not_exceed_those_of_the_whole():
+    """S of some parameters ≼ S of all, since the inverse of a block of H is ≼ the block of its inverse: one warning."""
+    apply, w, x, y = weak()
+    layers = {"below": slice(0, 6), "top": slice(6, 9)}
+    found = cc.allocate_network(apply, w, x, y, weight_decay=0.03, layers=layers, subspaces={})
+    for layer in found.layers.values():
+        for view in vars(layer).values():
+            assert np.all(view.per_example <= found.per_example + CLOSE["abs"])
+
+
+def test_per_output_depends_on_the_root_of_the_metric_and_all_else_does_not():
+    """With W's symmetric root in place of diag(√p) − p√pᵀ. Rounding times condition numbers below 1e4."""
+    w, x, y, options = problem(3, "cross-entropy")
+    found = cc.allocate_network(network, w, x, y, **options)
+    jacobian = found.problem.derivatives.jacobian(found.problem.derivatives.params).reshape(12, 2, 12)
+    outputs = np.array(network(w, x))
+    p = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
+    blocks = []
+    for own, q in zip(jacobian, p, strict=True):
+        values, vectors = np.linalg.eigh(np.diag(q) - np.outer(q, q))
+        scaled = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T @ own
+        blocks.append(scaled @ np.linalg.solve(found._model.full, scaled.T))
+    diagonals = np.array([np.diag(block) for block in blocks])
+    assert diagonals.sum() == pytest.approx(found.total)
+    assert diagonals.sum(axis=1) == pytest.approx(found.per_example)
+    assert max(np.linalg.eigvalsh(block)[-1] for block in blocks) == pytest.approx(found.largest_leverage)
+    assert np.abs(diagonals.sum(axis=0) - found.per_output).max() > 0.01 * found.total
+
+
+@pytest.mark.parametrize("noise", [0.5, 2.0])
+def test_adamw_ends_where_its_own_equation_holds_and_not_where_the_l2_penalty_s_does(noise):
+    """½(θ − 1)² with gradients of alternating error: ∇ℓ = −w(√v + ε)θ, stronger or weaker than ∇ℓ = −wθ as v says.
+
+    Steps of 1e-3 and alternation leave about a tenth of a step.
+    """
+    decay, rate, eps, theta, first, second = 0.1, 1e-3, 1e-8, 0.0, 0.0, 0.0
+    for step in range(1, 20_001):
+        gradient = theta - 1 + noise * (-1) ** step
+        first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
+        moved = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + eps)
+        theta -= rate * (moved + decay * theta)
+    assert theta - 1 == pytest.approx(-decay * (np.sqrt(second) + eps) * theta, abs=rate)
+    assert abs(theta - 1 + decay * theta) > 20 * rate

@@ -1,16 +1,18 @@
 """Sketches against the dense route: what they estimate, and how often their error bars hold it."""
 
+from functools import cache
+
 import numpy as np
 import pytest
-from scipy.stats import binom, t
+from scipy.stats import binom
 
 import capcore as cc
 from capcore import networks
-from capcore.networks.allocation import _estimate as estimate
+from capcore.networks.sketch import estimate
 
-jnp = pytest.importorskip("jax").numpy
-PROBES = 8
-RUNS = 150
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+RUNS = 1000
 
 
 def network(w, x):
@@ -18,47 +20,164 @@ def network(w, x):
     return jnp.tanh(x @ w[:12].reshape(3, 4)) @ w[12:].reshape(4, 2)
 
 
+def convolution(w, x):
+    """Twelve inputs, two layers of tied weights, their mean over positions, two outputs."""
+    one, two = w[:15].reshape(3, 1, 5), w[15:60].reshape(3, 3, 5)
+    for kernel in (one, two):
+        x = jnp.tanh(jax.lax.conv_general_dilated(x.reshape(len(x), kernel.shape[1], -1), kernel, (1,), "VALID"))
+    return x.mean(-1) @ w[60:66].reshape(3, 2)
+
+
+def recurrent(w, x):
+    """Eight inputs in turn, five tanh units whose weights are the same at each, two outputs."""
+    around, into = w[:25].reshape(5, 5), w[25:30]
+    state = jnp.zeros((len(x), 5))
+    for step in range(8):
+        state = jnp.tanh(state @ around + x[:, step, None] * into)
+    return state @ w[30:40].reshape(5, 2)
+
+
+KINDS = {"untied": (network, 3, 20), "convolution": (convolution, 12, 66), "recurrent": (recurrent, 8, 40)}
+
+
+@cache
+def trained(kind, loss):
+    """The function of a kind of network, its optimum, inputs, targets and options."""
+    apply, n_inputs, n_params = KINDS[kind]
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(30, n_inputs))
+    y = rng.integers(0, 2, 30) if loss == "cross-entropy" else rng.normal(size=(30, 2))
+    options = {"loss": loss, "weight_decay": 0.3}
+    return apply, networks.polish(apply, rng.normal(size=n_params) / 2, x, y, **options).params, x, y, options
+
+
 @pytest.fixture(scope="module", params=["squared", "cross-entropy"])
 def both(request):
     """(dense result, sketch with any options)."""
-    rng = np.random.default_rng(6)
-    x = rng.normal(size=(30, 3))
-    y = rng.integers(0, 2, 30) if request.param == "cross-entropy" else rng.normal(size=(30, 2))
-    options = {"loss": request.param, "weight_decay": 0.3}
-    params = networks.polish(network, rng.normal(size=20), x, y, **options).params
+    apply, params, x, y, options = trained("untied", request.param)
     subspaces = {"inputs": networks.inputs(x), "half": np.eye(60)[:, :30]}
 
     def sketch(**more):
-        return cc.allocate_network(network, params, x, y, method="sketch", subspaces=subspaces, **options, **more)
+        return cc.allocate_network(apply, params, x, y, method="sketch", subspaces=subspaces, **options, **more)
 
-    return cc.allocate_network(network, params, x, y, subspaces=subspaces, **options), sketch
+    return cc.allocate_network(apply, params, x, y, subspaces=subspaces, **options), sketch
 
 
-def test_error_bars_hold_the_dense_value_as_often_as_they_say(both):
-    """Student's intervals of 90 % must hold it in as many runs as a binomial law of 87 % allows in 999 of 1000.
+class Held:
+    """An operator S held whole, in place of products with it: what a sketch asks of its model, and solves exactly."""
 
-    Quadratic forms of random signs are skewed to the right, here by up to 1.0, which costs Student's interval up to
-    three points: of 2,500 intervals of eight probes for the total, 87.6 % hold it. The estimates are not biased: the
-    mean of the runs must be within four standard errors. The runs share their compiled derivatives, so it is the
-    estimator that is called.
-    """
-    dense, sketch = both
-    width, rng = t.ppf(0.95, PROBES - 1), np.random.default_rng(8)
-    first = sketch(probes=2)
-    held, totals = np.zeros(4), []
+    def __init__(self, operator, full=True):
+        self.operator, self.roots = operator, np.ones((len(operator) // 2, 2))
+        self.errors = np.full(1, float(full))
+
+    def applied(self, columns):
+        return self.operator @ columns, np.zeros(columns.shape[1])
+
+
+@cache
+def operator_of(kind, curvature):
+    """(60, 60) S."""
+    loss = "cross-entropy" if kind == "convolution" else "squared"
+    apply, params, x, y, options = trained(kind, loss)
+    found = cc.allocate_network(apply, params, x, y, subspaces={}, curvature=curvature, **options)
+    return found._response.apply(np.eye(60))
+
+
+def shares_held(operator, full, probes):
+    """Shares of intervals that hold the value, by quantity, and the mean error of the total over its standard error."""
+    model, rng, ends = Held(operator, full), np.random.default_rng(8), np.arange(60) < 30
+    prepared = {"half": (np.eye(60)[:, ends], np.zeros(30, dtype=int), ())}
+    diagonal, held, totals = np.diag(operator), np.zeros(4), []
     for _ in range(RUNS):
-        found = estimate(first._response, first._subspaces, PROBES, rng)
+        found = estimate(model, prepared, probes, rng)
         means, errors = found["means"], found["errors"]
         totals.append(means.total)
-        pairs = [
-            (means.total, dense.total, errors.total),
-            (means.per_output[0], dense.per_output[0], errors.per_output[0]),
-            (means.per_example[3], dense.per_example[3], errors.per_example[3]),
-            (means.per_subspace["half"], dense.per_subspace["half"], errors.per_subspace["half"]),
+        gaps = [
+            (means.total - diagonal.sum(), errors.total),
+            (means.per_output[0] - diagonal[::2].sum(), errors.per_output[0]),
+            (means.per_example[3] - diagonal[6:8].sum(), errors.per_example[3]),
+            (means.per_subspace["half"] - diagonal[ends].sum(), errors.per_subspace["half"]),
         ]
-        held += [abs(mean - value) <= width * error + 1e-9 for mean, value, error in pairs]
-    assert held.min() >= binom.ppf(0.001, RUNS, 0.87)
-    assert abs(np.mean(totals) - dense.total) < 4 * np.std(totals) / np.sqrt(RUNS)
+        held += [abs(gap) <= error + 1e-9 for gap, error in gaps]
+    return held, abs(np.mean(totals) - diagonal.sum()) / (np.std(totals) / np.sqrt(RUNS))
+
+
+@pytest.mark.parametrize("probes", [4, 16])
+@pytest.mark.parametrize("curvature", ["full", "gauss-newton"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_intervals_hold_the_dense_value_as_often_as_they_say(kind, curvature, probes):
+    """Of 95 % intervals as many must hold it as a binomial law of 93 % allows in 999 of 1000.
+
+    Student's law is that of normal samples. Quadratic forms of signs are skewed, which costs two-sided intervals up to
+    two points. Of four probes, an example's two outputs see so few different signs that theirs miss more: not asked.
+    The estimates are not biased: the mean of the runs is within four standard errors.
+    """
+    held, away = shares_held(operator_of(kind, curvature), curvature == "full", probes)
+    asked = held if probes > 4 else held[[0, 1, 3]]
+    assert asked.min() >= binom.ppf(0.001, RUNS, 0.93)
+    assert asked.max() <= binom.ppf(0.999, RUNS, 0.98)
+    assert away < 4
+
+
+@pytest.mark.parametrize("probes", [4, 16])
+@pytest.mark.parametrize("steep", [(16.5,), (16.5, 12.0, 8.0)], ids=str)
+def test_a_few_large_responses_do_not_spoil_the_intervals(steep, probes):
+    """With residual curvature S can have them: sampled, they give squares of a few normal numbers."""
+    rng = np.random.default_rng(9)
+    basis = np.linalg.qr(rng.normal(size=(60, 50)))[0]
+    operator = (basis * [*steep, *[0.5] * (50 - len(steep))]) @ basis.T
+    held, away = shares_held(operator, True, probes)
+    assert held.min() >= binom.ppf(0.001, RUNS, 0.93) and away < 4
+
+
+@pytest.mark.parametrize("rank", [1, 5])
+def test_small_totals_are_held(rank):
+    """A projector of rank one gives squares of a normal number, whose skew costs four probes some points."""
+    basis = np.linalg.qr(np.random.default_rng(10).normal(size=(60, rank)))[0]
+    for probes, share in ((4, 0.89), (16, 0.93)):
+        held, away = shares_held(basis @ basis.T, False, probes)
+        assert held[0] >= binom.ppf(0.001, RUNS, share) and away < 4
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
+def test_what_is_not_sampled_is_off_by_what_solves_lack(tolerance):
+    """Each solve lacks a known share of its capacity; what rounding leaves of 1e-9 is not known."""
+    apply, params, x, y, options = trained("convolution", "squared")
+    options = dict(options)
+    subspaces = {"two": networks.inputs(x[:, :2]), "one": np.eye(60)[:, :1]}
+    dense = cc.allocate_network(apply, params, x, y, subspaces=subspaces, **options)
+    found = cc.allocate_network(
+        apply, params, x, y, subspaces=subspaces, method="sketch", tolerance=tolerance, **options
+    )
+    for name, expected in dense.per_subspace.items():
+        error = found.errors.per_subspace[name]
+        assert np.all(error > 0) and np.all(error <= tolerance * expected + 1e-9)
+        assert np.all(np.abs(found.per_subspace[name] - expected) <= error + 1e-9)
+    assert found.largest_leverage <= dense.largest_leverage + 1e-9
+
+
+def test_solves_that_are_not_finished_are_told_and_counted():
+    """After three steps of some sixty no share is known: the error is as large as the capacity."""
+    apply, params, x, y, options = trained("convolution", "squared")
+    with pytest.warns(cc.CapacityWarning, match=r"max_steps: found solves that stopped with a share of 1 "):
+        found = cc.allocate_network(
+            apply, params, x, y, method="sketch", max_steps=3, probes=4, subspaces={"one": np.eye(60)[:, :1]}, **options
+        )
+    assert found.errors.per_subspace["one"] == pytest.approx(found.per_subspace["one"])
+    with pytest.warns(cc.CapacityWarning, match="max_steps: found solves that stopped after 3 steps"):
+        found.response(np.eye(30, 2))
+    with pytest.warns(cc.CapacityWarning, match="max_steps: found solves that stopped after 3 steps"):
+        found.capacity(np.eye(60)[:, :1])
+
+
+@pytest.mark.parametrize("tolerance", [None, 1e-2])
+def test_responses_are_solved_for_whatever_the_tolerance_of_the_sketch(both, rng, tolerance):
+    """To a share of 1e-12: its root, and the condition number below 1e3."""
+    dense, sketch = both
+    shift = rng.normal(size=(30, 2))
+    shift -= shift.mean(axis=1, keepdims=True)
+    found, expected = sketch(probes=2, tolerance=tolerance).response(shift), dense.response(shift)
+    assert np.linalg.norm(found - expected) < 1e-5 * np.linalg.norm(expected)
 
 
 def test_the_difference_of_both_forms_is_better_known_than_either(both):
@@ -66,7 +185,7 @@ def test_the_difference_of_both_forms_is_better_known_than_either(both):
     dense, sketch = both
     found = sketch(probes=40)
     gap = found.total - found.gauss_newton_total
-    assert abs(gap - dense.total + dense.gauss_newton_total) < 3 * found.error
+    assert abs(gap - dense.total + dense.gauss_newton_total) < 1.5 * found.error
 
 
 def test_small_subspaces_and_responses_are_exact(both, rng):
@@ -74,7 +193,6 @@ def test_small_subspaces_and_responses_are_exact(both, rng):
     dense, sketch = both
     found = sketch(probes=16)
     assert found.per_subspace["inputs"] == pytest.approx(dense.per_subspace["inputs"], abs=1e-3)
-    assert not np.any(found.errors.per_subspace["inputs"])
     columns = rng.normal(size=(60, 2))
     assert found.capacity(columns) == pytest.approx(dense.capacity(columns), rel=1e-6)
     shift = rng.normal(size=(30, 2))
