@@ -24,6 +24,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
@@ -46,7 +47,7 @@ CHANGES = {
 OF_CHANCE = re.compile(r"random|seed|start|draw|sampled|simulat|optimis|L-BFGS|Gauss–Newton|train", re.IGNORECASE)
 SAME = 1e-9
 """Numbers that differ by less, relative to the larger, are the same: rounding does not count as a move. Nor do two
-numbers below this size, which are rounding themselves."""
+numbers below this size, or below a check's bound where that is smaller, which are rounding themselves."""
 LONGEST = 900  # seconds of one execution
 
 
@@ -162,10 +163,18 @@ def _stopped(minimise: Callable[..., Any], at: int | None) -> Callable[..., Any]
 
 
 def other_results(rng: np.random.Generator) -> None:
-    """Stored numbers move by a tenth, and lists of them are read from their end."""
+    """Stored numbers and arrays move by a tenth, and lists of them are read from their end."""
     from chapters import stored
 
-    load = stored.load
+    load, load_arrays = stored.load, np.load
+
+    def altered_arrays(*args: Any, **options: Any) -> Any:
+        file = load_arrays(*args, **options)
+        if isinstance(file, np.ndarray):
+            return moved(file, rng, 0.1)
+        return nullcontext({name: moved(array, rng, 0.1) for name, array in file.items()})
+
+    np.load = altered_arrays
 
     def altered(path: Any) -> dict[str, Any]:
         content = load(path)
@@ -238,8 +247,8 @@ def _off(function: Callable[..., Any], rng: np.random.Generator) -> Callable[...
     return faulty
 
 
-def differ(one: Any, other: Any) -> bool:
-    """Whether two recorded values differ by more than rounding.
+def differ(one: Any, other: Any, rounding: float = SAME) -> bool:
+    """Whether two recorded values differ, where not both are at most ``rounding``.
 
     >>> differ(1.0, 1.0 + 1e-12), differ(1e-15, 3e-14), differ(2, 3), differ(True, False)
     (False, False, True, True)
@@ -247,22 +256,28 @@ def differ(one: Any, other: Any) -> bool:
     a, b = np.atleast_1d(np.asarray(one, float)), np.atleast_1d(np.asarray(other, float))
     if a.shape != b.shape:
         return True
-    return bool(np.any(np.abs(a - b) > SAME * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))))
+    larger = np.maximum(np.abs(a), np.abs(b))
+    return bool(np.any((np.abs(a - b) > SAME * larger) & (larger > rounding)))
 
 
-def unmoved(values: Mapping[str, Mapping[str, Any]], texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Check and what cannot move it, from the values recorded under each change; ``texts`` say what checks are about.
+def unmoved(
+    values: Mapping[str, Mapping[str, Any]], texts: Mapping[str, str], rounding: Mapping[str, float] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Check and what cannot move it, from the values recorded under each change.
+
+    texts : what checks are about. rounding : the bounds of those that allow no more than rounding.
 
     >>> found = {change: {} for change in CHANGES} | {"none": {"a": 1.0, "b": 2}, "chance": {"a": 1.0, "b": 3}}
     >>> list(unmoved(found, {"a": "of the start", "b": "of the start"}))
     [('a', 'nothing; stopped by an error: inputs, early, numbers, spaces')]
     """
     for name, value in values["none"].items():
-        by = {change for change in CHANGES if name in values[change] and differ(value, values[change][name])}
+        bound = (rounding or {}).get(name, SAME)
+        by = {change for change in CHANGES if name in values[change] and differ(value, values[change][name], bound)}
         if not by:
             stopped = [change for change in CHANGES if name not in values[change]]
             yield name, "nothing" + f"; stopped by an error: {', '.join(stopped)}" * bool(stopped)
-        elif not by & {"chance", "early"} and OF_CHANCE.search(texts.get(name, "")) and np.max(np.abs(value)) > SAME:
+        elif not by & {"chance", "early"} and OF_CHANCE.search(texts.get(name, "")) and np.max(np.abs(value)) > bound:
             yield name, "no seed, start or optimiser"
 
 
@@ -345,6 +360,7 @@ def _apart(what: str, change: str) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> int:
     """Print what cannot be moved and is not among the judged; exit status 1 if there is any."""
     from chapters.claims import load
+    from chapters.claims.criteria import ROUND_OFF
     from chapters.stored import paths
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -359,6 +375,12 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     registry = load(ROOT / "book/claims.yml")
     texts = {f"{row.id}.{each.name}": f"{each.quantity} {each.statement}" for row in registry for each in row.checks}
+    rounding = {
+        f"{row.id}.{each.name}": each.test.bound
+        for row in registry
+        for each in row.checks
+        if each.test.kind == "at_most" and 0 < each.test.bound <= ROUND_OFF
+    }
     notebooks = sorted({row.notebook for row in registry if row.checks and row.notebook})
     jobs = [(name, change) for name in notebooks for change in CHANGES] + [(name, "seeds") for name in paths()]
     jobs = [(name, change) for name, change in jobs if name in (given.names or [name])]
@@ -368,7 +390,7 @@ def main(arguments: Sequence[str]) -> int:
     for name in dict.fromkeys(name for name, _ in jobs):
         if (name, "none") in values:
             looked_at |= set(values[name, "none"])
-            listed |= dict(unmoved({change: values[name, change] for change in CHANGES}, texts))
+            listed |= dict(unmoved({change: values[name, change] for change in CHANGES}, texts, rounding))
         columns = {f"{name}: {column}": moved for column, moved in values.get((name, "seeds"), {}).items()}
         looked_at |= set(columns)
         listed |= {column: "no seed" for column, moved in columns.items() if not moved}

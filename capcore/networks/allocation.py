@@ -274,13 +274,12 @@ def _warn(found: NetworkAllocation, dropped: float, full: bool) -> None:
             CapacityWarning,
         )
     elif full and (above := _above_one(found)):
-        warnings.warn(f"leverage: found {above}, expected at most 1. {CONTRACTION}", CapacityWarning, stacklevel=3)
+        warn(f"leverage: found {above}, expected at most 1. {CONTRACTION}", CapacityWarning)
     if found.method == "sketch" and found._options["lacking"] > found._options["tolerance"]:
-        warnings.warn(
+        warn(
             f"max_steps: found solves that stopped with a share of {found._options['lacking']:.1g} of a capacity still "
             f"to come, expected at most {found._options['tolerance']:g}. Raise max_steps, or weight_decay.",
             CapacityWarning,
-            stacklevel=3,
         )
     if dropped > 1e-12:
         warn(

@@ -224,9 +224,9 @@ def paper_metric(allocation: NetworkAllocation, values: object) -> np.ndarray:
         raise ValueError(
             f"values: found {x.shape} for outputs {model.roots.shape}, expected one output and squared loss."
         )
-    if (rank := int(np.linalg.matrix_rank(x))) < x.shape[1]:
+    if (independent := int(np.linalg.matrix_rank(x))) < x.shape[1]:
         raise ValueError(
-            f"values: found {x.shape[1]} columns of rank {rank}, expected independent ones. Leave some out."
+            f"values: found {x.shape[1]} columns of rank {independent}, expected independent ones. Leave some out."
         )
     q, _ = qr(x, mode="economic", check_finite=False)
     rest = model.scaled - q @ (q.T @ model.scaled)

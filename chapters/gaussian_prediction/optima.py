@@ -21,7 +21,7 @@ from numpy.polynomial import Polynomial
 from capcore.architectures.base import Architecture
 from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.validation import finite_array, finite_number
 
 
 def gradient(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:
@@ -106,23 +106,3 @@ class Curve:
 def _real_roots(polynomial: Polynomial) -> np.ndarray:
     roots = polynomial.roots()
     return np.sort(roots[np.abs(roots.imag) < 1e-9 * (1 + np.abs(roots))].real)
-
-
-def affine_crossings(n_draws: int, rng: np.random.Generator, n: int = 6, capacity: int = 3) -> np.ndarray:
-    """(n_draws,) whether the errors of a random affine model meet its 𝒦^⊥ in exactly one point.
-
-    The errors are {Bw + X₀} and 𝒦 is spanned by ΣB wherever it is taken: there is one solution of Kᵀ(Bw + X₀) = 0
-    if and only if KᵀB has full rank. B, X₀ and the square root of Σ have independent normal entries.
-
-    >>> int(affine_crossings(10, np.random.default_rng(0)).sum())
-    10
-    """
-    single = np.zeros(positive_integer(n_draws, "n_draws"), dtype=bool)
-    for i in range(n_draws):
-        basis, root, offset = rng.normal(size=(n, capacity)), rng.normal(size=(n, n)), rng.normal(size=n)
-        space = ConstraintSpace.from_columns(root.T @ root @ basis)
-        system = ConstraintSpace.from_columns(space.basis.T @ basis)
-        w = np.linalg.lstsq(space.basis.T @ basis, -space.basis.T @ offset, rcond=None)[0]
-        met = np.linalg.norm(space.basis.T @ (basis @ w + offset)) < 1e-9 * np.linalg.norm(offset)
-        single[i] = met and system.dimension == space.dimension == capacity
-    return single

@@ -16,7 +16,6 @@ ALWAYS = (
     "P1.37.worst_z",
     "P1.47.parabola_crossings",
     "P1.47.parabola_critical",
-    "P1.47.affine_crossings",
     "P1.49.boundary",
     "P1.49.source_residual",
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from capcore.architectures import Hierarchical, Linear
 from capcore.optimum import Problem, fit
 from capcore.processes import FAMILIES, AutoRegressive, PowerLaw
-from chapters.gaussian_prediction.optima import Curve, affine_crossings, gradient, gradient_gap, stationarity
+from chapters.gaussian_prediction.optima import Curve, gradient, gradient_gap, stationarity
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -68,10 +68,6 @@ def test_a_straight_line_is_crossed_once():
     curve = Curve([[0.3, 1.0], [-1.0, 2.0]], [1.0, 1.0])
     assert np.allclose(curve.crossings(curve.optimum), curve.critical_points)
     assert curve.critical_points.size == 1
-
-
-def test_affine_models_are_crossed_once(rng):
-    assert affine_crossings(50, rng).all()
 
 
 def test_the_target_must_fit():
