@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
@@ -124,11 +126,26 @@ def check_variance(variance: float, name: str = "process") -> None:
         )
 
 
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Withhold the package's own warnings meanwhile, in this thread alone: for callers that look at what they say."""
+    before = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Give a warning at the line outside the package that called it, however deep inside it is found.
 
     No filter is changed on the way, not even for a moment: filters belong to the whole process, threads included.
     """
+    if _QUIET.get():
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1

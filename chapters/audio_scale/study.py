@@ -8,7 +8,6 @@ even share the most recent hundredth of the inputs has, and how many times its e
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.allocation import CapacityWarning, allocate
+from capcore.allocation import allocate
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
@@ -25,7 +24,7 @@ from capcore.large.octave_fit import fit_octaves
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
-from capcore.validation import positive_integer
+from capcore.validation import positive_integer, quiet
 from chapters.gaussian_prediction.study import gram_eigenvalues
 
 REGULAR = ("PowerLaw", "FractionalGaussianNoise", "RationalQuadratic")
@@ -99,8 +98,7 @@ def profile(
         params, singular = np.concatenate([kernel.reshape(-1) for kernel in digits.kernels]), False
         loss, stationarity, converged = digits.loss, digits.stationarity, digits.converged
     fitted = perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CapacityWarning)
+    with quiet():
         found_capacity = allocate_large(arch, params, process, progress=progress)
     return {
         "n_inputs": arch.n_inputs,
@@ -136,8 +134,7 @@ def paper_method(n_layers: int, channels: int, process: Process, max_iterations:
     fitted = perf_counter()
     gram_eigenvalues(process.covariance(arch.n_inputs) @ arch.jacobian(found.params))
     ended = perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CapacityWarning)
+    with quiet():
         per_input = allocate(arch, found.params, process).per_input
     return {
         "n_inputs": arch.n_inputs,

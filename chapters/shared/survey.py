@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from capcore.allocation import CapacityAllocation, CapacityWarning, allocate
+from capcore.allocation import CapacityAllocation, allocate
 from capcore.architectures.base import Architecture
 from capcore.gauss_newton import ROUNDING
 from capcore.optimum import FitResult, Problem, fit
 from capcore.processes import FAMILIES, Process
+from capcore.validation import quiet
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,7 @@ def case(arch: Architecture, process: Process, rng: np.random.Generator | int = 
 
 def allocate_quietly(arch: Architecture, params: np.ndarray, problem: Problem) -> CapacityAllocation:
     """The allocation without its warning, for callers that compare ``total`` and ``generic_total`` themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CapacityWarning)
+    with quiet():
         return allocate(arch, params, problem)
 
 

@@ -1,5 +1,7 @@
 """Jacobians of any function: four routes that agree, and which of them is chosen."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,9 +90,11 @@ def test_without_jax_the_same_function_takes_complex_steps(monkeypatch):
         lambda w: np.sin(w) * np.conj(w),
         lambda w: np.array([float(x) ** 2 for x in w]),
         lambda w: np.asarray(w, dtype=float) ** 2,
+        lambda w: np.append(w[:2] ** 2, np.array([w[2]]).astype(float) ** 2),
     ],
-    ids=["abs", "real", "conj", "float", "cast"],
+    ids=["abs", "real", "conj", "float", "cast", "partly cast"],
 )
+@pytest.mark.filterwarnings("ignore:Casting complex values")
 def test_what_is_not_analytic_falls_back_to_differences(monkeypatch, function):
     without(monkeypatch, "jax")
     assert derivatives.choose(function, POINT) == "finite-differences"
@@ -106,6 +110,14 @@ def test_what_is_analytic_in_pieces_keeps_complex_steps(monkeypatch):
     assert derivatives.choose(lambda w: np.maximum(w, 0) * w, POINT) == "complex-step"
     found = derivatives.differentiable(lambda w: np.maximum(w, 0) * w, "complex-step")[1](POINT)
     assert found == pytest.approx(np.diag([0.6, 0, 1.4]))
+
+
+def test_no_filter_of_the_process_is_changed_while_a_function_is_tried(monkeypatch):
+    """Filters belong to all threads: one that is set for a moment in two of them may stay for good."""
+    without(monkeypatch, "jax")
+    before, during = list(warnings.filters), []
+    derivatives.choose(lambda w: (during.append(list(warnings.filters)), w**2)[1], POINT)
+    assert during and all(each == before for each in during)
 
 
 @pytest.mark.parametrize("name", ["jax", "torch"])
