@@ -5,7 +5,7 @@ import io
 import tokenize
 from pathlib import Path
 
-FILES, LINES, LONGEST = 121, 12_100, 300
+FILES, LINES, LONGEST = 121, 12_100, 305
 """At most so many files of ``capcore``, lines of code in all, and lines of any kind in one file."""
 PACKAGE = Path(__file__).resolve().parents[2] / "capcore"
 LAYOUT = {getattr(tokenize, name) for name in ("COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER")}
