@@ -79,7 +79,7 @@ class Hierarchical:
     ) -> None:
         plain_array(channels, "channels")
         plain_array(kernel_size, "kernel_size")
-        plain_array(dilations, "dilations")
+        plain_array(() if dilations is None else dilations, "dilations")
         n_layers = _count_layers(channels, n_layers, kernel_size, dilations)
         if n_layers > MOST_LAYERS:
             raise ValueError(f"n_layers: found {n_layers:,}, expected at most {MOST_LAYERS:,}.")
