@@ -97,12 +97,12 @@ ROWS = {
         {"channels": [2, 2], "kernel_size": [2, 2, 2], "dilations": [1, 2, 2]},
     ),
     "Architecture": (
-        lambda params: (ARCH.coefficients(params), ARCH.jacobian(params), ARCH.tangent_kernel(params)),
+        lambda params: (ARCH.jacobian(params), ARCH.coefficients(params)),
         {"params": PARAMS},
     ),
     "Recurrent": (cc.Recurrent, {"n_inputs": 8, "channels": 2}),
     "parameters of Recurrent": (
-        lambda params: (cc.Recurrent(8, 2).coefficients(params), cc.Recurrent(8, 2).jacobian(params)),
+        lambda params: (cc.Recurrent(8, 2).jacobian(params), cc.Recurrent(8, 2).coefficients(params)),
         {"params": np.array([1.0, 2.0, 0.5, 0.25, 1.0, 3.0])},
     ),
     "Linear": (
@@ -268,7 +268,7 @@ ROWS = {
     ),
     "DensityOptions": (
         spectra.DensityOptions,
-        {"arrangement": "slices", "scale": 1.0, "seed": 0, "draw": 0, "minimum": 10, "maximum": 99, "stride": 1},
+        {"arrangement": "slices", "scale": 1.0, "seed": 0, "draw": 0, "minimum": 10, "maximum": 99},
     ),
     "SpectraOptions": (
         spectra.SpectraOptions,
@@ -404,6 +404,11 @@ FILES = ("load_series", "load_sweep", "lora_products", "read_folder")
 """What they are given is not there: only refusals are seen."""
 NAMED = ("arrays of a checkpoint", "weights of analyse_spectra")
 """What is no array of real numbers is not refused: it is listed, with the reason why it is not read."""
+UNDEFINED = ("log_alpha_norm", "bulk_edges", "bulk_density", "bulk_distribution", "bulk_quantiles", "SpectraOptions")
+"""Of a point or a parameter that is not finite they give NaN or an end of the law: reports hold NaN where a fit failed,
+and pass it on; a threshold is refused where it is used."""
+NOT_FINITE = ("None", "NaN", "infinity", "minus infinity", "1e300", "a list of None", "a number of 400 digits")
+NOT_FINITE += ("one of them NaN", "one of them infinite", "one of them None")
 EXCEPTIONS = {
     ("MatrixTransport weights", "sparse"): "sparse matrices are what it is for",
     ("gram_spectra matrices", "complex numbers"): "the Fourier transform of a kernel is complex",
@@ -413,7 +418,6 @@ EXCEPTIONS = {
     ("analyse_spectra source", "objects"): "of no type that could be hashed",
     **{(f"{row} weights", "objects that are numbers"): "of no type that could be hashed" for row in NAMED},
     ("operator_spectra dilation", "a number of 400 digits"): "of no size that NumPy knows",
-    ("DensityOptions stride", "True"): "counted as one",
     **{
         (f"{name} weights", f"one of them {what}"): "it only arranges them anew"
         for name in ("slices", "unfolded")
@@ -518,7 +522,7 @@ def test_an_answer_or_a_refusal(row, tmp_path, monkeypatch):
     wrong = []
     for name, value in arguments.items():
         for trial, replacement, refused in trials(value):
-            if trial in ENORMOUS and name in AMOUNTS_OF_WORK:
+            if (trial in ENORMOUS and name in AMOUNTS_OF_WORK) or (trial in NOT_FINITE and row in UNDEFINED):
                 continue
             found = outcome(function, {**arguments, name: replacement})
             said = complaint(found, usual, trial)

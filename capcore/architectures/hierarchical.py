@@ -79,7 +79,7 @@ class Hierarchical:
     ) -> None:
         plain_array(channels, "channels")
         plain_array(kernel_size, "kernel_size")
-        plain_array(dilations, "dilations")
+        plain_array(() if dilations is None else dilations, "dilations")
         n_layers = _count_layers(channels, n_layers, kernel_size, dilations)
         if n_layers > MOST_LAYERS:
             raise ValueError(f"n_layers: found {n_layers:,}, expected at most {MOST_LAYERS:,}.")
@@ -127,7 +127,6 @@ class Hierarchical:
 
     def coefficients(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim,) coefficients A of the linear model, lag 0 first (paper 1, Eq. 20)."""
-        no_overflow(self.kernels(params), lambda: self._stack(params).prefixes[-1])
         return self._stack(params).prefixes[-1].reshape(-1)
 
     def jacobian(self, params: object) -> np.ndarray:

@@ -141,6 +141,8 @@ def allocate_network(
     tolerance = plain_number(tolerance, "tolerance")
     stopping_time = plain_number(stopping_time, "stopping_time")
     real(tolerance, "tolerance", True)
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise ValueError(f"tolerance: found {tolerance!r}, expected a share from 0 to 1.")
     whole(max_steps, "max_steps")
     of_kind(subspaces, "subspaces", Mapping | None, "a mapping of names to functions")
     one_of(method, "method", ("auto", "dense", "sketch"))

@@ -22,7 +22,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from capcore.gate import all_of_kind, finite, of_kind, plain_array, plain_number, real
+from capcore.gate import all_of_kind, of_kind, plain_array, plain_number, real
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
@@ -64,7 +64,6 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
     ratio = plain_number(ratio, "ratio")
     values = plain_array(values, "values")
     sigma = plain_number(sigma, "sigma")
-    finite(values, "values")
     real(sigma, "sigma")
     if sigma and not 1e-75 < abs(sigma) < 1e75:
         raise ValueError(f"sigma: found {sigma:g}, expected 1e-75 to 1e75: products would leave double precision.")
@@ -86,7 +85,6 @@ def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> n
     """
     values = plain_array(values, "values")
     sigma = plain_number(sigma, "sigma")
-    finite(values, "values")
     real(sigma, "sigma")
     c = _ratio(ratio)
     x = np.asarray(values, float) / finite_number(sigma, "sigma") ** 2
@@ -104,7 +102,6 @@ def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) 
     probabilities = plain_array(probabilities, "probabilities")
     sigma = plain_number(sigma, "sigma")
     real(sigma, "sigma")
-    finite(probabilities, "probabilities")
     cumulated, values = _table(_ratio(ratio))
     return sigma**2 * np.interp(probabilities, cumulated, values)
 
@@ -279,7 +276,6 @@ def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: 
     np.float64(6.0)
     """
     weights = plain_array(weights, "weights")
-    finite(weights, "weights")
     one_of(null, "null", NULLS)
     if null == "gaussian" and weights.any() and not SMALLEST < float(np.abs(weights).max()) < LARGEST:
         raise ValueError(

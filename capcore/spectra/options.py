@@ -71,8 +71,6 @@ class DensityOptions:
     def __post_init__(self) -> None:
         plain_fields(self)
         of_kind(self.scale, "scale", float | int | np.floating | np.integer | str, "a number")
-        of_kind(self.stride, "stride", int | np.integer | tuple | list | Mapping, "whole numbers")
-        of_kind(self.dilation, "dilation", int | np.integer | tuple | list | Mapping, "whole numbers")
         one_of(self.arrangement, "arrangement", ARRANGEMENTS)
         one_of(self.divide_by, "divide_by", DIVISORS)
         if self.null is not None:

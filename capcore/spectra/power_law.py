@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from capcore.gate import all_of_kind, not_zero
+from capcore.gate import all_of_kind
 from capcore.spectra.exponents import Usable, fit_tail, truncated_error, usable
 from capcore.spectra.scan import best_tails, pack, starts
 from capcore.validation import finite_number, positive_integer
@@ -97,7 +97,7 @@ def fit_power_law(
     Raises
     ------
     ValueError
-        For negative eigenvalues, zeros alone, values that are not finite, and options that make no sense.
+        For negative eigenvalues, booleans, values that are not finite, and options that make no sense.
 
     Examples
     --------
@@ -106,7 +106,6 @@ def fit_power_law(
     >>> round(fit.alpha, 2), round(fit.sigma, 2), fit.n_tail
     (2.5, 0.11, 200)
     """
-    not_zero(eigenvalues, "eigenvalues")
     return fit_power_laws([eigenvalues], x_min=x_min, x_max=x_max, min_tail=min_tail, threshold=threshold)[0]
 
 

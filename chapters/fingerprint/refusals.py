@@ -15,7 +15,7 @@ CHANGING = frozenset(
 """Calls that change what they are called on: a test with one of them is more than a test."""
 GATE = frozenset(
     ["plain_array", "plain_fields", "plain_number", "plain_seed"]  # noqa: RUF005
-    + ["all_of_kind", "finite", "having", "no_overflow", "not_zero", "of_kind", "real", "unmasked", "whole"]
+    + ["all_of_kind", "having", "no_overflow", "of_kind", "real", "unmasked", "whole"]
 )
 """The functions of ``capcore.gate``."""
 
@@ -24,8 +24,9 @@ def is_gate(node: ast.stmt) -> bool:
     """Whether a statement only asks what an argument is: ``x = plain_number(x)``, or one of its like.
 
     What a stored run passed is what comes out. The number in an array of one element was refused before, so no run
-    passed one; and what is refused (masked values, dates, text, NaN, …) is passed by none of ours, which
-    ``tests/fingerprint/test_executed.py`` watches. Hence this is also left out where somebody catches what is raised.
+    passed one; and what is refused (masked values, dates, text, another type, a Jacobian with infinities) is met by
+    none of ours, which ``tests/fingerprint/test_executed.py`` watches. Hence this is also left out where somebody
+    catches what is raised.
 
     >>> lines = ("x = plain_number(x)", "of_kind(x, str)", "x = plain_number(y)")
     >>> [is_gate(ast.parse(line).body[0]) for line in lines]

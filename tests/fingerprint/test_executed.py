@@ -26,7 +26,11 @@ def watch_the_gate(patch):
         def call(value, *name):
             turned.append(value)
             found = original(value, *name)
-            if found is value or (isinstance(found, np.ndarray) and np.array_equal(found, np.asarray(value))):
+            if (
+                found is None
+                or found is value
+                or (isinstance(found, np.ndarray) and np.array_equal(found, np.asarray(value)))
+            ):
                 turned.pop()
             return found
 

@@ -186,17 +186,16 @@ def test_tails_can_be_kept_long():
     assert fit_power_law(values, min_tail=61).status == "failed"
 
 
-@pytest.mark.parametrize("values", [[0.0, 0.0], [True, False]])
-def test_what_is_no_spectrum_at_all_is_refused(values):
-    with pytest.raises(ValueError, match=r"^eigenvalues: found (zeros alone|booleans), expected"):
-        fit_power_law(values)
+def test_booleans_are_no_spectrum():
+    with pytest.raises(ValueError, match=r"^eigenvalues: found booleans, expected"):
+        fit_power_law([True, False])
 
 
 @pytest.mark.parametrize(
     ("values", "options", "reason"),
     [
         ([2.0], {}, "1 eigenvalue(s) left"),
-        ([0.0, 2.0], {}, "1 eigenvalue(s) left"),
+        ([0.0, 0.0], {}, "0 eigenvalue(s) left"),
         ([3.0, 3.0, 3.0], {}, "too few distinct"),
         ([1.0, 2.0, 2.0, 2.0], {"min_tail": 5}, "4 eigenvalue(s) left"),
         ([1.0, 2.0], {"x_min": 5.0}, "from x_min = 5 on"),
