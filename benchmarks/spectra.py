@@ -103,11 +103,12 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
     """What a table of all layers costs beyond the decompositions, and against WeightWatcher's, which has the same."""
     pooled = SpectraOptions(DensityOptions("pooled"))
     layers = sources.layers(source)
+    n_pooled = sum(min(layer.stack.shape[1:]) >= pooled.density.minimum for layer in layers)
     n_slices = sum(layer.rf for layer in layers if min(layer.stack.shape[1:]) >= pooled.density.minimum)
     for work, table, n in (
         ("WeightWatcher's table", _table, len(layers)),
-        ("our report of pooled layers without other laws", partial(_report, replace(pooled, alternatives=())), None),
-        ("our report of pooled layers", partial(_report, pooled), None),
+        ("our report of pooled layers without other laws", partial(_report, replace(pooled, alternatives=())), n_pooled),
+        ("our report of pooled layers", partial(_report, pooled), n_pooled),
         ("our report by default, of slices", partial(_report, SpectraOptions()), n_slices),
     ):
         yield _decomposition_row(f"{work}, {name}", partial(table, source), len(layers) if n is None else n, layers)

@@ -36,8 +36,8 @@ def start(namespace: dict, declaration: type[Declaration] = Declaration, threads
     namespace : dict
         The notebook's ``globals()``, before it has set anything but its parameters, which become what their types say:
         4 is 4.0 where a number is asked for.
-    declaration : subclass of Declaration
-        ``Parameters`` of ``chapters.<chapter>.parameters``; by default the notebook has none.
+    declaration : Declaration
+        The class ``Parameters`` of ``chapters.<chapter>.parameters``; by default the notebook has none.
     threads : int, optional
         Most BLAS threads to use. By default the environment's ``CAPCORE_THREADS``, or one: the matrices of this
         book are small, so that a second thread gains little, and on a busy machine threads that wait for each other

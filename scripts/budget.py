@@ -19,7 +19,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN, APPENDIX = 30_000, 10_000  # words in all
-CHAPTER, LONGEST_SENTENCE, GLUED, VISIBLE = 1_300, 35, 15, 15
+CHAPTER, LONGEST_SENTENCE, GLUED, VISIBLE = 2_200, 35, 15, 15
 FOLDED = [r"<details.*?</details>", r"^(`{3,}|:{3,}|~{3,}).*?^\1 *$", r"^\|.*$", r"^%.*$", r"<!--.*?-->"]
 HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
 APPENDICES = ("What was found", "Appendices")  # captions in _toc.yml; what comes after the last is reference

@@ -211,7 +211,7 @@ def train_students(
     >>> from chapters.shared.complexity import random_network
     >>> rng = np.random.default_rng(0)
     >>> x, start = rng.normal(size=(40, 2)), random_network([2, 8, 2], rng)
-    >>> (found,) = train_students([start], x, x[:, 0] > 0, [rng], n_steps=300, learning_rate=0.02)
+    >>> (found,) = train_students([start], x, (x[:, 0] > 0) + 0, [rng], n_steps=300, learning_rate=0.02)
     >>> float(np.mean(answers(found, x) == (x[:, 0] > 0)))
     1.0
     """

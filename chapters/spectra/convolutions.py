@@ -56,6 +56,8 @@ def eigenvalues(kernel: np.ndarray, arrangement: str = "slices", grid: int = 8) 
 
     ``arrangement`` : as :class:`~capcore.spectra.options.DensityOptions` has it. ``grid`` : for ``operator``.
     """
+    if arrangement == "slices" and min(kernel.shape[:2]) == 1:  # vectors, which the package lists as no matrices
+        return [np.array([square]) for square in np.square(kernel).sum(axis=(0, 1)).ravel()]
     sizes = grid if arrangement == "operator" else None
     options = DensityOptions(arrangement=arrangement, divide_by="nothing", grid=sizes, minimum=1)
     return [density.eigenvalues for density in layer_densities(_layer(kernel), options).densities]

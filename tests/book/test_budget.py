@@ -55,10 +55,10 @@ def test_prose_is_what_stands_unfolded(tmp_path, monkeypatch):
 
 
 def test_each_budget_is_noticed(tmp_path, monkeypatch):
-    long = " ".join(["word"] * 1400) + "."
+    long = " ".join(["word"] * 2300) + "."
     found = counted(
         tmp_path, monkeypatch, new_markdown_cell(long + "{glue:text}`x`" * 16), new_code_cell("x = 1\n" * 20), picture()
     )
     problems = "\n".join(found.problems())
-    for expected in ("words, expected at most 1300", "a sentence of", "16 glued", "21 lines", "found code → code"):
+    for expected in ("words, expected at most 2200", "a sentence of", "16 glued", "21 lines", "found code → code"):
         assert expected in problems

@@ -4,6 +4,7 @@ import sys
 import nbformat
 import numpy as np
 import pytest
+from pydantic import create_model
 from bs4 import BeautifulSoup
 
 from chapters.claims import ClaimsError, collect, record
@@ -68,9 +69,9 @@ def test_the_verdict_and_its_sentence_come_before_the_checks(registry_file):
 
 
 def test_a_run_with_other_parameters_has_values_and_no_verdict(registry_file):
-    sources = ["n: int = 4  # inputs\nm: int = 2  # taps", "n = 6"]
+    declaration = create_model("Parameters", n=(int, 4), m=(int, 2))
     try:
-        note_changes({"In": sources, "n": 6, "m": 2}, ["n", "m"])
+        note_changes(declaration, {"n": 6, "m": 2})
         found = record("P1.01", registry=registry_file, gap=0.0)
         page = BeautifulSoup(found.html(), "html.parser")
         assert page.strong.get_text() == "other n than in the book: this run's values, without a verdict"
@@ -78,7 +79,7 @@ def test_a_run_with_other_parameters_has_values_and_no_verdict(registry_file):
         for word in ("holds", "passes", "The gap is zero."):
             assert word not in page.get_text() and word not in str(found)
     finally:
-        note_changes({"In": sources, "n": 4, "m": 2}, ["n", "m"])
+        note_changes(declaration, {"n": 4, "m": 2})
     assert "✓ holds" in str(record("P1.01", registry=registry_file, gap=0.0))
 
 

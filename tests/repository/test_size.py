@@ -5,7 +5,7 @@ import io
 import tokenize
 from pathlib import Path
 
-FILES, LINES, LONGEST = 125, 12_500, 320
+FILES, LINES, LONGEST = 126, 12_700, 320
 """At most so many files of ``capcore``, lines of code in all, and lines of any kind in one file."""
 PACKAGE = Path(__file__).resolve().parents[2] / "capcore"
 LAYOUT = {getattr(tokenize, name) for name in ("COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER")}

@@ -13,7 +13,7 @@ from distributed import get_worker
 
 from chapters.sweeps import job, workers
 
-MARK = os.environ["CAPCORE_HOSTILE"]
+MARK = os.environ.get("CAPCORE_HOSTILE", "")
 TERMINAL = "\x1b]0;title\x07\x1b[31mred"
 
 
