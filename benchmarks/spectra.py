@@ -107,7 +107,11 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
     n_slices = sum(layer.rf for layer in layers if min(layer.stack.shape[1:]) >= pooled.density.minimum)
     for work, table, n in (
         ("WeightWatcher's table", _table, len(layers)),
-        ("our report of pooled layers without other laws", partial(_report, replace(pooled, alternatives=())), n_pooled),
+        (
+            "our report of pooled layers without other laws",
+            partial(_report, replace(pooled, alternatives=())),
+            n_pooled,
+        ),
         ("our report of pooled layers", partial(_report, pooled), n_pooled),
         ("our report by default, of slices", partial(_report, SpectraOptions()), n_slices),
     ):

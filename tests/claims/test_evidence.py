@@ -4,8 +4,8 @@ import sys
 import nbformat
 import numpy as np
 import pytest
-from pydantic import create_model
 from bs4 import BeautifulSoup
+from pydantic import create_model
 
 from chapters.claims import ClaimsError, collect, record
 from chapters.parameters import note_changes
