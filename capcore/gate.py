@@ -19,10 +19,10 @@ ADVICE = {
     "M": "dates, expected real numbers. Give the time since a date: (dates - first) / np.timedelta64(1, 's')",
     "m": "durations, expected real numbers. Divide them by their unit: durations / np.timedelta64(1, 's')",
     "U": "text, expected real numbers. Convert it: values.astype(float)",
-    "S": "text, expected real numbers. Convert it: values.astype(float)",
     "b": "booleans, expected real numbers. Where they mean 1 and 0, convert them: values.astype(float)",
     "c": "complex values, expected real numbers",
 }
+ADVICE["S"] = ADVICE["U"]
 
 
 def plain_number(value: Any, name: str) -> Any:
@@ -75,8 +75,9 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
     try:
         array = np.asarray(values)
         kind = array.dtype.kind
-        if kind == "O" and not any(isinstance(each, OTHERS) for each in array.flat):
-            array.astype(float)
+        mixed = kind == "O" and any(isinstance(each, OTHERS) for each in array.flat)
+        if kind == "O" and not mixed:
+            array = array.astype(float)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ValueError(
             f"{name}: found {type(values).__name__}, expected an array of real numbers ({error})."
@@ -85,11 +86,10 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
         raise ValueError(f"{name}: found records with the fields {array.dtype.names}, expected real numbers. Take one.")
     if kind in ADVICE and kind not in also:
         raise ValueError(f"{name}: found {ADVICE[kind]}.")
-    if kind == "O" and any(isinstance(each, OTHERS) for each in array.flat):
+    if mixed:
         raise ValueError(f"{name}: found objects that are no numbers, expected real numbers. Convert them one by one.")
-    if kind == "O":
-        return array.astype(float)
-    return values if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray) else array
+    plain = isinstance(values, np.ndarray) and kind != "O" and not isinstance(values, np.ma.MaskedArray)
+    return values if plain else array
 
 
 def unmasked(values: Any, name: str) -> None:
