@@ -13,6 +13,7 @@ from typing import ClassVar
 import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
+SWEEP = [sys.executable, "-P", "-m", "chapters", "sweep"]
 
 
 def until(condition, seconds=180.0):
@@ -92,18 +93,7 @@ class Cluster:
         path = self.folder / "grid.yml"
         path.write_text(grid)
         place = ["--workers", "2"] if local else ["--scheduler", self.address]
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "chapters",
-            "sweep",
-            target,
-            "--grid",
-            path,
-            "-o",
-            self.folder / "results",
-        ]
+        command = [*SWEEP, target, "--grid", path, "-o", self.folder / "results"]
         process = subprocess.Popen(
             [*command, "--quiet", *place, *options],
             env=self.environment,

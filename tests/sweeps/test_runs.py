@@ -23,6 +23,7 @@ from chapters.sweeps import engine
 from chapters.sweeps import runner as runners
 from chapters.sweeps.command import for_parquet
 from chapters.sweeps.runner import Runner
+from tests.sweeps.cluster import SWEEP
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and forks are Linux's")
 TOYS = "tests.sweeps.toys"
@@ -214,18 +215,7 @@ def test_nothing_goes_on_where_the_supervisor_is_killed(tmp_path):
     """Not even compiled code that never looks up."""
     grid, log = tmp_path / "grid.yml", tmp_path / "log"
     grid.write_text("product: {what: [endless]}")
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "chapters",
-        "sweep",
-        f"{TOYS}:troubled",
-        "--grid",
-        grid,
-        "-o",
-        tmp_path / "results",
-    ]
+    command = [*SWEEP, f"{TOYS}:troubled", "--grid", grid, "-o", tmp_path / "results"]
     environment = {**os.environ, "CAPCORE_TOY_LOG": str(log), "TMPDIR": str(tmp_path)}
     driver = subprocess.Popen([*command, "--quiet"], env=environment, cwd=Path(__file__).resolve().parents[2])
     until(log.exists)
