@@ -23,7 +23,7 @@ from chapters.sweeps import engine
 from chapters.sweeps import runner as runners
 from chapters.sweeps.command import for_parquet
 from chapters.sweeps.runner import Runner
-from tests.sweeps.cluster import SWEEP
+from tests.sweeps.cluster import SWEEP, until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and forks are Linux's")
 TOYS = "tests.sweeps.toys"
@@ -39,14 +39,6 @@ def runner():
 def done(runner, function, settings, stop=lambda: False, **limits):
     (job,) = engine.plan(f"{TOYS}:{function}", [settings], **limits)
     return json.loads(runner.perform(job, stop))["found"]
-
-
-def until(condition, seconds=120.0):
-    """Wait for it, and fail where it does not come."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "what was waited for did not come"
-        time.sleep(0.05)
 
 
 def descendants():
@@ -218,7 +210,7 @@ def test_nothing_goes_on_where_the_supervisor_is_killed(tmp_path):
     command = [*SWEEP, f"{TOYS}:troubled", "--grid", grid, "-o", tmp_path / "results"]
     environment = {**os.environ, "CAPCORE_TOY_LOG": str(log), "TMPDIR": str(tmp_path)}
     driver = subprocess.Popen([*command, "--quiet"], env=environment, cwd=Path(__file__).resolve().parents[2])
-    until(log.exists)
+    until(log.exists, 120)
     below = psutil.Process(driver.pid).children(recursive=True)
     assert len(below) == 2
     driver.send_signal(signal.SIGKILL)
