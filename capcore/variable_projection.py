@@ -22,7 +22,7 @@ from capcore.validation import positive_integer
 FLOOR = 1e-28  # of ‖RA*‖²: the target is attained to rounding
 SMALL = 1e-20  # of ‖RA*‖²: what is left is not worth a search with more poles than the target's Hankel matrix shows
 GRID = np.tanh(np.linspace(-3, 3, 61))
-"""Single poles that are tried beside the optimum with one channel less."""
+"""Single poles that are tried beside the optimum with one channel less; a first pole is also tried at their inverses."""
 
 
 def minimise_poles(
@@ -91,7 +91,7 @@ def projection_path(
     """Number of channels → the best optimum found, losses never increasing in c.
 
     For 1, 2, 3, … channels the starts are the matrix pencil, the optimum with one channel less and the best further
-    pole of :data:`GRID`, and ``n_random`` random ones. One goes on until there are as many poles as half the inputs, or
+    pole of :data:`GRID` (a first pole may also grow with the lag), and ``n_random`` random ones. One goes on until there are as many poles as half the inputs, or
     the target is attained to rounding (or nearly so, and shows no further poles). Larger models start from that optimum
     with random poles in (0, 1) added, and from poles spread over (−1, 1); they are searched if they have no more poles
     than inputs and the target was not attained. Where no start is better than a smaller model, that is kept with idle
@@ -180,11 +180,16 @@ def _starts(
 ) -> list[np.ndarray]:
     goal, c = root @ target, arch.channels
     filters = root @ arch.basis(previous)[0] if previous.size else np.zeros((goal.size, 0))
-    singles = root @ arch.basis(GRID)[0]
-    rests = [np.sum(np.square(best_weights(np.column_stack([filters, one]), goal)[1])) for one in singles.T]
+    beyond = [] if previous.size else [1 / GRID[np.abs(GRID) >= 1 / pole_limit(arch.n_inputs)]]
+
+    def best_single(grid: np.ndarray) -> float:
+        singles = root @ arch.basis(grid)[0]
+        rests = [np.sum(np.square(best_weights(np.column_stack([filters, one]), goal)[1])) for one in singles.T]
+        return float(grid[int(np.argmin(rests))])
+
     return [
         real_poles(pencil_poles(target, c), c),
-        np.append(previous, GRID[int(np.argmin(rests))]),
+        *(np.append(previous, best_single(grid)) for grid in [GRID, *beyond]),
         *(rng.uniform(-1, 1, c) for _ in range(n_random)),
     ]
 
