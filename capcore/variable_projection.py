@@ -22,7 +22,7 @@ from capcore.validation import positive_integer
 FLOOR = 1e-28  # of ‖RA*‖²: the target is attained to rounding
 SMALL = 1e-20  # of ‖RA*‖²: what is left is not worth a search with more poles than the target's Hankel matrix shows
 GRID = np.tanh(np.linspace(-3, 3, 61))
-"""Single poles that are tried beside the optimum with one channel less; a first pole is also tried at their inverses."""
+"""Single poles tried beside the optimum with one channel less; as a first pole, their inverses, too."""
 
 
 def minimise_poles(
@@ -91,11 +91,11 @@ def projection_path(
     """Number of channels → the best optimum found, losses never increasing in c.
 
     For 1, 2, 3, … channels the starts are the matrix pencil, the optimum with one channel less and the best further
-    pole of :data:`GRID` (a first pole may also grow with the lag), and ``n_random`` random ones. One goes on until there are as many poles as half the inputs, or
-    the target is attained to rounding (or nearly so, and shows no further poles). Larger models start from that optimum
-    with random poles in (0, 1) added, and from poles spread over (−1, 1); they are searched if they have no more poles
-    than inputs and the target was not attained. Where no start is better than a smaller model, that is kept with idle
-    channels.
+    pole of :data:`GRID` (a first pole may also grow with the lag), and ``n_random`` random ones. One goes on until
+    there are as many poles as half the inputs, or the target is attained to rounding (or nearly so, and shows no
+    further poles). Larger models start from that optimum with random poles in (0, 1) added, and from poles spread over
+    (−1, 1); they are searched if they have no more poles than inputs and the target was not attained. Where no start is
+    better than a smaller model, that is kept with idle channels.
 
     Parameters
     ----------
