@@ -7,18 +7,18 @@
       seed: 0
       parameters: {rate: {log_uniform: [1.0e-4, 0.1]}, width: {integers: [4, 64]}, process: {choice: [PowerLaw, AR1]}}
 
-Each part is optional; where there are several, every setting of one meets every setting of the others. Products and
-draws are scikit-learn's: parameters by their names in order, and draws of choices alone are of different settings.
+Each part is optional; where there are several, every setting of one meets every setting of the others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, product
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
+import numpy as np
 import yaml
 
 from capcore.sweeps import read_regular
@@ -26,7 +26,12 @@ from chapters.sweeps.declared import NotebookError
 
 LARGEST_FILE = 1_000_000  # bytes
 MOST = 10_000_000  # settings
-DRAWN = ("uniform", "log_uniform", "integers", "choice")
+DRAWN: dict[str, Callable[[np.random.Generator, list[Any]], Any]] = {
+    "uniform": lambda rng, ends: float(rng.uniform(float(ends[0]), float(ends[1]))),
+    "log_uniform": lambda rng, ends: math.exp(rng.uniform(math.log(ends[0]), math.log(ends[1]))),
+    "integers": lambda rng, ends: int(rng.integers(int(ends[0]), int(ends[1]), endpoint=True)),
+    "choice": lambda rng, items: items[int(rng.integers(len(items)))],
+}
 
 
 class _Loader(yaml.SafeLoader):
@@ -73,12 +78,7 @@ def check_grid(grid: Any) -> dict[str, Any]:
     if drawn:
         _expect(set(drawn) == {"draws", "seed", "parameters"}, "random", drawn, _PARTS["random"])
         _expect(type(drawn["draws"]) is int and drawn["draws"] > 0, "random: draws", drawn["draws"], "a whole number")
-        _expect(
-            type(drawn["seed"]) is int and 0 <= drawn["seed"] < 2**32,
-            "random: seed",
-            drawn["seed"],
-            "a whole number below 2³²",
-        )
+        _expect(type(drawn["seed"]) is int and drawn["seed"] >= 0, "random: seed", drawn["seed"], "a whole number")
         rules = drawn["parameters"]
         _expect(isinstance(rules, Mapping) and rules, "random: parameters", rules, _PARTS["random"])
         for name, rule in rules.items():
@@ -104,7 +104,7 @@ def _check_rule(name: str, kind: str, ends: Any) -> None:
     expected = "two whole numbers" if kind == "integers" else "two numbers"
     _expect(plain and ends[0] <= ends[1], name, ends, f"{expected}, the smaller one first")
     if kind == "integers":
-        _expect(max(map(abs, ends)) < 2**62, name, ends, "whole numbers of at most 62 bits")
+        _expect(ends[0] >= -(2**63) and ends[1] < 2**63, name, ends, "whole numbers of at most 63 bits")
     if kind == "uniform":
         _expect(math.isfinite(float(ends[1]) - float(ends[0])), name, ends, "a finite distance between them")
     if kind == "log_uniform":
@@ -118,16 +118,14 @@ def size(grid: Mapping[str, Any]) -> int:
 
 
 def settings_of(grid: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """All settings, the product's last name changing fastest; the same ones for the same seed.
+    """All settings, the product's last parameter changing fastest; the same ones for the same seed.
 
     >>> list(settings_of({"product": {"n": [1, 2]}, "list": [{"a": 0}]}))
     [{'n': 1, 'a': 0}, {'n': 2, 'a': 0}]
     """
-    from sklearn.model_selection import ParameterGrid
-
-    drawn = list(_draws(grid.get("random")))
-    for values, listed, random in product(ParameterGrid(grid.get("product", {})), grid.get("list") or [{}], drawn):
-        yield {**values, **listed, **random}
+    table, drawn = grid.get("product", {}), list(_draws(grid.get("random")))
+    for values, listed, random in product(product(*table.values()), grid.get("list") or [{}], drawn):
+        yield {**dict(zip(table, values, strict=True)), **listed, **random}
 
 
 _PARTS = {
@@ -141,28 +139,10 @@ def _draws(random: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
     if not random:
         yield {}
         return
-    from sklearn.model_selection import ParameterGrid, ParameterSampler
-
-    rules = {name: _distribution(*next(iter(rule.items()))) for name, rule in random["parameters"].items()}
-    draws = random["draws"]
-    if all(isinstance(rule, list) for rule in rules.values()):  # which can run out
-        draws = min(draws, len(ParameterGrid(rules)))
-    for values in ParameterSampler(rules, draws, random_state=random["seed"]):
-        yield {name: value.item() if hasattr(value, "item") else value for name, value in values.items()}
-
-
-def _distribution(kind: str, ends: list[Any]) -> Any:
-    """What a parameter is drawn from: a distribution of SciPy's, or the list of its values."""
-    from scipy import stats
-
-    if kind == "choice":
-        return ends
-    if kind == "integers":
-        return stats.randint(ends[0], ends[1] + 1)
-    low, high = map(float, ends)
-    if low == high:
-        return stats.uniform(low, 0)
-    return stats.uniform(low, high - low) if kind == "uniform" else stats.loguniform(low, high)
+    rng = np.random.default_rng(random["seed"])
+    rules = {name: next(iter(rule.items())) for name, rule in random["parameters"].items()}
+    for _ in range(random["draws"]):
+        yield {name: DRAWN[kind](rng, ends) for name, (kind, ends) in rules.items()}
 
 
 def _refuse(value: Any) -> None:
