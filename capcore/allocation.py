@@ -36,18 +36,18 @@ ITS_OWN = (
 
 @dataclass(frozen=True, eq=False)
 class LayerAllocation:
-    """Capacity of one layer along the inputs, seen in four ways; each (n_inputs,), per position.
+    """Capacity of one layer at each input, in four versions, each of shape (n_inputs,).
 
     Attributes
     ----------
     space : ConstraintSpace
-        The layer's own.
+        The constraint space of the layer.
     independent : (n_inputs,) array
         As if all other layers were constants.
     forward : (n_inputs,) array
-        Given all layers below (the chain that starts from the layer nearest the input).
+        Given all layers below (the chain that starts at the layer nearest the input).
     backward : (n_inputs,) array
-        Given all layers above (the chain that starts from the output).
+        Given all layers above (the chain that starts at the output).
     marginal : (n_inputs,) array
         Given all other layers.
     """
@@ -90,9 +90,9 @@ class CapacityAllocation:
     def total(self) -> int:
         """κ, the numerical dimension of 𝒦 at these parameters; ``per_input`` sums to it.
 
-        Where it is below ``generic_total`` it belongs to this optimum. Near any parameters the rank of the Jacobian can
-        only grow, so it is a lower bound of what optima close by have; those elsewhere, with the same loss, may have
-        more or less. ``generic_total`` is an upper bound of all.
+        Where it is below ``generic_total``, it holds for this optimum only. Close to any parameters the rank of the
+        Jacobian can only grow, so κ is a lower bound for nearby optima; optima elsewhere with the same loss may have
+        more or less. ``generic_total`` is an upper bound for all of them.
         """
         return self.space.dimension
 
@@ -125,7 +125,7 @@ class CapacityAllocation:
     def per_frequency(self) -> np.ndarray:
         """(n_inputs // 2 + 1,) capacity of the real Fourier modes of each frequency; they sum to ``total``.
 
-        A frequency has a cosine and a sine, 0 and ½ have one mode each: at most 2 · input_dim and input_dim.
+        A frequency has a cosine and a sine, and at most 2 · input_dim; 0 and ½ have one mode, and at most input_dim.
         """
         return per_frequency(self.space.basis, self.input_dim)
 
@@ -151,8 +151,8 @@ class CapacityAllocation:
 def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:
     """Capacity allocation of an architecture at given parameters, for a process.
 
-    The constraint space is meaningful as such at any parameters; it says which errors are fixed only at an optimum.
-    Capacity does not depend on the scale of a layer, and layers of any scale, 1e±300 included, are evened first.
+    The constraint space is defined at any parameters, but only at an optimum does it say which errors are fixed.
+    Capacity does not depend on the scale of a layer: layers of any scale, 1e±300 included, are rescaled first.
 
     Parameters
     ----------
@@ -161,20 +161,20 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
     params : (n_params,) array
         Usually those of an optimum.
     process : Process or Problem
-        Whose covariance Σ enters, or the problem that it poses.
+        The process whose covariance Σ is used, or the prediction problem that it defines.
 
     Warns
     -----
     CapacityWarning
-        Where the numerical total differs from the exact generic one: the parameters are then singular (an exactly
-        low-rank target, a layer of zeros), or close to it, and the total depends on the optimum that was found.
+        If the numerical total differs from the exact generic one: the parameters are then singular (an exactly
+        low-rank target, a layer of zeros), or close to it, and the total depends on the optimum that was reached.
 
     Raises
     ------
     ValueError
-        For parameters, a covariance or a Jacobian that are not finite or whose shapes do not fit.
+        If parameters, covariance or Jacobian are not finite, or their shapes do not fit.
     TooLargeError
-        For what does not fit into memory, with the function to use.
+        If the matrices do not fit into memory; the message names the function to use instead.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem)
 
 
 def _covariance(arch: Architecture, process: Process | Problem) -> np.ndarray:
-    """(n, n) Σ of the problem, refused where it does not fit the architecture."""
+    """(n, n) Σ of the problem; raises ``ValueError`` if it does not fit the architecture."""
     covariance = finite_array(Problem.of(arch, process).covariance, "covariance", 2)
     n = arch.n_inputs * arch.input_dim
     if covariance.shape != (n, n):

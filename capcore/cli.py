@@ -21,7 +21,7 @@ MOVED = ("claims", "rerun", "sweep")
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit status of ``capcore`` with the arguments ``argv``.
 
-    By default those of the process, which then imports nothing from its working folder.
+    ``argv`` defaults to the arguments of the process, which then imports nothing from its working folder.
     """
     if argv is None:
         off_the_path()

@@ -21,7 +21,7 @@ from capcore.validation import finite_array, finite_number, positive_integer
 
 
 def rank_tolerance(shape: tuple[int, int], largest: float) -> float:
-    """Singular values at or below this are zero: the one tolerance policy of the package.
+    """The threshold at or below which singular values count as zero, everywhere in the package.
 
     ``largest`` · eps · max(shape), as in ``numpy.linalg.matrix_rank``; the larger side is counted as at
     most 64 times the smaller, since by then the columns have been compressed by an orthogonal transformation.
@@ -52,14 +52,14 @@ def equilibrate(matrix: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class ConstraintSpace:
-    """A subspace 𝒦 of R^n with an orthonormal basis, the K of paper 1, Eq. 1, and what decided its dimension.
+    """A subspace 𝒦 of R^n with an orthonormal basis, the K of paper 1, Eq. 1, and the evidence for its dimension.
 
     Attributes
     ----------
     basis : (n, dimension) array
         Orthonormal columns.
     singular_values : (min(n, p),) array
-        Of the unit-length columns it was made from, descending; those above ``tolerance`` were counted.
+        Singular values of the unit-length columns that span 𝒦, descending; those above ``tolerance`` were counted.
     tolerance : float
         The threshold used.
 
@@ -79,7 +79,7 @@ class ConstraintSpace:
     def from_columns(
         cls, matrix: object, tolerance: float | None = None, equilibrated: bool = False
     ) -> ConstraintSpace:
-        """The space spanned by the columns of a matrix of any rank: from K̃ of paper 1, Eq. 16, the K of Eq. 17.
+        """The space spanned by the columns of a matrix of any rank: K of paper 1, Eq. 17, from K̃ of Eq. 16.
 
         Parameters
         ----------
@@ -88,13 +88,13 @@ class ConstraintSpace:
         tolerance : float, optional
             Relative to the largest singular value, in [0, 1); by default :func:`rank_tolerance` decides.
         equilibrated : bool
-            Take the columns as they are instead of scaling each to unit length. For columns that have been through
-            :func:`compress_columns`, whose lengths carry the rank.
+            Take the columns as they are instead of scaling each to unit length. For columns from
+            :func:`compress_columns`, whose lengths matter for the rank.
 
         Raises
         ------
         ValueError
-            For values that are not finite, and for a tolerance outside [0, 1).
+            If values are not finite or the tolerance lies outside [0, 1).
         """
         tolerance = plain_number(tolerance, "tolerance")
         array = finite_array(matrix, "matrix", (1, 2))
@@ -129,7 +129,7 @@ class ConstraintSpace:
         Raises
         ------
         ValueError
-            When S has no direction at all or the number of rows disagrees.
+            If S has dimension 0 or the number of rows disagrees.
         """
         return float(self._squared_cosines(self._orthonormal(subspace)))
 
@@ -139,7 +139,7 @@ class ConstraintSpace:
         Parameters
         ----------
         directions : (n,) or (n, m) array_like
-            One in each column, of any length but zero.
+            One direction in each column, of any length except zero.
         """
         array = self._same_rows(finite_array(directions, "directions", (1, 2)), "directions")
         array = array[:, None] if array.ndim == 1 else array
@@ -161,7 +161,7 @@ class ConstraintSpace:
         Raises
         ------
         ValueError
-            When ``group`` does not divide n.
+            If ``group`` does not divide n.
         """
         group = positive_integer(group, "group")
         if self.n_inputs % group:
@@ -169,7 +169,7 @@ class ConstraintSpace:
         return np.square(self.basis).sum(axis=1).reshape(-1, group).sum(axis=1)
 
     def given(self, other: ConstraintSpace) -> ConstraintSpace:
-        """The space whose capacities are conditional: κ(S | other) for every S (paper 1, Definition 2 and Eq. 9).
+        """The space whose capacities are the conditional ones, κ(S | other) for every S (paper 1, Definition 2, Eq. 9).
 
         It is the part of 𝒦 + other that is orthogonal to ``other``. Its capacity of S equals
         κ_{𝒦+other}(S) − κ_other(S), and is never negative.
@@ -218,7 +218,7 @@ def join(spaces: Sequence[ConstraintSpace]) -> ConstraintSpace:
     """
     _check_spaces(spaces)
     columns = np.hstack([space._columns for space in spaces])
-    if not columns.size:  # what is left of a space given a larger one
+    if not columns.size:  # a space given a larger one has nothing left
         return ConstraintSpace(columns, np.empty(0), 0.0, columns)
     return ConstraintSpace.from_columns(columns, equilibrated=True)
 
@@ -239,10 +239,10 @@ def _check_spaces(spaces: Sequence[ConstraintSpace]) -> None:
 def chain(spaces: Sequence[ConstraintSpace]) -> list[ConstraintSpace]:
     """Mutually orthogonal spaces whose capacities are the conditional ones: κ_i(S | 𝒦₁ + … + 𝒦_{i−1}).
 
-    Every term is non-negative, and together they sum to the capacity of the whole (paper 1, Property 6 and Eq. 10): to
-    rounding where every rank is clear, less closely where a singular value stands at the tolerance. The
+    Every term is non-negative, and together they sum to the capacity of the whole (paper 1, Property 6 and Eq. 10): up
+    to rounding where every rank is clear, less closely where a singular value is near the tolerance. The
     dimensions of the nested sums decide how many directions each space adds, and the directions are those of
-    the sum farthest from what came before: nothing is decided twice.
+    the sum that lie farthest from the earlier spaces: no rank is decided twice.
 
     Parameters
     ----------

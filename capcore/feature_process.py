@@ -26,21 +26,21 @@ MAX_ORDER = 4096  # what the quadrature of capcore.hermite resolves
 class FeatureProcess(Process):
     """The features φ_1, …, φ_d of every sample of a Gaussian process; the target is a function g of the next value.
 
-    Fits and allocations with it are those in the feature space of paper 1, Eqs 22–26; the capacity of an input is the
-    sum over its features (Eq. 28). The features and g are taken about their means. The predictor is the best *linear in
+    Its fits and allocations are those in the feature space of paper 1, Eqs 22–26; the capacity of an input is the sum
+    over its features (Eq. 28). The means of the features and of g are subtracted. The predictor is the best *linear in
     the features*; it is not the conditional expectation of g unless that is a sum of functions of single inputs in the
     span of φ.
 
     Parameters
     ----------
     process : Process
-        One-dimensional; its samples are divided by their standard deviation √c_0 before anything is applied to them.
+        A one-dimensional process; its samples are divided by their standard deviation √c_0 before φ and g are applied.
     features : Features
         The map φ.
     target : callable
         g, a vectorised function of the (standardised) next value.
     kinks : tuple of float
-        Where g is not smooth, or jumps.
+        Points where g is not smooth, or jumps.
     order : int
         Number of terms of Mehler's sum.
 
@@ -49,14 +49,14 @@ class FeatureProcess(Process):
     input_dim : int
         Number d of features.
     target_variance : float
-        Variance of g, the loss of predicting its mean.
+        Variance of g, which is the loss of predicting its mean.
 
     Raises
     ------
     ValueError
-        For collinear features, a constant g, or a sum that needs more terms.
+        If features are collinear, g is constant, or the sum needs more terms.
     TypeError
-        For a process of several components.
+        If the process has several components.
 
     Examples
     --------
@@ -118,11 +118,11 @@ class FeatureProcess(Process):
         Raises
         ------
         ValueError
-            When it is numerically singular.
+            If it is numerically singular.
         """
         if not fits(covariance_bytes(n, self.input_dim)):
             raise covariance_too_large(n, self.input_dim)
-        self.process.covariance(n)  # refuses what is no covariance
+        self.process.covariance(n)  # raises if it is not a covariance
         lags = np.arange(n)
         blocks = self.autocovariance(n)[np.abs(lags[:, None] - lags)]  # (n, n, d, d)
         sigma = blocks.transpose(0, 2, 1, 3).reshape(n * self.input_dim, -1)
@@ -150,7 +150,7 @@ class FeatureProcess(Process):
         Raises
         ------
         ValueError
-            When Σ_φ is numerically singular.
+            If Σ_φ is numerically singular.
         """
         sigma = self.covariance(n)
         self.process.covariance(n + 1)
@@ -180,7 +180,7 @@ class FeatureProcess(Process):
         return coefficients, variance
 
     def _check_truncation(self, rest: float, rho: np.ndarray, name: str) -> None:
-        """Refuse a sum that leaves too much out: at most the share of variance that it misses, times ρ^order."""
+        """Refuse a sum that leaves out too much; the bound is the share of variance that it misses, times ρ^order."""
         left_out = max(rest, 0.0) * float(np.max(np.abs(rho[1:]), initial=0.0)) ** self.order
         if left_out > TRUNCATION:
             raise ValueError(

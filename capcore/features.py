@@ -1,7 +1,7 @@
 """Fixed features of a standard normal input, and their moments (paper 1, §6.2).
 
-A feature map φ = (φ_1, …, φ_d) acts on each input separately (paper 1, Eq. 27). Every feature is taken about its mean
-under N(0, 1), so that E[φφᵀ] is a covariance; the Σ_φ of Eq. 24 would otherwise mix in the means.
+A feature map φ = (φ_1, …, φ_d) acts on each input separately (paper 1, Eq. 27). The mean of every feature
+under N(0, 1) is subtracted, so that E[φφᵀ] is a covariance; otherwise the Σ_φ of Eq. 24 would contain the means.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from capcore.gate import plain_fields
 from capcore.hermite import ORDER, hermite_coefficients, hermite_values, normal_quadrature
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
-MOST = 1000  # features of a basis
+MOST = 1000  # largest number of features of a basis
 COLLINEAR = 1e-12  # the smallest eigenvalue of a correlation matrix of features must be larger
 
 
 class Features(ABC):
     """A map from one standard normal input to features of mean zero: φ^1, …, φ^d of paper 1, Eq. 27.
 
-    A subclass gives ``count`` and ``_values``, and ``kinks`` where its features are not smooth.
+    A subclass defines ``count`` and ``_values``, and ``kinks`` if its features are not smooth.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Features(ABC):
 
     @abstractmethod
     def _values(self, y: np.ndarray) -> np.ndarray:
-        """(…, count) the features at y (…,), before their means are taken off."""
+        """(…, count) the features at y (…,), before their means are subtracted."""
 
     def __call__(self, y: object) -> np.ndarray:
         """(…, count) the features at y (…,); each has mean zero under N(0, 1).
@@ -46,7 +46,7 @@ class Features(ABC):
         Raises
         ------
         ValueError
-            For y that are no finite numbers, and where a feature overflows.
+            If y contains anything but finite numbers, or a feature overflows.
         """
         y = finite_array(y, "y", tuple(range(32)))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -72,7 +72,7 @@ class Features(ABC):
         Raises
         ------
         ValueError
-            For features beyond 1e150.
+            If features exceed 1e150.
         """
         nodes, weights = normal_quadrature(self.kinks)
         values = self(nodes)
@@ -85,13 +85,13 @@ class Features(ABC):
         return (moment + moment.T) / 2
 
     def check_independent(self) -> None:
-        """Raise ``ValueError`` when a feature is constant, or the features are collinear to rounding."""
+        """Raise ``ValueError`` if a feature is constant, or the features are collinear up to rounding."""
         moment = self.second_moment()
         variances = np.diag(moment)
         if not np.all(variances > 0):
             raise ValueError(
                 f"features: found a constant (number {int(np.argmin(variances)) + 1} of {self.count}), expected "
-                "functions that vary. Leave it out: every feature is taken about its mean."
+                "functions that vary. Leave it out: the mean of every feature is subtracted."
             )
         smallest = eigvalsh(moment / np.sqrt(np.outer(variances, variances)))[0]
         if smallest < COLLINEAR:
@@ -102,14 +102,14 @@ class Features(ABC):
             )
 
     def orthonormalised(self) -> Recombined:
-        """The same functions, made uncorrelated and of unit variance by Gram–Schmidt, in their order.
+        """The same functions in their order, made uncorrelated and of unit variance by Gram–Schmidt.
 
-        The sum of paper 1, Eq. 28, depends on the basis of the functions; with this one it has a meaning.
+        The sum of paper 1, Eq. 28, depends on the basis of the functions; in an orthonormal basis it has a meaning.
 
         Raises
         ------
         ValueError
-            For collinear features.
+            If the features are collinear.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Recombined(Features):
     Raises
     ------
     ValueError
-        When the matrix has another number of columns or is not finite.
+        If the matrix does not have ``count`` columns or is not finite.
     """
 
     def __init__(self, features: Features, matrix: object) -> None:
@@ -154,7 +154,7 @@ class Recombined(Features):
 
 @dataclass(frozen=True)
 class Basis(Features):
-    """A family of features, of which any number may be taken; the classes below say which.
+    """A family of features of which any number may be taken; the subclasses define them.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Basis(Features):
 
 
 class Hermite(Basis):
-    """The polynomials He_1, …, He_d, of unit variance each: orthonormal under N(0, 1).
+    """The polynomials He_1, …, He_d, each of unit variance: orthonormal under N(0, 1).
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class PiecewiseLinear(Basis):
     Parameters
     ----------
     count : int
-        One more than there are knots: the quantiles of N(0, 1) that cut it into so many parts of equal probability.
+        One more than there are knots, which are quantiles that cut N(0, 1) into ``count`` parts of equal probability.
 
     Examples
     --------
@@ -263,7 +263,7 @@ BASES: dict[str, type[Basis]] = {basis.__name__: basis for basis in (Hermite, Mo
 
 
 def make_features(name: str, count: int, **parameters: float) -> Features:
-    """Features of the basis of that name (what the notebooks' parameters name).
+    """Features of the basis with a given name (which the notebooks take as a parameter).
 
     Parameters
     ----------
@@ -272,12 +272,12 @@ def make_features(name: str, count: int, **parameters: float) -> Features:
     count : int
         How many.
     **parameters : float
-        Of that basis; its defaults stand for those left out.
+        Parameters of that basis; those left out have their defaults.
 
     Raises
     ------
     ValueError
-        For an unknown basis, an unknown or invalid parameter, or a count below 1.
+        If the basis or a parameter is unknown, a parameter is invalid, or the count is below 1.
 
     Examples
     --------

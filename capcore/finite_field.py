@@ -1,7 +1,7 @@
 """Exact ranks: elimination, and derivatives of any polynomial function, modulo a prime.
 
 A floating-point number is a whole number times a power of two, so it has an exact residue modulo an odd prime: ranks at
-trained parameters can be exact too. Derivatives of a reader's own function come from dual numbers over the field
+trained parameters can be exact too. Derivatives of a user's own function come from dual numbers over the field
 (forward mode): sums, differences, products and whole powers are all that a polynomial needs.
 """
 
@@ -35,7 +35,7 @@ def residue(value: Any, prime: int = PRIME) -> int:
     Raises
     ------
     ValueError
-        For NaN and infinities, and for a fraction whose denominator the prime divides.
+        If the number is NaN or infinite, or the prime divides the denominator of the fraction.
 
     Examples
     --------
@@ -56,9 +56,9 @@ def residues(values: object, prime: int = PRIME) -> np.ndarray:
 
 
 class Dual:
-    """A number modulo a prime below 2³¹, with its derivatives (p,) by the parameters.
+    """A number modulo a prime below 2³¹, with its derivatives (p,) with respect to the parameters.
 
-    Sums, differences, products, whole powers, division by a number. With an array, NumPy does the same to every entry.
+    It supports sums, differences, products, whole powers and division by a number; NumPy applies them entry by entry.
     Comparisons, absolute values and conversions to a number raise ``TypeError``: a polynomial has no branches.
     """
 
@@ -156,16 +156,16 @@ def _is_array(other: object) -> bool:
 def jacobian_of_function(function: Callable[[np.ndarray], object], params: object, prime: int = PRIME) -> np.ndarray:
     """(n, p) Jacobian modulo ``prime`` of a polynomial function at parameters (p,), exact.
 
-    ``function`` is called once, with an object array (p,) whose entries know sums, differences, products, whole powers
-    and division by a number. NumPy does the rest: indexing, ``reshape``, ``@``, ``np.convolve``, ``np.einsum``, …. It
-    returns a sequence or array of n of them.
+    ``function`` is called once, with an object array (p,) whose entries support sums, differences, products, whole
+    powers and division by a number. NumPy does the rest: indexing, ``reshape``, ``@``, ``np.convolve``, ``np.einsum``.
+    It returns a sequence or array of n of them.
 
     Raises
     ------
     TypeError
-        Where it does anything else to them.
+        If the function does anything else to them.
     ValueError
-        Where it does not fit p parameters.
+        If the function does not take p parameters.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def fourier_modes(n_inputs: int) -> np.ndarray:
 
 
 def per_frequency(basis: object, input_dim: int = 1) -> np.ndarray:
-    """(n // 2 + 1,) capacity of each frequency: of its modes in all components of the inputs.
+    """(n // 2 + 1,) capacity of each frequency, summed over its modes and the components of the inputs.
 
     The values sum to κ; each is at most the number of its modes times ``input_dim``.
 
@@ -60,7 +60,7 @@ def per_frequency(basis: object, input_dim: int = 1) -> np.ndarray:
     Raises
     ------
     ValueError
-        When ``input_dim`` does not divide the number of rows, or the basis is not orthonormal.
+        If ``input_dim`` does not divide the number of rows, or the basis is not orthonormal.
     """
     columns = finite_array(basis, "basis", 2)
     d = positive_integer(input_dim, "input_dim")

@@ -1,7 +1,7 @@
-"""The gate of all public functions: of what kind an argument is, before anybody looks at its value.
+"""Checks that all public functions make of the kind of an argument, before they look at its value.
 
-Numbers and arrays of numbers pass as they are. A number in an array of one element is taken out of it, and what NumPy
-would turn into numbers that mean something else is refused: masked values, dates, text, records, booleans.
+Numbers and arrays of numbers pass as they are. A number in an array of one element is taken out of it. Values that
+NumPy would turn into numbers with another meaning are refused: masked values, dates, text, records, booleans.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ ADVICE["S"] = ADVICE["U"]
 
 
 def plain_number(value: Any, name: str) -> Any:
-    """``value``, or the number in it where it is an array with one element (of NumPy, JAX, PyTorch or pandas).
+    """``value``, or its number if it is an array with one element (of NumPy, JAX, PyTorch or pandas).
 
     >>> plain_number(np.array(0.5), "x"), plain_number(np.array([3]), "n"), plain_number("a", "x")
     (0.5, 3, 'a')
     """
-    if isinstance(value, np.timedelta64):  # a whole number to NumPy
+    if isinstance(value, np.timedelta64):  # NumPy would take it for a whole number
         raise ValueError(f"{name}: found the duration {value}, expected a number. Divide it by its unit.")
     if isinstance(value, np.generic | np.ma.MaskedArray) or not hasattr(value, "__array__"):
         return value
@@ -43,7 +43,7 @@ def plain_number(value: Any, name: str) -> Any:
 
 
 def plain_fields(instance: Any) -> None:
-    """Take the numbers of a dataclass out of arrays with one element, and make arrays of its lists, frozen or not."""
+    """In a dataclass, frozen or not, replace arrays with one element by their numbers, and lists by arrays."""
     for field in fields(instance):
         value, kind = getattr(instance, field.name), str(field.type)
         found = value
@@ -56,13 +56,13 @@ def plain_fields(instance: Any) -> None:
 
 
 def plain_array(values: Any, name: str, also: str = "") -> Any:
-    """``values`` as an array, unless they are no plain numbers. also : kinds of NumPy that pass as well, such as "c".
+    """``values`` as an array of plain numbers. also : further kinds of NumPy that pass, such as "c".
 
     Raises
     ------
     ValueError
-        For masked values, dates, durations, text, records, booleans and complex numbers, for objects among which there
-        are some of these, and for what is no array.
+        For masked values, dates, durations, text, records, booleans and complex numbers, for objects that contain any
+        of these, and for anything that is not an array.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def plain_array(values: Any, name: str, also: str = "") -> Any:
 
 
 def unmasked(values: Any, name: str) -> None:
-    """Raise ``ValueError`` for masked values, alone or in a list of arrays: NumPy would read what is below the mask."""
+    """Raise ``ValueError`` for masked values, alone or in a list of arrays: NumPy would read what is under the mask."""
     for part in values if isinstance(values, list | tuple) else (values,):
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
             raise ValueError(
@@ -103,33 +103,33 @@ def unmasked(values: Any, name: str) -> None:
 
 
 def real(value: Any, name: str, optional: bool = False) -> None:
-    """Raise ``ValueError`` unless ``value`` is a real number, whatever its value; or None where it is optional."""
+    """Raise ``ValueError`` unless ``value`` is a real number, or None if it is optional."""
     value = plain_number(value, name)
     if isinstance(value, bool) or not isinstance(value, Real | None if optional else Real):
         raise ValueError(f"{name}: found {value!r}, expected a number.")
 
 
 def whole(value: Any, name: str, optional: bool = False) -> None:
-    """Raise ``ValueError`` unless ``value`` is a whole number, whatever its value; or None where it is optional."""
+    """Raise ``ValueError`` unless ``value`` is a whole number, or None if it is optional."""
     value = plain_number(value, name)
     if isinstance(value, bool) or not isinstance(value, Integral | None if optional else Integral):
         raise ValueError(f"{name}: found {value!r}, expected a whole number.")
 
 
 def having(value: Any, name: str, attribute: str, expected: str) -> None:
-    """Raise ``TypeError`` unless ``value`` has an attribute: for what is known by what it does."""
+    """Raise ``TypeError`` unless ``value`` has an attribute: for arguments that are recognised by what they can do."""
     if not hasattr(value, attribute):
         raise TypeError(f"{name}: found {type(value).__name__}, expected {expected}.")
 
 
 def finite(values: Any, name: str) -> None:
-    """Raise ``ValueError`` unless ``values``, a number or an array of any shape, are finite numbers."""
+    """Raise ``ValueError`` unless ``values``, a number or an array of any shape, are finite."""
     if not np.isfinite(np.asarray(plain_array(values, name), dtype=float)).all():
         raise ValueError(f"{name}: found NaN or infinite values, expected finite numbers.")
 
 
 def no_overflow(layers: Sequence[np.ndarray], result: Callable[[], np.ndarray], power: int = 1) -> None:
-    """Raise ``ValueError`` where products of layers, to a power, overflow: ``result`` is asked where they may.
+    """Raise ``ValueError`` if powers of products of layers overflow; ``result`` is computed only if they might.
 
     >>> no_overflow([np.array([1e200]), np.array([1e200])], lambda: np.array([np.inf]))
     Traceback (most recent call last):
@@ -162,7 +162,7 @@ def of_kind(value: Any, name: str, kinds: Any, expected: str = "") -> None:
 
 
 def all_of_kind(values: Any, name: str, kinds: Any, expected: str = "", count: int | None = None) -> None:
-    """Raise ``TypeError`` unless ``values`` are a list, or the like, of ``count`` or any number of ``kinds``."""
+    """Raise ``TypeError`` unless ``values`` is a list or similar of ``kinds``, of length ``count`` if given."""
     wanted = expected or _names(kinds)
     if not isinstance(values, Collection) or isinstance(values, str) or hasattr(values, "__array__"):
         raise TypeError(f"{name}: found {type(values).__name__}, expected a list of {wanted}.")

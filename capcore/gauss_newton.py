@@ -3,11 +3,11 @@
 With the residual r = R(A − A*), Σ = RᵀR, the damped step is
 δW = −Jᵀ Rᵀ (R JJᵀ Rᵀ + μI)⁻¹ r. Only the n × n tangent kernel JJᵀ and products with Jᵀ appear.
 
-Along narrow curved valleys, where stacks of many layers spend their search, straight steps must be short. Geodesic
-acceleration (Transtrum & Sethna 2012) bends them: with the second derivative r̈ of the residual along the step, half of
-−Jᵀ Rᵀ (R JJᵀ Rᵀ + μI)⁻¹ r̈ is added. It costs two further evaluations of the coefficients and no decomposition. Such
-valleys lie along singular values of RJ a millionth of the largest and less, whose squares drown in rounding; with
-acceleration the decomposition is therefore the singular value decomposition of RJ itself.
+In narrow curved valleys, where the search in deep stacks spends most of its steps, straight steps must be short.
+Geodesic acceleration (Transtrum & Sethna 2012) bends them: it adds half of −Jᵀ Rᵀ (R JJᵀ Rᵀ + μI)⁻¹ r̈,
+where r̈ is the second derivative of the residual along the step. It costs two more evaluations of the coefficients and
+no decomposition. Such valleys lie along singular values of RJ that are a millionth of the largest or less, and whose
+squares are lost in rounding; with acceleration the singular value decomposition of RJ itself is therefore used.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ BEND = 0.75  # largest accepted ratio of twice the acceleration to the step
 
 
 class Decomposition(NamedTuple):
-    """R JJᵀ Rᵀ at some parameters: eigenvalues, eigenvectors (columns), the map w ↦ (RJ)ᵀ · eigenvectors · w to the
-    parameters, and which parts of the residual count as reachable, given its projection on the eigenvectors."""
+    """R JJᵀ Rᵀ at given parameters: eigenvalues, eigenvectors (columns), the map w ↦ (RJ)ᵀ · eigenvectors · w to the
+    parameters, and which parts of the residual are reachable, given its projection onto the eigenvectors."""
 
     values: np.ndarray
     vectors: np.ndarray
@@ -38,7 +38,7 @@ class Decomposition(NamedTuple):
 
 
 def decompose_kernel(arch: Architecture, root: np.ndarray, params: np.ndarray) -> Decomposition:
-    """From the n × n tangent kernel, however many parameters; singular values below √eps of the largest are lost."""
+    """From the n × n tangent kernel, for any number of parameters; loses singular values below √eps of the largest."""
     values, vectors = eigh(root @ arch.tangent_kernel(params) @ root.T, check_finite=False)
     values = np.maximum(values, 0.0)
     genuine = values > 10 * values[-1] * EPS * values.size
@@ -51,10 +51,10 @@ def decompose_kernel(arch: Architecture, root: np.ndarray, params: np.ndarray) -
 
 
 def decompose_jacobian(arch: Architecture, root: np.ndarray, params: np.ndarray) -> Decomposition:
-    """From the singular values of RJ (n × p), to eps of the largest.
+    """From the singular values of RJ (n × p), accurate to eps of the largest.
 
-    As some of them may tend to zero at a singular optimum, where nothing is to be gained along them, reachable is what
-    the step damped by (‖projected‖/‖W‖)² promises: it is no longer than half the parameters.
+    Some of them may tend to zero at a singular optimum, where moving along them gains nothing. So the reachable part is
+    what the step damped by (‖projected‖/‖W‖)² would remove; this step is no longer than half the parameters.
     """
     u, s, vt = svd(root @ arch.jacobian(params), full_matrices=False, check_finite=False)
     u, s, vt = u[:, ::-1], s[::-1], vt[::-1]
@@ -67,7 +67,7 @@ def decompose_jacobian(arch: Architecture, root: np.ndarray, params: np.ndarray)
 
 
 def reachable_share(arch: Architecture, target: np.ndarray, root: np.ndarray, params: np.ndarray) -> float:
-    """Share of the loss that a linearised step no longer than half the parameters would take off: 0 at an optimum.
+    """Share of the loss that a linearised step no longer than half the parameters would remove: 0 at an optimum.
 
     Unlike the relative offset of Bates & Watts it vanishes at singular optima, too.
 
@@ -108,8 +108,8 @@ def minimise_gauss_newton(
     counts as not converged.
 
     When no damped step lowers the loss any more, the loss has reached what double precision can resolve:
-    that counts as converged if no more than its rounding is left to gain, and as stalled otherwise.
-    Each iteration costs one eigendecomposition of R JJᵀ Rᵀ, shared by all the dampings it tries.
+    that counts as converged if no more than rounding can be gained, and as stalled otherwise.
+    Each iteration costs one eigendecomposition of R JJᵀ Rᵀ, which all dampings it tries share.
 
     Parameters
     ----------
@@ -126,11 +126,11 @@ def minimise_gauss_newton(
         Stop when the undamped Gauss–Newton step would lower the loss by less than this share of it (the square of Bates
         & Watts' relative offset); with acceleration, a step no longer than half the parameters.
     floor : float
-        Stop when the loss is below this share of ‖RA*‖² (of the first loss if that is zero): the target is attained to
-        rounding.
+        Stop when the loss is below this share of ‖RA*‖² (of the first loss if that is zero): the target is attained up
+        to rounding.
     acceleration : bool
         Bend the steps by their second derivative (geodesic acceleration), and decompose RJ itself instead of the
-        tangent kernel: for models with fewer parameters than some thousands.
+        tangent kernel: for models with at most a few thousand parameters.
     rebalance : callable, optional
         Maps parameters to better-conditioned ones with the same coefficients; called after 20, then 30, 40, …
         iterations. Without it random starts crawl along valleys where only the scales of the layers change, which can
@@ -141,7 +141,7 @@ def minimise_gauss_newton(
         return root @ (arch.coefficients(w) - target)
 
     def bend(step: np.ndarray, local: Decomposition) -> np.ndarray:
-        """Half the acceleration that keeps the residual on course along ``step``."""
+        """Half the geodesic acceleration along ``step``."""
         ahead, behind = (residual(params + sign * SHARE * step) for sign in (1, -1))
         second = (ahead - 2 * r + behind) / SHARE**2
         return -0.5 * local.pull((local.vectors.T @ second) / (local.values + damping))

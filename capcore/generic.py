@@ -1,7 +1,7 @@
 """Exact generic capacity: the dimension of the model manifold (κ of paper 1, §4.1), with no tolerance.
 
-κ is generically the rank of the Jacobian ∂A/∂W at random parameters (Σ is invertible and changes
-nothing). For a polynomial parametrisation that rank is computed exactly by elimination modulo a prime,
+κ is generically the rank of the Jacobian ∂A/∂W at random parameters (Σ is invertible and does not
+change it). For a polynomial parametrisation that rank is computed exactly by elimination modulo a prime,
 at random integer parameters; for tensor trains there is a closed form.
 """
 
@@ -47,7 +47,7 @@ def ranks_from_above(channels: Sequence[int], kernel_sizes: Sequence[int]) -> li
 def attainable_ranks(channels: Sequence[int], kernel_sizes: Sequence[int]) -> list[int]:
     """The bond ranks r_0, …, r_L that a tensor train with these channels can attain.
 
-    A rank is limited by what arrives from below and from above.
+    A rank is limited by the ranks of the layers below and above.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def exact_rank(
 ) -> int:
     """Rank of the Jacobian of a polynomial model, by elimination modulo a prime: no tolerance is involved.
 
-    Always a lower bound of the rank. At random integers it equals the generic rank but for a probability of at most
-    degree·κ/prime ≈ 1e-6 or less (Schwartz–Zippel).
+    The result is always a lower bound of the rank. At random integers it differs from the generic rank with a
+    probability of at most degree·κ/prime ≈ 1e-6 (Schwartz–Zippel).
 
     Parameters
     ----------
@@ -107,21 +107,21 @@ def exact_rank(
         An architecture with ``jacobian_modulo(params, prime)``, or any function params → coefficients made of sums,
         differences, products and whole powers (then ``n_params`` must be given, or ``params``).
     seed : int
-        Of random parameters.
+        Seed of the random parameters.
     prime : int
         Below 2³¹.
     params : (n_params,) array_like, optional
-        The parameters at which the rank is wanted; floating-point numbers are taken as the exact fractions they are.
+        The parameters at which to compute the rank; floating-point numbers count as the exact fractions that they are.
         Default: random integers, which gives the generic rank.
     n_params : int, optional
-        For a function without ``params``, how many it takes.
+        Number of parameters of a function, if ``params`` is not given.
 
     Raises
     ------
     TypeError
-        For a function that is not polynomial.
+        If the function is not polynomial.
     ValueError
-        For a number of parameters that is missing or wrong.
+        If the number of parameters is missing or wrong.
 
     Examples
     --------

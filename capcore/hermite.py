@@ -32,7 +32,7 @@ def hermite_values(y: object, order: int) -> np.ndarray:
 
 @lru_cache(maxsize=32)
 def normal_quadrature(kinks: tuple[float, ...] = ()) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes (m,) and weights (m,) for expectations under N(0, 1) of functions smooth but at ``kinks``.
+    """Nodes (m,) and weights (m,) for expectations under N(0, 1) of functions that are smooth except at ``kinks``.
 
     Gauss–Legendre with 128 nodes on each of eight panels of (−13, 13), cut again at the kinks.
 
@@ -51,7 +51,7 @@ def normal_quadrature(kinks: tuple[float, ...] = ()) -> tuple[np.ndarray, np.nda
 
 @lru_cache(maxsize=32)
 def _projection(kinks: tuple[float, ...], order: int) -> np.ndarray:
-    """(order + 1, m) the matrix that takes values at the nodes to coefficients."""
+    """(order + 1, m) matrix from values at the nodes to coefficients."""
     nodes, weights = normal_quadrature(kinks)
     return weights * hermite_values(nodes, order).T
 
@@ -67,18 +67,18 @@ def hermite_coefficients(
     Parameters
     ----------
     function : callable
-        Takes (m,) values to (m, …) values.
+        Maps (m,) values to (m, …) values.
     order : int
         Highest k.
     kinks : tuple of float
-        Where it is not smooth, or jumps.
+        Points where it is not smooth, or jumps.
     name : str
         What to call it in an error message.
 
     Raises
     ------
     ValueError
-        When its values are NaN or infinite, or not one per argument.
+        If its values are NaN or infinite, or not one per argument.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class Independent(Process):
         Raises
         ------
         ValueError
-            When a component is not positive definite or numerically singular.
+            If a component is not positive definite or numerically singular.
         """
         if not fits(covariance_bytes(n, self.input_dim)):
             raise covariance_too_large(n, self.input_dim)
@@ -106,7 +106,7 @@ class Independent(Process):
         Raises
         ------
         ValueError
-            When a component is not positive definite or numerically singular.
+            If a component is not positive definite or numerically singular.
         """
         found = [component.predictor(n) for component in self.components]
         target = np.stack([coefficients for coefficients, _ in found], axis=1) * self.weights

@@ -124,7 +124,7 @@ def fit(
     ValueError
         For arguments that cannot be used.
     FloatingPointError
-        When a start or the answer is not finite.
+        If a start or the answer is not finite.
     TooLargeError
         At once, for what would not fit into memory, with the function to use.
 

@@ -54,9 +54,9 @@ def load_sweep(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     FileNotFoundError
-        Where no sweep was written.
+        If no sweep was written.
     ValueError
-        Where ``sweep.json`` there cannot be read.
+        If ``sweep.json`` there cannot be read.
 
     Warns
     -----

@@ -82,7 +82,7 @@ def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
     Raises
     ------
     FloatingPointError
-        Where products of cores are lost in underflow.
+        If products of cores are lost in underflow.
     """
     if underflows(cores):
         raise FloatingPointError(

@@ -169,7 +169,7 @@ def allocate(
     Warns
     -----
     CapacityWarning
-        Where the numerical total differs from the exact generic one: the parameters are singular or nearly so.
+        If the numerical total differs from the exact generic one: the parameters are singular or nearly so.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the rest of the package asks of an architecture, and what follows from a Jacobian that can be written down."""
+"""The interface of an architecture, and a base class for architectures that compute their Jacobian as an array."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Architecture(Protocol):
 
 @runtime_checkable
 class PoleModel(Protocol):
-    """An architecture whose coefficients are sums of exponentials: the poles' weights can be eliminated from a fit."""
+    """An architecture whose coefficients are sums of exponentials, so that a fit can eliminate the poles' weights."""
 
     n_inputs: int
     channels: int
@@ -85,7 +85,7 @@ class PoleModel(Protocol):
         ...
 
     def basis(self, poles: object) -> tuple[np.ndarray, np.ndarray]:
-        """(n, channels) exponentials, and their derivatives by the poles."""
+        """(n, channels) exponentials, and their derivatives with respect to the poles."""
         ...
 
     def coefficients(self, params: np.ndarray) -> np.ndarray:
@@ -98,7 +98,7 @@ class PoleModel(Protocol):
 
 
 class DenseJacobian(ABC):
-    """Base of architectures that give their coefficients and their Jacobian as arrays; the rest comes from these two.
+    """Base class of architectures that return coefficients and Jacobian as arrays; everything else follows from these.
 
     Subclasses set ``n_inputs``, ``input_dim``, ``n_params`` and ``layers`` (name → slice of the parameter vector).
     """

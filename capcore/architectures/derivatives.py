@@ -28,14 +28,14 @@ def choose(function: Callable[..., object], params: np.ndarray) -> str:
 
 
 def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndarray], object]) -> Pair:
-    """Two functions of parameters (p,): what the function returns, and its Jacobian (n, p), both as NumPy arrays.
+    """Two functions of parameters (p,) that return NumPy arrays: the function's values, and its Jacobian (n, p).
 
-    The function is called with the kind of array its method needs. A callable method is the Jacobian itself.
+    The function is called with the kind of array that the method needs. A callable method is the Jacobian itself.
 
     Raises
     ------
     ModuleNotFoundError
-        For a library that is missing.
+        If a library that the method needs is not installed.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _complex_steps(function: Callable[..., object], params: np.ndarray) -> np.nd
 
 
 def _sizes(params: np.ndarray) -> np.ndarray:
-    """(p,) what a step is measured in: 1 for parameters within a million of it, else a power of two near each."""
+    """(p,) units of a step: 1 for parameters within a factor of a million of 1, else a power of two near each."""
     magnitudes = np.where(params == 0, np.abs(params).max(initial=0.0), np.abs(params))
     ordinary = (magnitudes == 0) | ((magnitudes >= 2.0**-20) & (magnitudes <= 2.0**20))
     return np.where(ordinary, 1.0, 2.0 ** np.floor(np.log2(np.where(ordinary, 1.0, magnitudes))))

@@ -1,4 +1,4 @@
-"""An architecture some of whose parameters are fixed, and only the others trained (paper 1, Conjecture 2)."""
+"""An architecture in which some parameters are fixed and only the others are trained (paper 1, Conjecture 2)."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from capcore.validation import finite_array
 
 
 class Frozen(DenseJacobian):
-    """An architecture with all parameters fixed but some.
+    """An architecture in which only some parameters are free.
 
     Parameters
     ----------
     arch : Architecture
-        With all its parameters.
+        The architecture before any parameter is fixed.
     values : (arch.n_params,) array_like
         A value for every parameter; those of free ones are not used.
     free : array_like of int or bool
-        Indices of the parameters that stay free, or a mask (arch.n_params,).
+        Indices of the free parameters, or a mask (arch.n_params,).
 
     Attributes
     ----------
     n_params : int
-        Number of free parameters, which come in the order of ``arch``.
+        Number of free parameters, in the order of ``arch``.
     layers : dict
-        Layer name → slice of them; layers without any are left out.
+        Layer name → slice of the free parameters; layers without any are left out.
 
     Raises
     ------
     ValueError
-        When no parameter is free or an index does not exist.
+        If no parameter is free or an index does not exist.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Frozen(DenseJacobian):
         return whole
 
     def init(self, rng: np.random.Generator) -> np.ndarray:
-        """(n_params,) the free ones among random parameters of ``arch``."""
+        """(n_params,) free entries of random parameters of ``arch``."""
         return self.arch.init(rng)[self.free]
 
     def coefficients(self, params: object) -> np.ndarray:
@@ -89,7 +89,7 @@ class Frozen(DenseJacobian):
         return self.arch.jacobian(self.embed(params))[:, self.free]
 
     def jacobian_modulo(self, params: np.ndarray, prime: int) -> np.ndarray:
-        """(n_inputs · input_dim, n_params) Jacobian at integer parameters, the fixed ones being what they are."""
+        """(n_inputs · input_dim, n_params) Jacobian at integer parameters; the fixed ones keep their values."""
         exact: Any = self.arch
         whole = residues(self.values, prime)
         whole[self.free] = np.asarray(params) % prime

@@ -1,4 +1,4 @@
-"""Any function params → coefficients as an architecture: the reader's own model.
+"""Any function params → coefficients as an architecture: a model of your own.
 
 The Jacobian comes from automatic differentiation (JAX or PyTorch, both optional), from complex steps, which are exact
 to rounding for analytic NumPy functions, or from finite differences.
@@ -19,12 +19,12 @@ from capcore.gate import of_kind
 from capcore.validation import finite_array, one_of, positive_integer, to_even_scale
 
 N_DRAWS = 3
-SPREAD = 0.5  # standard deviation of random parameters without an example
-NEAR = 0.1  # the same around an example, of its root mean square
+SPREAD = 0.5  # standard deviation of random parameters when no example is given
+NEAR = 0.1  # standard deviation around an example, relative to the example's root mean square
 
 
 class Function(DenseJacobian):
-    """A class of linear models given by any function from parameters to coefficients.
+    """A class of linear models defined by any function from parameters to coefficients.
 
     Works with :func:`~capcore.optimum.fit` and :func:`~capcore.allocation.allocate` like every architecture.
 
@@ -37,22 +37,22 @@ class Function(DenseJacobian):
     input_dim : int
         Components per input position.
     layers : dict, optional
-        Layer name → slice of the parameter vector; together all parameters, each once. Default: one layer.
+        Layer name → slice of the parameter vector; every parameter belongs to exactly one layer. Default: one layer.
     derivative : str or callable
         "jax", "torch", "complex-step", "finite-differences", a function params → Jacobian, or "auto": JAX if it is
         installed and can differentiate the function, otherwise complex steps where they agree with finite differences,
         otherwise finite differences.
     example : (n_params,) array_like, optional
-        Parameters at which the function is defined; random ones are then drawn near them.
+        Parameters at which the function is defined; random parameters are then drawn near them.
 
     Raises
     ------
     TypeError
-        For something that cannot be called.
+        If ``function`` cannot be called.
     ValueError
-        For what the function returns, or layers or an example that do not fit.
+        If what the function returns, the layers or the example do not fit.
     ModuleNotFoundError
-        For a library that is missing.
+        If a library that the derivative needs is not installed.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Function(DenseJacobian):
         """(n_params,) random parameters: normal with variance ¼, or near the example."""
         if self.example is None:
             return rng.normal(0, SPREAD, self.n_params)
-        even = to_even_scale(self.example)  # whose squares are numbers, whatever the scale
+        even = to_even_scale(self.example)  # so that squares neither overflow nor underflow
         unit = float(np.abs(self.example).max() / (np.abs(even).max() or 1.0))
         scale = NEAR * unit * float(np.sqrt(np.mean(np.square(even))))
         return self.example + (scale or SPREAD) * rng.normal(size=self.n_params)
@@ -111,7 +111,7 @@ class Function(DenseJacobian):
         Raises
         ------
         ValueError
-            Where the function does not return them.
+            If the function does not return them.
         """
         values = self._returned(self._checked(params))
         if values.size != self.n_inputs * self.input_dim:
@@ -127,7 +127,7 @@ class Function(DenseJacobian):
         Raises
         ------
         ValueError
-            Where it is not finite.
+            If it is not finite.
         """
         found = finite_array(self._jacobian(self._checked(params)), "derivative", 2)
         expected = (self.n_inputs * self.input_dim, self.n_params)
@@ -141,7 +141,7 @@ class Function(DenseJacobian):
         Raises
         ------
         TypeError
-            Unless it is a polynomial.
+            If the function is not a polynomial.
         """
         return jacobian_of_function(self.function, params, prime)
 
@@ -169,7 +169,7 @@ class Function(DenseJacobian):
         return finite_array(np.ravel(found), "what the function returned", 1)
 
     def _divided(self, layers: Mapping[str, slice]) -> dict[str, slice]:
-        """The layers, if every parameter is in exactly one of them."""
+        """The layers; raises ``ValueError`` unless every parameter belongs to exactly one of them."""
         counts = np.zeros(self.n_params, int)
         for name, part in layers.items():
             if not isinstance(part, slice) or counts[part].size == 0:

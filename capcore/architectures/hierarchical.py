@@ -22,7 +22,7 @@ from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
 from capcore.validation import finite_array, positive_integer, underflows
 
-MOST_LAYERS = 4096  # more inputs than numbers can count, and minutes to count them
+MOST_LAYERS = 4096  # more would give more inputs than a float can hold, and take minutes to count
 
 
 class Hierarchical:
@@ -34,13 +34,13 @@ class Hierarchical:
     Parameters
     ----------
     channels : int or list of int
-        Channels of all L − 1 hidden layers, or of each.
+        Channels of all L − 1 hidden layers, or a list with one entry per layer.
     n_layers : int, optional
         L; may be left out when ``channels`` is a list.
     kernel_size : int or list of int
-        Taps n_l of all L layers, or of each.
+        Taps n_l of all L layers, or a list with one entry per layer.
     dilations : list of int, optional
-        Of the L layers; by default d_1 = 1, d_{l+1} = n_l d_l, for disjoint supports.
+        One for each of the L layers; by default d_1 = 1, d_{l+1} = n_l d_l, so that supports are disjoint.
     input_dim : int
         Components d per input position.
 
@@ -58,9 +58,9 @@ class Hierarchical:
     Raises
     ------
     TooLargeError
-        Where the parameters would not fit into memory.
+        If the parameters would not fit into memory.
     FloatingPointError
-        By its methods, where products of layers are lost in underflow.
+        Raised by methods if products of layers underflow.
 
     Examples
     --------
@@ -132,14 +132,14 @@ class Hierarchical:
     def jacobian(self, params: object) -> np.ndarray:
         """(n_inputs · input_dim, n_params) derivative J = ∂A/∂W (paper 1, Eq. 16).
 
-        The derivative by one weight is the product of everything below that layer with everything above
-        it, shifted by the weight's tap: the model is linear in each layer.
+        The model is linear in each layer, so the derivative with respect to one weight is the product of everything
+        below that layer with everything above it, shifted by the weight's tap.
         """
         if not fits(arrays(self.n_inputs, self.input_dim, self.n_params, copies=2)):
             raise too_large(
                 f"jacobian: found {self.n_inputs * self.input_dim:,} coefficients of {self.n_params:,} parameters",
                 arrays(self.n_inputs, self.input_dim, self.n_params, copies=2),
-                "Use allocate(…, method='auto'), which does not list it.",
+                "Use allocate(…, method='auto'), which does not store it.",
             )
         no_overflow(self.kernels(params), lambda: stack_jacobian(self._stack(params)))
         return stack_jacobian(self._stack(params))
@@ -186,7 +186,7 @@ class Hierarchical:
     def tangent_kernel(self, params: object) -> np.ndarray:
         """(n, n) matrix JJᵀ, the neural tangent kernel in coefficient space; n = n_inputs · input_dim.
 
-        For disjoint supports it is contracted layer by layer, JJᵀ = Σ_l (S_lᵀS_l) ⊗ I ⊗ (P_lP_lᵀ) with the
+        For disjoint supports it is computed layer by layer, JJᵀ = Σ_l (S_lᵀS_l) ⊗ I ⊗ (P_lP_lᵀ) with the
         highest layers as the slowest factor, at a cost that does not grow with the parameter count.
         """
         if not self.has_disjoint_supports:
@@ -206,7 +206,7 @@ class Hierarchical:
         Raises
         ------
         ValueError
-            For overlapping dilations, where the model is not a tensor train, and for a target of another length than
+            If dilations overlap, so that the model is not a tensor train, or if the target's length is not
             n_inputs · input_dim.
         """
         target = finite_array(target, "target", 1)
@@ -225,8 +225,8 @@ class Hierarchical:
     def rebalance(self, params: object, rng: np.random.Generator | None = None) -> np.ndarray:
         """(n_params,) parameters with the same coefficients and evenly scaled layers.
 
-        By the TT-SVD of the coefficients for disjoint supports (idle channels are filled from ``rng``, by default with
-        seed 0), by :func:`~capcore.architectures.scales.balance` otherwise.
+        For disjoint supports they come from the TT-SVD of the coefficients (idle channels are filled from ``rng``, by
+        default with seed 0), otherwise from :func:`~capcore.architectures.scales.balance`.
         """
         if self.has_disjoint_supports:
             return self.best_start(self.coefficients(params), np.random.default_rng(0) if rng is None else rng)
@@ -253,7 +253,7 @@ class Hierarchical:
 
 
 def _count_layers(channels: object, n_layers: int | None, kernel_size: object, dilations: object) -> int:
-    """The number of layers, from whichever argument tells it; an error where two disagree."""
+    """The number of layers, from whichever arguments determine it; raises ``ValueError`` if two disagree."""
     found = {}
     if n_layers is not None:
         found["n_layers"] = positive_integer(n_layers, "n_layers")
@@ -283,7 +283,7 @@ def _is_list(value: object) -> bool:
 
 
 def _per_layer(value: Any, name: str, length: int) -> list[int]:
-    """``value`` as a list of positive integers, repeated when it is a single number."""
+    """``value`` as a list of positive integers; a single number is repeated."""
     if _is_list(value):
         return [positive_integer(v, f"{name}[{i}]") for i, v in enumerate(value)]
     return [positive_integer(value, name)] * length

@@ -12,7 +12,7 @@ from capcore.validation import finite_array, positive_integer
 class Linear(DenseJacobian):
     """Coefficients A = B w: a linear map from parameters to coefficients.
 
-    The least-squares optimum is unique in A, and κ = rank B wherever one looks.
+    The least-squares optimum is unique in A, and κ = rank B at all parameters.
 
     Parameters
     ----------
@@ -53,5 +53,5 @@ class Linear(DenseJacobian):
         return self.basis.copy()
 
     def generic_capacity(self) -> int:
-        """Rank of the basis (numerical: a real basis has no exact arithmetic to go to)."""
+        """Rank of the basis (numerical, since a real basis has no exact rank modulo a prime)."""
         return ConstraintSpace.from_columns(self.basis).dimension

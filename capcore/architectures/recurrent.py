@@ -60,7 +60,7 @@ class Recurrent(DenseJacobian):
         return np.concatenate([rng.normal(0, c**-0.5, c), rng.uniform(0, 1, c), rng.normal(0, c**-0.5, c)])
 
     def with_channels(self, channels: int) -> Recurrent:
-        """The model of the same inputs with another number of channels."""
+        """The same model with another number of channels."""
         return Recurrent(self.n_inputs, channels)
 
     def poles(self, params: object) -> np.ndarray:

@@ -1,10 +1,10 @@
-"""Scales of layers: layers of even scale, and balanced ones.
+"""Rescale layers to an even scale, or balance them.
 
-Capacity does not depend on the scale of a layer. A model that is homogeneous in one, f(s·w) = s^k f(w), keeps the
-directions of its Jacobian's columns when that layer is multiplied by a number; powers of two are exact, so that nothing
-else changes, to the last bit. And the channels of a hidden layer may be mixed by any invertible matrix and mixed back
-by the next layer, whatever the dilations: the coefficients stay, and a search moves best where neighbouring layers
-carry equal scales.
+Capacity does not depend on the scale of a layer. If a model is homogeneous in a layer, f(s·w) = s^k f(w), the
+directions of its Jacobian's columns stay when that layer is multiplied by a number; powers of two are exact, so that
+nothing else changes, to the last bit. Also, the channels of a hidden layer may be mixed by any invertible matrix and
+mixed back by the next layer, whatever the dilations: the coefficients stay, and a search moves best where neighbouring
+layers have equal scales.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ SEED = 20_190_315
 def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
     """An architecture and parameters (n_params,) with the same constraint spaces, and layers of even scale.
 
-    Only layers in which the model is known to be homogeneous are scaled: all of a hierarchical model, input and output
-    weights of a recurrent one, of a reader's own function those in which it is a homogeneous polynomial (exactly so,
-    modulo a prime).
+    Only layers in which the model is known to be homogeneous are scaled: all layers of a hierarchical model, input and
+    output weights of a recurrent one, and those of a user's own function in which it is a homogeneous polynomial
+    (checked exactly, modulo a prime).
 
     Parameters
     ----------
     arch : Architecture
     params : (n_params,) array_like
-        Of any scale.
+        The parameters, of any scale.
 
     Raises
     ------
     ValueError
-        For another function at parameters where its products leave double precision.
+        If the function is not homogeneous and its products leave double precision.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
         return Frozen(inner, whole, arch.free), whole[arch.free]
     values = finite_array(params, "params", 1)
     if values.size != arch.n_params:
-        return arch, values  # the architecture's own message says what is wrong
+        return arch, values  # the architecture itself will say what is wrong
     if isinstance(arch, Function):
         return arch, even_function(arch.function, values, arch.layers.values())
     homogeneous = {Hierarchical: arch.layers, Recurrent: ("input", "output")}.get(type(arch), ())
@@ -69,12 +69,12 @@ def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
 
 
 def even_function(function: Any, params: np.ndarray, parts: Iterable[slice]) -> np.ndarray:
-    """Parameters (p,) of a function, those parts scaled that need it and in which it is homogeneous.
+    """Parameters (p,) of a function, rescaled in the parts that need it and in which the function is homogeneous.
 
     Raises
     ------
     ValueError
-        For a part of extreme scale in which it is not.
+        If the function is not homogeneous in a part of extreme scale.
     """
     even = params.copy()
     for part in parts:
@@ -84,7 +84,7 @@ def even_function(function: Any, params: np.ndarray, parts: Iterable[slice]) -> 
         if not is_homogeneous(function, params.size, part):
             raise ValueError(
                 f"params: found values of about {largest:.0e}, expected a layer's largest between {1 / ORDINARY:.0e} "
-                f"and {ORDINARY:.0e}: the function is no homogeneous polynomial of it, so that it cannot be rescaled, "
+                f"and {ORDINARY:.0e}: the function is not a homogeneous polynomial of it, so it cannot be rescaled, "
                 "and its products may leave double precision. Change the units of the parameters."
             )
         even[part] = to_even_scale(params[part])
@@ -94,8 +94,8 @@ def even_function(function: Any, params: np.ndarray, parts: Iterable[slice]) -> 
 def is_homogeneous(function: Any, n_params: int, part: slice, prime: int = PRIME) -> bool:
     """Whether a polynomial function is homogeneous in a part of its parameters, whatever the degree.
 
-    By Euler's identity, Σ_i w_i ∂f/∂w_i = k f over the part, at random numbers modulo a prime: false for a function
-    that is no polynomial, and wrongly true with a probability of about degree/prime.
+    By Euler's identity, Σ_i w_i ∂f/∂w_i = k f over the part, at random numbers modulo a prime: the result is
+    false for a function that is not a polynomial, and wrongly true with a probability of about degree/prime.
 
     >>> is_homogeneous(lambda w: [w[0] * w[1], w[1] ** 2], 2, slice(0, 2))
     True
@@ -118,10 +118,10 @@ def is_homogeneous(function: Any, n_params: int, part: slice, prime: int = PRIME
 
 
 def balance(kernels: Sequence[np.ndarray], sweeps: int = 20) -> list[np.ndarray]:
-    """Kernels (in, taps, out) with the same coefficients, in which neighbouring layers carry equal scales.
+    """Kernels (in, taps, out) with the same coefficients, in which neighbouring layers have equal scales.
 
-    At every hidden layer the channels are mixed so that the Gram matrix of the weights that lead into them equals that
-    of the weights that lead out, and is diagonal. Balanced kernels are the smallest ones, in the sum of squares.
+    At every hidden layer the channels are mixed so that the Gram matrix of their incoming weights equals that of their
+    outgoing weights, and is diagonal. Balanced kernels have the smallest sum of squares.
 
     >>> [kernel.ravel().tolist() for kernel in balance([np.full((1, 1, 1), 8.0), np.full((1, 1, 1), 2.0)])]
     [[4.0], [4.0]]

@@ -26,7 +26,7 @@ class Ring:
         return a @ b
 
     def reduce(self, a: np.ndarray) -> np.ndarray:
-        """The representative of every entry."""
+        """Every entry, reduced."""
         return a
 
 
@@ -57,7 +57,7 @@ REALS = Ring()
 
 @dataclass(frozen=True)
 class Stack:
-    """What stands below and above every layer of a stack.
+    """The compositions of the layers below and above every layer of a stack.
 
     Attributes
     ----------
@@ -85,8 +85,8 @@ class Stack:
     def suffixes(self) -> list[tuple[np.ndarray, int]]:
         """For each layer, the composition of all layers above it, (extent, c_l), and its stride in lags.
 
-        Entry u stands at lag u · stride, the stride being the greatest common divisor of the dilations
-        above: for disjoint supports no stored entry is an idle zero.
+        Entry u belongs to lag u · stride, where the stride is the greatest common divisor of the dilations
+        above: so for disjoint supports no zeros are stored.
         """
         above: np.ndarray = np.ones((1, 1, 1), dtype=self.ring.dtype)
         stride = 0
@@ -115,10 +115,10 @@ def _convolve(below: np.ndarray, kernel: np.ndarray, dilation: int, ring: Ring) 
 
 
 def stack_jacobian(stack: Stack) -> np.ndarray:
-    """(n_inputs · input_dim, n_params) derivative of the coefficients by the kernels' entries.
+    """(n_inputs · input_dim, n_params) derivative of the coefficients with respect to the kernels' entries.
 
-    The derivative by the weight (i, t, k) of a layer is the convolution of channel i of everything below with channel k
-    of everything above, shifted by t dilations: the model is linear in each layer.
+    The model is linear in each layer, so the derivative with respect to the weight (i, t, k) of a layer is the
+    convolution of channel i of everything below with channel k of everything above, shifted by t dilations.
     """
     n_inputs, input_dim, _ = stack.prefixes[-1].shape
     blocks = []
@@ -135,7 +135,7 @@ def stack_jacobian(stack: Stack) -> np.ndarray:
 def _convolve_pairs(below: np.ndarray, above: np.ndarray, stride: int, ring: Ring) -> np.ndarray:
     """(extent, rows, a, b): every column of ``below`` (m, rows, a) convolved with every column of ``above`` (k, b).
 
-    Entry u of ``above`` stands at lag u · stride.
+    Entry u of ``above`` belongs to lag u · stride.
 
     >>> _convolve_pairs(np.array([[[1.0]], [[2.0]]]), np.array([[1.0], [1.0]]), 1, REALS).ravel().tolist()
     [1.0, 3.0, 2.0]
@@ -181,7 +181,7 @@ def stack_pullback(stack: Stack, vector: np.ndarray) -> list[np.ndarray]:
 def stack_tangents(stack: Stack) -> list[np.ndarray]:
     """For each layer of a stack with disjoint supports, at most n columns that span its part of the Jacobian.
 
-    That part is a Kronecker product, (what is above) ⊗ I ⊗ (what is below), so its factors are scaled and
+    That part is a Kronecker product, (layers above) ⊗ I ⊗ (layers below), so its factors are scaled and
     compressed before they are multiplied out: the cost does not grow with the parameter count.
     """
     tangents = []

@@ -125,7 +125,7 @@ def allocate_large(
     Warns
     -----
     CapacityWarning
-        Where the total differs from the generic one.
+        If the total differs from the generic one.
 
     Raises
     ------

@@ -80,7 +80,7 @@ def fit_exponentials(
     Raises
     ------
     NoExponentialsError
-        Where the error is larger: the sequence does not decay smoothly enough.
+        If the error is larger: the sequence does not decay smoothly enough.
 
     Examples
     --------

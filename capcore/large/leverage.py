@@ -93,7 +93,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
     Raises
     ------
     ValueError
-        Where the columns are numerically dependent, beyond a condition number of 1e13.
+        If the columns are numerically dependent, beyond a condition number of 1e13.
     """
     blocks = range(matrix.n_blocks)
     with tqdm(desc="Gram matrix", total=len(blocks), unit="block", disable=not progress) as bar:

@@ -70,7 +70,7 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     Warns
     -----
     CapacityWarning
-        Where the total differs from the generic one of the kernels' shapes.
+        If the total differs from the generic one of the kernels' shapes.
 
     Raises
     ------

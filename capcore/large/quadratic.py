@@ -151,7 +151,7 @@ def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray
     Raises
     ------
     ValueError
-        Where more than ``TRUSTED_RESIDUAL`` is left.
+        If more than ``TRUSTED_RESIDUAL`` is left.
     """
     n = right.size
     scale = float(np.linalg.norm(right))

@@ -164,12 +164,12 @@ def estimate_capacity(
     Warns
     -----
     CapacityWarning
-        Where the numerical rank is below the generic one.
+        If the numerical rank is below the generic one.
 
     Raises
     ------
     TooLargeError
-        Where 3 n κ numbers would not fit into memory.
+        If 3 n κ numbers would not fit into memory.
     ValueError
         For arguments that cannot be used and for products that are not finite.
 

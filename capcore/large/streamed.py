@@ -110,7 +110,7 @@ class StreamedProduct:
     Raises
     ------
     NoExponentialsError
-        Where the far lags are no sum of exponentials, or the components neither independent nor mixtures of independent
+        If the far lags are no sum of exponentials, or the components neither independent nor mixtures of independent
         ones.
     """
 

@@ -34,9 +34,9 @@ class Process(ABC):
         Raises
         ------
         ValueError
-            When n is not a positive whole number, or a value comes out NaN or infinite.
+            If n is not a positive whole number, or a value comes out NaN or infinite.
         TooLargeError
-            When n lags do not fit into memory.
+            If n lags do not fit into memory.
         """
         n = plain_number(n, "n")
         if not fits(lags_bytes(n)):
@@ -49,9 +49,9 @@ class Process(ABC):
         Raises
         ------
         ValueError
-            When the sequence is not positive definite, or numerically singular.
+            If the sequence is not positive definite, or numerically singular.
         TooLargeError
-            When the matrix does not fit into memory.
+            If the matrix does not fit into memory.
         """
         n = plain_number(n, "n")
         if not fits(covariance_bytes(n)):
@@ -76,7 +76,7 @@ class Process(ABC):
         Raises
         ------
         ValueError
-            When the sequence is not positive definite, or numerically singular.
+            If the sequence is not positive definite, or numerically singular.
 
         Examples
         --------
@@ -148,7 +148,7 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
     Raises
     ------
     ValueError
-        When the covariance has an eigenvalue that is negative beyond rounding, or is numerically singular.
+        If the covariance has an eigenvalue that is negative beyond rounding, or is numerically singular.
     """
     c = np.asarray(autocovariance, dtype=float)
     size = c.size

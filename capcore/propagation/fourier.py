@@ -82,7 +82,7 @@ class Grid:
         Raises
         ------
         NoSymbolError
-            Where the boundary asks for more symmetry than the kernel has.
+            If the boundary asks for more symmetry than the kernel has.
         """
         if generator.ndim != len(self.shape):
             raise ValueError(f"generator: its number of axes is not that of the positions, {self.shape}.")
@@ -158,9 +158,9 @@ def propagate_equal(
     Raises
     ------
     NotStochasticError
-        Where the weights do not conserve capacity.
+        If the weights do not conserve capacity.
     NoSymbolError
-        Where the boundary asks for more symmetry than the kernel has.
+        If the boundary asks for more symmetry than the kernel has.
 
     Examples
     --------

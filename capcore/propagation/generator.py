@@ -36,7 +36,7 @@ def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport
     Raises
     ------
     ValueError
-        Where too few layers would make it negative: positivity asks for Σ_j a_j ≤ N in every channel.
+        If too few layers would make it negative: positivity asks for Σ_j a_j ≤ N in every channel.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> Convolu
     Raises
     ------
     ValueError
-        Where channels differ.
+        If channels differ.
 
     Examples
     --------

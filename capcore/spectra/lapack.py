@@ -49,7 +49,7 @@ def call(name: str, *arguments: Any) -> None:
     Raises
     ------
     numpy.linalg.LinAlgError
-        Where a routine of LAPACK did not converge, or is not there.
+        If a routine of LAPACK did not converge, or is not there.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
     Raises
     ------
     ValueError
-        Where the fourth power of ``sigma`` is no normal number.
+        If the fourth power of ``sigma`` is no normal number.
     """
     ratio = plain_number(ratio, "ratio")
     values = plain_array(values, "values")

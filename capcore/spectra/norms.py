@@ -56,7 +56,7 @@ def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> No
     Raises
     ------
     ValueError
-        Where none is positive.
+        If none is positive.
 
     Examples
     --------
