@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from importlib import import_module
@@ -39,22 +39,27 @@ CHANGES = {
     "chance": "other seeds, and random starts in place of those that know the target",
     "inputs": "another process, other sizes, and stored numbers moved and reversed",
     "early": "optimisers stop after one step",
-    "numbers": "what the chapter's functions give is a per cent off, and exact ranks are one off",
+    "numbers": "what the chapter's functions give is a per cent off, and whole numbers are one off",
     "spaces": "constraint spaces of noisy columns, their bases and capacities a per cent off",
 }
 SAME = 1e-9
 """Numbers that differ by less, relative to the larger, are the same: rounding does not count as a move. Nor do two
 numbers below this size, or below a check's bound where that is smaller, which are rounding themselves."""
 LONGEST = 900  # seconds of one execution
+ALTERED: dict[Callable[..., Any], None] = {}
+"""Functions with a planted fault, the one whose result was altered last at the end."""
+SPARED: set[Callable[..., Any]] = set()
+"""Functions that are left as they are, since their fault is refused with an error."""
 
 
 def execute(notebook: Path, change: str) -> dict[str, Any]:
     """What the cells of a notebook record under a change: ``claim.check`` → value.
 
-    The cells run in this process, which a caller starts afresh for each. A cell that raises is passed over, as are
-    those that need it; what they would have recorded is missing.
+    The cells run in this process, which a caller starts afresh for each. When a cell raises, the function whose result
+    was altered last is spared, and all begins again: a fault that is refused hides what others move. A cell that still
+    raises is passed over, as are those that need it; what they would have recorded is missing.
     """
-    from chapters import claims, start
+    from chapters import claims, start, stored
     from chapters.parameters import parameters_of
     from chapters.sweeps.declared import code_cells, read_notebook
 
@@ -78,9 +83,11 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
         other_numbers([source for source, _ in cells], notebook.stem, rng)
     if change == "spaces":
         other_spaces(rng)
-    for _ in range(1 + len(settings)):
+    while True:
         namespace: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
-        refused = ""
+        refused: str | None = None
+        found.clear()
+        ALTERED.clear()
         for source, is_parameters in cells:
             try:
                 exec(compile(source, str(notebook), "exec"), namespace)
@@ -91,10 +98,15 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
                 break
             except Exception as error:
                 print(f"{notebook.stem}, {change}: {error!r}"[:200], file=sys.stderr)
-        if not refused:
+                if ALTERED and not isinstance(error, stored.StaleResultsError):
+                    SPARED.add(next(reversed(ALTERED)))
+                    break
+        else:
             return found
-        settings.pop(refused if refused in settings else next(iter(settings), ""), None)
-    return found
+        if refused is not None:
+            if not settings:
+                return found
+            settings.pop(refused if refused in settings else next(iter(settings)))
 
 
 def other_parameters(defaults: Mapping[str, Any], change: str) -> dict[str, Any]:
@@ -160,7 +172,10 @@ def _stopped(minimise: Callable[..., Any], at: int | None) -> Callable[..., Any]
 
 
 def other_results(rng: np.random.Generator) -> None:
-    """Stored numbers and arrays move by a tenth, and lists of them are read from their end."""
+    """Stored numbers and arrays move by a tenth, and lists of them are read from their end.
+
+    What a stored row was made with stays what it is, since notebooks look rows up by it.
+    """
     from chapters import stored
 
     load, load_arrays = stored.load, np.load
@@ -175,37 +190,44 @@ def other_results(rng: np.random.Generator) -> None:
 
     def altered(path: Any) -> dict[str, Any]:
         content = load(path)
-        return content | {"values": moved(content["values"], rng, 0.1, turned=True)}
+        return content | {"values": moved(content["values"], rng, 0.1, True, set(_numbers(content["settings"])))}
 
     stored.load = altered
 
 
-def moved(value: Any, rng: np.random.Generator, size: float, turned: bool = False) -> Any:
+def moved(value: Any, rng: np.random.Generator, size: float, turned: bool = False, kept: Collection[float] = ()) -> Any:
     """The same with each float times 1 ± ``size``, within lists and mappings, too; if ``turned``, lists read backwards.
 
-    >>> moved({"a": [1, 2], "b": "text"}, np.random.default_rng(0), 0.1, turned=True)
-    {'a': [2, 1], 'b': 'text'}
+    A share stays a share. ``kept`` : numbers that stay where they are the value of a key.
+
+    >>> moved({"a": [1, 2], "b": "text", "c": 1.0, "d": 0.5}, np.random.default_rng(0), 0.1, True, [0.5])
+    {'a': [2, 1], 'b': 'text', 'c': 0.9, 'd': 0.5}
     """
+    if isinstance(value, float) and value <= 1 < value * (1 + size):
+        return value * (1 - size)
     if isinstance(value, float | np.floating) or (isinstance(value, np.ndarray) and value.dtype.kind in "fc"):
         alike = rng.choice([-1, 1]) if np.ndim(value) else 0  # what is odd in each entry averages out
         return value * (1 + size * rng.choice([-1, 1], np.shape(value))) * (1 + size * alike)
     if isinstance(value, Mapping) and type(value) is dict:
-        return {key: moved(each, rng, size, turned) for key, each in value.items()}
+        same = {key for key, each in value.items() if isinstance(each, float) and each in kept}
+        return {key: each if key in same else moved(each, rng, size, turned, kept) for key, each in value.items()}
     if type(value) in (list, tuple):
         numbers = turned and all(isinstance(each, int | float) and not isinstance(each, bool) for each in value)
-        return type(value)(moved(each, rng, size, turned) for each in (value[::-1] if numbers else value))
+        return type(value)(moved(each, rng, size, turned, kept) for each in (value[::-1] if numbers else value))
     return value
 
 
 def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator) -> None:
-    """A planted fault: what the chapter's functions and predictors give is a per cent off, exact ranks are one off."""
+    """A planted fault: what the chapter's functions and predictors give is a per cent off, whole numbers one off."""
     from capcore import generic
     from capcore.processes import Process
 
     for source in sources:
         for line in re.findall(r"^(?:from|import) [^(\n]+$", source, re.MULTILINE):
             exec(line, {})
-    packages = (f"chapters.{chapter}.", "chapters.shared.", "capcore.propagation.", "capcore.spectra.")
+    named = {chapter, *re.findall(r"chapters\.(\w+)", "\n".join(sources))}
+    chapters = [f"chapters.{name}." for name in sorted(named) if (ROOT / "chapters" / name).is_dir()]
+    packages = (*chapters, "chapters.shared.", "capcore.propagation.", "capcore.spectra.")
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(("capcore", "chapters"))]
     faulty: dict[int, Any] = {}
     for module in modules:
@@ -213,7 +235,7 @@ def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator
             place = getattr(function, "__module__", None) or ""
             if isinstance(function, FunctionType) and f"{place}.".startswith(packages):
                 faulty.setdefault(id(function), _off(function, rng))
-    faulty[id(generic.exact_rank)] = lambda *args, _exact=generic.exact_rank, **options: _exact(*args, **options) + 1
+    faulty[id(generic.exact_rank)] = _off(generic.exact_rank, rng)
     for module in modules:
         for name, function in list(vars(module).items()):
             if id(function) in faulty:
@@ -239,8 +261,21 @@ def other_spaces(rng: np.random.Generator) -> None:
 
 
 def _off(function: Callable[..., Any], rng: np.random.Generator) -> Callable[..., Any]:
+    """The function with its results :func:`moved`, unless it is among :data:`SPARED`; a whole number is one off.
+
+    Not that of a private function: it may be a step of a search, which then would not end.
+    """
+    counts = not function.__name__.startswith("_")
+
     def faulty(*args: Any, **options: Any) -> Any:
-        return moved(function(*args, **options), rng, 0.01)
+        result = function(*args, **options)
+        if function in SPARED:
+            return result
+        other = result + 1 if counts and type(result) is int else moved(result, rng, 0.01)
+        if other is not result:
+            ALTERED.pop(function, None)
+            ALTERED[function] = None
+        return other
 
     return faulty
 

@@ -24,18 +24,26 @@ CELLS = [
         "starts = [cc.fit(stacks[2], cc.PowerLaw(), start='random', rng=seed + i).n_iterations for i in range(5)]\n"
         "claims.record('T.2', iterations=max(starts))"
     ),
+    new_code_cell(
+        "from capcore.propagation.scaling import jump_count, spread_count\n"
+        "if jump_count(L=10, C=2) != 50:\n    raise ValueError('a fault that is refused')\n"
+        "claims.record('T.3', pixels=spread_count(L=10))"
+    ),
 ]
 
 
 def test_a_check_that_begins_at_the_optimum_is_found(tmp_path, monkeypatch):
-    """The check of P1.17 in the first edition, "channels at the transition, Gauss–Newton", beside an honest one."""
+    """The check of P1.17 in the first edition, "channels at the transition, Gauss–Newton", beside two honest ones.
+
+    One of these is reached only where the fault that is refused before it is spared.
+    """
     path = tmp_path / "toy.ipynb"
     nbformat.write(new_notebook(cells=CELLS), path)
     monkeypatch.setattr(vacuity, "NOTEBOOKS", tmp_path)
     jobs = [(str(path.with_suffix("")), change) for change in vacuity.CHANGES]
     found = dict(zip(vacuity.CHANGES, vacuity.apart(jobs, 2), strict=True))
     assert {name: set(values) for name, values in found.items()} == {
-        each: {"T.1.transition", "T.2.iterations"} for each in vacuity.CHANGES
+        each: {"T.1.transition", "T.2.iterations", "T.3.pixels"} for each in vacuity.CHANGES
     }
     assert found["none"]["T.1.transition"] == 4
     assert vacuity.unmoved(found, {}) == {"T.1.transition": "nothing"}
