@@ -1,10 +1,11 @@
 """Plant faults in the package, one at a time, and see which of them its tests notice: ``python scripts/mutate.py``.
 
 A fault is one operator, comparison, number or truth value of the source exchanged for another, chosen by a seed among
-all that the core has, evenly over its modules. What is only read, logged or raised is left alone: docstrings, messages,
-annotations, names. Each fault runs against the tests that mirror its module, in a copy of the tree, until the first
-that fails. Survivors are printed as differences; the last line counts. Exit status 0 whatever is found, and 1 if the
-tests do not pass without a fault.
+all that the modules of ``TESTS`` have, evenly over them. What is only read, logged or raised is left alone: docstrings,
+messages, annotations, names. Each fault runs against the tests that mirror its module, in a copy of the tree, until the
+first that fails; stored results are read there whatever code made them, since their fingerprints notice every fault.
+Survivors are printed as differences; the last line counts. Exit status 0 whatever is found, and 1 if the tests do not
+pass without a fault.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = {  # modules → the tests that mirror them, where these are not tests/<package>
+TESTS = {  # modules of capcore and of chapters → tests that mirror them; of these, test_<module>.py runs first
     "processes/*": "test_processes.py",
     "toeplitz": "test_toeplitz.py test_predictor.py",
     "constraints": "test_constraints.py test_rank_decisions.py",
@@ -43,6 +44,10 @@ TESTS = {  # modules → the tests that mirror them, where these are not tests/<
     "spectra/torch_files": "spectra/test_torch_files.py",
     "spectra/parametrised": "spectra/test_parametrised.py",
     "spectra/onnx_graph": "spectra/test_foreign.py",
+    "spectra/checkpoints spectra/folders spectra/foreign spectra/layers spectra/packed spectra/quantised"
+    " spectra/safetensors spectra/tensors": "spectra/test_checkpoints.py spectra/test_folders.py spectra/test_layers.py"
+    " spectra/test_quantised.py spectra/test_safetensors.py spectra/test_foreign.py",
+    "networks/*": "networks",
     "propagation/*": "propagation",
     "large/octave_capacity": "large/test_octave_capacity.py",
     "large/octave_blocks": "large/test_octave_capacity.py large/test_octave_forms.py",
@@ -57,6 +62,12 @@ TESTS = {  # modules → the tests that mirror them, where these are not tests/<
     "large/sketch": "large/test_sketch.py",
     "large/jacobian_products": "large/test_jacobian_products.py",
     "verbs": "test_verbs.py",
+    "sweeps": "sweeps/test_results.py sweeps/test_store.py",
+    "sweeps/*": "sweeps",
+    **{
+        f"{chapter}/*": f"chapters/{chapter}"
+        for chapter in ("hierarchical", "recurrent", "multidimensional", "feature_space", "scaling_pdes")
+    },
 }
 SWAPS: dict[Any, Any] = {
     ast.Add: ast.Sub,
@@ -79,24 +90,35 @@ SWAPS: dict[Any, Any] = {
 }
 SILENT = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr)
 HARMLESS = {"strict", "repr", "compare", "check_finite"}  # keywords that change no number
+DECLARE = {"__init__.py", "parameters.py"}  # files that say what there is, and do nothing
+SETTINGS = {"SETTINGS", "QUICK"}  # of experiments; a fingerprint holds these
+ANY_CODE = """
+import json
+from chapters import stored
+stored.load = lambda path: json.loads(path.read_text("utf8"))
+"""
 QUIET = {"warn", "debug", "info", "set_description", "update", "tqdm"}
 
 
 def modules() -> dict[Path, list[str]]:
-    """Source files of the core, with the tests that mirror each."""
+    """Source files, with the tests that mirror each."""
     found = {}
-    for pattern, tests in TESTS.items():
-        for path in sorted((ROOT / "capcore").glob(f"{pattern}.py")):
-            if path.name != "__init__.py":
-                names = [f"tests/{name}" for name in tests.split()]
-                nearest = [f"{name}/test_{path.stem}.py" for name in names if not name.endswith(".py")]
-                found[path.relative_to(ROOT)] = [name for name in nearest if (ROOT / name).exists()] + names
+    for patterns, tests in TESTS.items():
+        given = [f"tests/{name}" for name in tests.split()]
+        globs = [f"{package}/{pattern}.py" for package in ("capcore", "chapters") for pattern in patterns.split()]
+        for path in sorted(path for each in globs for path in ROOT.glob(each) if path.name not in DECLARE):
+            twin = f"test_{path.stem}.py"
+            nearest = [name if name.endswith(".py") else f"{name}/{twin}" for name in given]
+            nearest = [name for name in nearest if name.endswith(f"/{twin}") and (ROOT / name).exists()]
+            found[path.relative_to(ROOT)] = list(dict.fromkeys(nearest + given))
     return found
 
 
 def places(node: Any) -> Iterator[Any]:
     """Nodes that a fault can be planted in, in the order of the source."""
     if isinstance(node, SILENT) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        return
+    if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") in SETTINGS:
         return
     if isinstance(node, ast.keyword) and node.arg in HARMLESS:
         return
@@ -135,6 +157,7 @@ def faults(number: int, seed: int, only: str) -> Iterator[tuple[Path, int, str, 
     """(file, line, source as it is, source with the fault), by turns from all modules; both without comments."""
     rng = random.Random(seed)
     chosen = [path for path in modules() if only in path.as_posix()]
+    rng.shuffle(chosen)
     sources = {path: (ROOT / path).read_text("utf8") for path in chosen}
     queues = {path: rng.sample(range(k), k) for path in chosen if (k := len(list(places(ast.parse(sources[path])))))}
     while number and any(queues.values()):
@@ -147,7 +170,7 @@ def faults(number: int, seed: int, only: str) -> Iterator[tuple[Path, int, str, 
                 yield path, getattr(node, "lineno", 0), before, ast.unparse(tree)
 
 
-def outcome(tree: Path, tests: list[str], limit: float) -> str:
+def outcome(tree: Path, tests: list[str], limit: float | None) -> str:
     """ "killed", "survived" or "timeout"."""
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(tree), "HYPOTHESIS_PROFILE": "first", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -170,9 +193,11 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv", "_build", ".*_cache", "__pycache__"))
+        with open(tree / "conftest.py", "a", encoding="utf8") as file:
+            file.write(ANY_CODE)
         for path, line, before, after in faults(options.number, options.seed, options.only):
             tests = modules()[path]
-            if not sound.issuperset(tests) and outcome(tree, tests, options.limit) != "survived":
+            if not sound.issuperset(tests) and outcome(tree, tests, None) != "survived":
                 print(f"{' '.join(tests)}: do not pass as they are, expected tests that do. Run them.", file=sys.stderr)
                 return 1
             sound.update(tests)
