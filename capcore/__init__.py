@@ -14,7 +14,7 @@ import sys
 
 # ``python -m capcore`` puts the working folder first, and imports this package before any of its modules.
 if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)].removeprefix("-m").split(".")[0] == __name__:
-    from capcore.working_folder import off_the_path
+    from capcore.commands.working_folder import off_the_path
 
     off_the_path()
 

@@ -31,6 +31,7 @@ from .architectures import Function as Function
 from .architectures import Hierarchical as Hierarchical
 from .architectures import Linear as Linear
 from .architectures import Recurrent as Recurrent
+from .available_memory import TooLargeError as TooLargeError
 from .constraints import ConstraintSpace as ConstraintSpace
 from .constraints import chain as chain
 from .constraints import join as join
@@ -43,7 +44,6 @@ from .features import make_features as make_features
 from .large.exponentials import exponential_sequence as exponential_sequence
 from .large.jacobian_products import JacobianProducts as JacobianProducts
 from .large.octave_predictor import ExponentialSequence as ExponentialSequence
-from .memory import TooLargeError as TooLargeError
 from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
 from .networks.allocation import allocate_network as allocate_network

@@ -9,15 +9,15 @@ from importlib.metadata import version
 import numpy as np
 from tqdm import tqdm
 
+from capcore.checkpoints.opening import Weights, read_checkpoint
+from capcore.checkpoints.tensors import Checkpoint, NonFiniteError
 from capcore.gate import of_kind
-from capcore.spectra.checkpoints import Weights, read_checkpoint
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Layers, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
-from capcore.spectra.tensors import Checkpoint, NonFiniteError
 
 PACKAGES = ("capcore", "numpy", "scipy")
 ORDINARY = 256
@@ -41,7 +41,7 @@ def analyse_spectra(
     Parameters
     ----------
     source : Checkpoint, path, mapping or array
-        A checkpoint, or what :func:`~capcore.spectra.checkpoints.read_checkpoint` reads.
+        A checkpoint, or what :func:`~capcore.checkpoints.opening.read_checkpoint` reads.
     options : SpectraOptions, optional
         All choices; by default slices of convolutions, 1/N, Clauset's x_min, the other laws and the bulk, without
         nulls, intervals and p-values, which take longer.
@@ -69,14 +69,14 @@ def analyse_spectra(
 def analyse_checkpoint(
     checkpoint: Checkpoint, options: SpectraOptions | None = None, *, progress: bool | None = False
 ) -> SpectraReport:
-    """:func:`analyse_spectra` of what has been opened, such as :func:`~capcore.spectra.memory.of_arrays`.
+    """:func:`analyse_spectra` of what has been opened, such as :func:`~capcore.checkpoints.arrays.of_arrays`.
 
     One layer is in memory at a time. One that cannot be read is listed with the reason, and the others are analysed.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        Of :func:`~capcore.spectra.checkpoints.read_checkpoint` or :func:`~capcore.spectra.memory.of_arrays`.
+        Of :func:`~capcore.checkpoints.opening.read_checkpoint` or :func:`~capcore.checkpoints.arrays.of_arrays`.
     options : SpectraOptions, optional
         As there.
     progress : bool or None

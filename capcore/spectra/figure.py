@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from capcore.checkpoints.tensors import Checkpoint, shown
 from capcore.spectra.analysis import levelled
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.exponents import hill_table, usable
@@ -20,7 +21,6 @@ from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.tensors import Checkpoint, shown
 
 if TYPE_CHECKING:
     import matplotlib.figure

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra.adapters import lora_products
+from capcore.checkpoints.adapters import lora_products
+from capcore.checkpoints.opening import read_checkpoint, read_folder
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, NonFiniteError, Step, Tensor, shown
 from capcore.spectra.alternatives import compare_tails
 from capcore.spectra.analysis import analyse_layer, assembled, levelled, source_of
-from capcore.spectra.checkpoints import read_checkpoint, read_folder
 from capcore.spectra.densities import Density, arrangement_of, matrices_of
 from capcore.spectra.lapack import in_order
 from capcore.spectra.layers import Layer, Skipped
@@ -27,7 +28,6 @@ from capcore.spectra.metrics import SpectrumMetrics, ends, fit_tails, null_draws
 from capcore.spectra.noise import fit_bulk
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.tensors import Checkpoint, CheckpointError, NonFiniteError, Step, Tensor, shown
 
 NAN = float("nan")
 FEW, NO = 2**28, 2**33

@@ -24,16 +24,16 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from capcore.spectra import archives
+from capcore.checkpoints import archives
+from capcore.checkpoints.opening import TORCH, read_checkpoint, stem
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
 from capcore.spectra.analysis import assembled
-from capcore.spectra.checkpoints import TORCH, read_checkpoint, stem
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, taps, unfit_reason
 from capcore.spectra.eigenvalues import EPSILON, GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
-from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
 from capcore.validation import one_of
 from chapters import stored as results
 from chapters.claims import find_registry
