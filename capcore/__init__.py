@@ -23,6 +23,9 @@ from typing import Any
 
 import lazy_loader
 
+from capcore.moved import keep_earlier_paths
+
+keep_earlier_paths(__name__)
 _current, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 _EARLIER = {

@@ -2,6 +2,8 @@
 
 from . import allocation as allocation
 from . import architectures as architectures
+from . import checkpoints as checkpoints
+from . import commands as commands
 from . import constraints as constraints
 from . import feature_process as feature_process
 from . import features as features
@@ -73,7 +75,7 @@ from .results import Fit as Fit
 from .spectra import analyse_spectra as analyse_spectra
 from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law
-from .spectra import read_checkpoint as read_checkpoint
+from .checkpoints.opening import read_checkpoint as read_checkpoint
 from .sweeps import load_sweep as load_sweep
 from .tangent_space import TangentSpace as TangentSpace
 from .time_series import estimate_process as estimate_process
