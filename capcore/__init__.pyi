@@ -34,6 +34,7 @@ from .architectures import Hierarchical as Hierarchical
 from .architectures import Linear as Linear
 from .architectures import Recurrent as Recurrent
 from .available_memory import TooLargeError as TooLargeError
+from .checkpoints.opening import read_checkpoint as read_checkpoint
 from .constraints import ConstraintSpace as ConstraintSpace
 from .constraints import chain as chain
 from .constraints import join as join
@@ -75,7 +76,6 @@ from .results import Fit as Fit
 from .spectra import analyse_spectra as analyse_spectra
 from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law
-from .checkpoints.opening import read_checkpoint as read_checkpoint
 from .sweeps import load_sweep as load_sweep
 from .tangent_space import TangentSpace as TangentSpace
 from .time_series import estimate_process as estimate_process

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.archives import Guarded
+from capcore.checkpoints.files import Guarded
 from capcore.checkpoints.tensors import DAMAGED, CheckpointError, Tensor, checked_name, count
 
 CONVOLUTIONS = ("Conv", "FusedConv", "ConvTranspose", "DeformConv", "ConvInteger", "QLinearConv")

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from capcore.checkpoints.archives import strict_json
-from capcore.checkpoints.arrays import CODES, float8_table
+from capcore.checkpoints.files import strict_json
+from capcore.checkpoints.number_types import CODES, float8_table
 from capcore.checkpoints.tensors import CheckpointError, Tensor, checked_shape
 
 Found: TypeAlias = tuple[Tensor, tuple[str, ...]]

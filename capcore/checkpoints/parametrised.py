@@ -1,4 +1,4 @@
-"""Weights that are stored as what they are computed from: the matrix that a layer applies stands in no tensor.
+"""What is a weight: weights that are stored as what they are computed from, or twice.
 
 Read are PyTorch's weight norm, g·v/‖v‖ (Salimans and Kingma 2016), spectral norm, W/σ with σ = uᵀWv (Miyato et al.
 2018), both as ``torch.nn.utils`` stores them and as ``torch.nn.utils.parametrizations`` does, and pruning, W times a
@@ -21,6 +21,9 @@ _OLD = re.compile(r"(?P<name>(.*\.)?[^.]*weight[^.]*)_(?P<part>g|v|u|orig|bar|ma
 _NEW = re.compile(r"(?P<module>(.*\.)?)parametrizations\.(?P<name>[^.]+)\.(?P<part>.+)$")
 _PARTS = {"original0": "g", "original1": "v", "original": "orig", "0._u": "u", "0._v": "v", "bar": "orig"}
 """Names of parts → those of ``torch.nn.utils.weight_norm``, ``spectral_norm`` and ``prune``."""
+_HEAD = re.compile(r"(^|\.)(lm_head|embed_out|output)\.weight$")
+
+_TABLE = re.compile(r"(^|\.)(embed_tokens|wte|embed_in|word_embeddings|tok_embeddings|token_embd)\.weight$")
 
 
 def computed(checkpoint: Checkpoint) -> Checkpoint:
@@ -144,3 +147,22 @@ def _pruned(name: str, kind: str, orig: Tensor, mask: Tensor) -> Callable[[], np
     if orig.shape != mask.shape:
         raise _misfit(name, orig, mask)
     return lambda: orig.read().astype(kind) * mask.read().astype(kind)
+
+
+def tied_by_value(checkpoint: Checkpoint) -> Checkpoint:
+    """The checkpoint, with the last layer of a language model set aside if it is the embedding, stored twice."""
+    tensors = checkpoint.tensors
+    heads, tables = ([name for name in tensors if pattern.search(name)] for pattern in (_HEAD, _TABLE))
+    if len(heads) != 1 or len(tables) != 1:
+        return checkpoint
+    head, table = tensors[heads[0]], tensors[tables[0]]
+    if (head.shape, head.dtype) != (table.shape, table.dtype) or not head.is_real or head.aside or len(head.shape) != 2:
+        return checkpoint
+    places = np.linspace(0, head.shape[0] - 1, 64 if head.one else 0).astype(int)
+    for i in places:
+        if not np.array_equal(head.read_one(i), table.read_one(i)):
+            return checkpoint
+    if not np.array_equal(head.read(), table.read()):
+        return checkpoint
+    aside = f"The same weights as {table.name!r}, stored twice."
+    return replace(checkpoint, tensors={**tensors, head.name: replace(head, aside=aside)})

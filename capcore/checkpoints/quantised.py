@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints import packed
-from capcore.checkpoints.archives import Guarded
-from capcore.checkpoints.arrays import CODES, float8_table
+from capcore.checkpoints.files import Guarded
+from capcore.checkpoints.number_types import CODES, float8_table
 from capcore.checkpoints.packed import Found, block, numbers, part_of, spread, wide
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.archives import File, strict_json
-from capcore.checkpoints.arrays import QUANTISED
+from capcore.checkpoints.files import File, strict_json
+from capcore.checkpoints.number_types import QUANTISED, bfloat16
 from capcore.checkpoints.tensors import (
     DAMAGED,
     Checkpoint,
@@ -64,17 +64,6 @@ def read_safetensors(path: str | Path) -> Checkpoint:
         spans.append((begin, end, name))
     _covers(path, sorted(spans), n_bytes)
     return Checkpoint(shown(path.name), "safetensors", file.digest, file.size, tensors, metadata)
-
-
-def bfloat16(words: np.ndarray) -> np.ndarray:
-    """float32 values of bfloat16 numbers given as 16-bit words: the upper half of a float32, so exact.
-
-    >>> bfloat16(np.array([0x3FC0], np.uint16)).tolist()
-    [1.5]
-    """
-    wide = words.astype(np.uint32)
-    wide <<= 16
-    return wide.view(np.float32)
 
 
 def _header_length(file: File) -> int:

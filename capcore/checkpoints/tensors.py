@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -13,6 +13,7 @@ import numpy as np
 REAL = ("float16", "bfloat16", "float32", "float64")
 """Types whose values are weights that can be analysed."""
 CHUNK = 2**20  # entries looked at together
+SMALL = 2**16  # entries: vectors and the like are looked at when a checkpoint is opened
 DAMAGED = "The file is damaged or was written by something else: fetch it again, or save it anew."
 
 
@@ -191,6 +192,28 @@ def non_finite_count(values: np.ndarray) -> int:
     """
     flat = values.reshape(-1, order="A")
     return sum(int(np.count_nonzero(~np.isfinite(flat[i : i + CHUNK]))) for i in range(0, flat.size, CHUNK))
+
+
+def finite_only(checkpoint: Checkpoint) -> Checkpoint:
+    """The checkpoint, which raises ``NonFiniteError`` where such weights are read; small tensors are read here."""
+
+    def checked(tensor: Tensor, values: np.ndarray) -> np.ndarray:
+        if bad := non_finite_count(values):
+            raise NonFiniteError(
+                f"{checkpoint.name}: found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite "
+                "weights. Training diverged or the file is damaged; non_finite='keep' analyses the other layers."
+            )
+        return values
+
+    def refusing(tensor: Tensor) -> Tensor:
+        one = (lambda i: checked(tensor, tensor.read_one(i))) if tensor.one else None
+        return replace(tensor, values=lambda: checked(tensor, tensor.values()), one=one)
+
+    found = {name: refusing(tensor) if tensor.is_real else tensor for name, tensor in checkpoint.tensors.items()}
+    for tensor in found.values():
+        if tensor.is_real and tensor.size <= SMALL:
+            tensor.read()
+    return replace(checkpoint, tensors=found)
 
 
 def checked_name(name: object, where: str) -> str:

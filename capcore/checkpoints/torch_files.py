@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.archives import File, Guarded, open_archive
-from capcore.checkpoints.arrays import CODES, tied, torch_place, torch_tensor
 from capcore.checkpoints.arrays import of_torch as of_torch
-from capcore.checkpoints.safetensors import bfloat16
+from capcore.checkpoints.arrays import tied, torch_place, torch_tensor
+from capcore.checkpoints.files import File, Guarded, open_archive
+from capcore.checkpoints.number_types import CODES, bfloat16
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, NoWeightsError, Tensor, brief, checked_name, shown
 
 KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")

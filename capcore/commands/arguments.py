@@ -212,8 +212,7 @@ def problems(arguments: argparse.Namespace) -> list[str]:
 
 def _overwrites(name: str, arguments: argparse.Namespace) -> str:
     """Why a file cannot be written: it belongs to a network."""
-    from capcore.checkpoints.folders import INDEX, TORCH
-    from capcore.checkpoints.opening import PLAIN
+    from capcore.checkpoints.opening import INDEX, PLAIN, TORCH
 
     given = getattr(arguments, name)
     if given is None:

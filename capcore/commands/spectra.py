@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from capcore.commands.arguments import options_of, parser, plain, problems
 
 if TYPE_CHECKING:
+    from capcore.checkpoints.differences import Opening
     from capcore.checkpoints.tensors import Checkpoint
-    from capcore.spectra.layerwise import Opening
     from capcore.spectra.options import SpectraOptions
     from capcore.spectra.report import SpectraReport
 
@@ -108,7 +108,8 @@ def _answer(arguments: argparse.Namespace, networks: Sequence[Network], options:
 
 def _analysed(arguments: argparse.Namespace, network: Network, options: SpectraOptions) -> tuple[SpectraReport, Any]:
     from capcore.checkpoints.opening import read_checkpoint
-    from capcore.spectra.layerwise import Asked, analyse_layers, on_dask
+    from capcore.commands.cluster import on_dask
+    from capcore.spectra.layerwise import Asked, analyse_layers
 
     draws, resamples = arguments.null_draws is not None, arguments.bootstrap is not None
     asked = Asked(draws, resamples, arguments.alternatives, arguments.traceback)
@@ -146,9 +147,9 @@ def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: i
 
 def _read(arguments: argparse.Namespace) -> tuple[list[Network], list[str]]:
     """Networks in the order given, and a line for each file that cannot be read."""
+    from capcore.checkpoints.differences import Opening
     from capcore.checkpoints.opening import read_folder
     from capcore.checkpoints.tensors import CheckpointError
-    from capcore.spectra.layerwise import Opening
 
     settings: dict[str, Any] = {"key": arguments.key, "non_finite": arguments.non_finite}
     networks: list[Network] = []
@@ -204,10 +205,8 @@ def _check_layer(name: str | None, networks: Sequence[Network], options: Spectra
 
 
 def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport], networks: Sequence[Network]) -> None:
-    from capcore.spectra.figure import report_figure, spectrum_figure
-
-    with chdir(Path(__file__).parent):  # it would read a matplotlibrc of the working folder, where the weights lie
-        import matplotlib  # noqa: F401
+    with chdir(Path(__file__).parent):  # matplotlib would read its settings in the working folder, where weights lie
+        from capcore.spectra.figure import report_figure, spectrum_figure
 
     single = networks[0].checkpoint if len(networks) == 1 else None
     if arguments.plot:

@@ -1,15 +1,20 @@
-"""From a checkpoint to a report: every layer analysed, at any scale of its weights, or listed with the reason."""
+"""From a checkpoint to a report: every layer analysed, at any scale of its weights, or listed with the reason.
+
+A public verb takes what its caller has, often a path: :func:`analyse_spectra` hands it to
+:mod:`capcore.checkpoints.opening`, imported when it is called. Everything below takes a checkpoint that has been opened,
+and asks it for arrays.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checkpoints.opening import Weights, read_checkpoint
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError
 from capcore.gate import of_kind
 from capcore.spectra.densities import Density, layer_densities
@@ -18,6 +23,9 @@ from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
+
+if TYPE_CHECKING:
+    from capcore.checkpoints.opening import Weights
 
 PACKAGES = ("capcore", "numpy", "scipy")
 ORDINARY = 256
@@ -60,6 +68,8 @@ def analyse_spectra(
     >>> [row.name for row in report.spectra], report.failures
     (['fc.weight'], {'head.weight': '3 × 40: 3 eigenvalue(s), fewer than the minimum of 10.'})
     """
+    from capcore.checkpoints.opening import read_checkpoint
+
     of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
     return analyse_checkpoint(
         source if isinstance(source, Checkpoint) else read_checkpoint(source), options, progress=progress

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from capcore.checkpoints.archives import AHEAD, ALWAYS, File, read_npy, read_npz
+from capcore.checkpoints.archives import read_npy, read_npz
+from capcore.checkpoints.files import AHEAD, ALWAYS, File
 from capcore.spectra import CheckpointError
 from tests.strategies import all_of
 
@@ -200,7 +201,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, how):
         changes[how]()
         return found
 
-    monkeypatch.setattr("capcore.checkpoints.archives.np.fromfile", changing)
+    monkeypatch.setattr("capcore.checkpoints.files.np.fromfile", changing)
     file.ahead = 0, np.zeros(0, np.uint8)
     with pytest.raises(CheckpointError, match="cannot be read" if how == "deleted" else "changed while it was read"):
         file.read(0, 8)
@@ -208,7 +209,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, how):
 
 @pytest.mark.parametrize("size", [1, 7, 8, 9, 20])
 def test_the_hash_is_of_all_bytes(tmp_path, monkeypatch, size):
-    monkeypatch.setattr("capcore.checkpoints.archives.PIECE", 8)
+    monkeypatch.setattr("capcore.checkpoints.files.PIECE", 8)
     (tmp_path / "a").write_bytes(bytes(range(1, size + 1)))
     steps = []
     found = File(tmp_path / "a").digest(steps.append)
@@ -220,7 +221,7 @@ def test_few_bytes_are_read_ahead_and_many_as_they_are(tmp_path, monkeypatch):
     (tmp_path / "a").write_bytes(data)
     file, read, sizes = File(tmp_path / "a"), np.fromfile, []
     monkeypatch.setattr(
-        "capcore.checkpoints.archives.np.fromfile",
+        "capcore.checkpoints.files.np.fromfile",
         lambda *given, **more: sizes.append(given[2]) or read(*given, **more),
     )
     for begin in (0, 0, 100, AHEAD - 50, AHEAD - 40, 7):

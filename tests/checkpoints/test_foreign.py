@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from capcore.checkpoints.archives import Guarded
+from capcore.checkpoints.files import Guarded
 from capcore.checkpoints.onnx_graph import of_operator, weights_of
 from capcore.checkpoints.parametrised import computed
 from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
@@ -14,7 +14,7 @@ from tests.strategies import all_of
 
 @pytest.mark.parametrize("suffix", ["onnx", "gguf"])
 def test_without_the_package(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr("capcore.checkpoints.foreign.find_spec", lambda name: None)
+    monkeypatch.setattr("capcore.checkpoints.files.find_spec", lambda name: None)
     (tmp_path / f"a.{suffix}").write_bytes(b"x" * 100)
     with pytest.raises(CheckpointError, match=all_of([f"no package {suffix}", f"pip install {suffix}"])):
         read_checkpoint(tmp_path / f"a.{suffix}")

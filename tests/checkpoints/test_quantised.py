@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from capcore.checkpoints.arrays import float8_table
+from capcore.checkpoints.number_types import float8_table
 from capcore.checkpoints.packed import AWQ_ORDER, FP4
 from capcore.spectra import CheckpointError, analyse_spectra, find_layers, read_checkpoint
 from tests.checkpoints.crafted import entry, safetensors_bytes

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.checkpoints.safetensors import LISTED_ONLY, LONGEST_HEADER, NUMPY, RAW, bfloat16, read_safetensors
+from capcore.checkpoints.number_types import bfloat16
+from capcore.checkpoints.safetensors import LISTED_ONLY, LONGEST_HEADER, NUMPY, RAW, read_safetensors
 from capcore.spectra import CheckpointError
 from tests.checkpoints.crafted import entry, packed, safetensors_bytes
 from tests.strategies import all_of

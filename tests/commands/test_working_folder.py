@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capcore.checkpoints.folders import TORCH
-from capcore.checkpoints.opening import PLAIN
+from capcore.checkpoints.opening import PLAIN, TORCH
 from capcore.commands import working_folder
 from tests.checkpoints.corpus import CASES
 from tests.checkpoints.crafted import packed

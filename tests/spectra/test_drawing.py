@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from capcore.spectra import SpectraOptions, analyse_spectra, hill_table
-from capcore.spectra import drawing as spectra
+from capcore.spectra import figure as spectra
 from capcore.spectra.figure import density_curves
 
 

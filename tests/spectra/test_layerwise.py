@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from capcore.checkpoints.differences import Opening, difference
+from capcore.commands.cluster import on_dask
 from capcore.commands.spectra import main
 from capcore.commands.tables import lined_up
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, of_arrays
-from capcore.spectra.layerwise import Asked, Opening, affordable, analyse_layers, difference, on_dask
+from capcore.spectra.layerwise import Asked, affordable, analyse_layers
 
 OPTIONS = SpectraOptions(DensityOptions("pooled"), null="shuffled", n_null=5, n_resamples=10)
 
