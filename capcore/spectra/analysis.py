@@ -1,8 +1,8 @@
 """From a checkpoint to a report: every layer analysed, at any scale of its weights, or listed with the reason.
 
 A public verb takes what its caller has, often a path: :func:`analyse_spectra` hands it to
-:mod:`capcore.checkpoints.opening`, imported when it is called. Everything below takes a checkpoint that has been opened,
-and asks it for arrays.
+:mod:`capcore.checkpoints.opening`, imported when it is called. Everything below takes a checkpoint that has been
+opened, and asks it for arrays.
 """
 
 from __future__ import annotations

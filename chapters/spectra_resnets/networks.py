@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from capcore.checkpoints.files import sha256
+from capcore.checkpoints import files as weight_files
 from capcore.checkpoints.opening import TORCH, read_checkpoint, stem
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
 from capcore.spectra.analysis import assembled
@@ -184,7 +184,7 @@ def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
     """
     path = Path(path)
     if path.suffix in TORCH:
-        found = sha256(path)
+        found = weight_files.sha256(path)
         if found != source.sha256:
             raise CheckpointError(
                 f"{path}: found a file with SHA-256 {found[:12]}…, expected {source.sha256[:12]}…, the one that was "
