@@ -22,6 +22,7 @@ INTERNAL = {
     "capcore.commands.cli",
     "capcore.validation",
     "capcore.commands.working_folder",
+    "capcore.moved",
 }  # nothing there is meant to be called by readers
 ABBREVIATIONS = ("Eq.", "Eqs.", "Fig.")  # in the first sentence of a docstring, which does not end there
 
