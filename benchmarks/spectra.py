@@ -24,6 +24,7 @@ from benchmarks import singular_values as large
 from benchmarks import spectra_sources as sources
 from benchmarks.measure import Row, Skipped, best_of_each, peer
 from benchmarks.spectra_sources import Fits, Source, quietly
+from capcore.commands.arguments import options_of, parser
 from capcore.spectra import (
     DensityOptions,
     SpectraOptions,
@@ -32,7 +33,6 @@ from capcore.spectra import (
     read_checkpoint,
     weightwatcher_details,
 )
-from capcore.spectra.arguments import options_of, parser
 from capcore.spectra.layerwise import Asked, analyse_layers
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.weightwatcher import LayerMatrices, singular_values

@@ -14,7 +14,7 @@ import sys
 
 # ``python -m capcore`` puts the working folder first, and imports this package before any of its modules.
 if sys.argv[:1] == ["-m"] and sys.orig_argv[-len(sys.argv)].removeprefix("-m").split(".")[0] == __name__:
-    from capcore.working_folder import off_the_path
+    from capcore.commands.working_folder import off_the_path
 
     off_the_path()
 
@@ -23,6 +23,9 @@ from typing import Any
 
 import lazy_loader
 
+from capcore.moved import keep_earlier_paths
+
+keep_earlier_paths(__name__)
 _current, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 _EARLIER = {

@@ -2,6 +2,8 @@
 
 from . import allocation as allocation
 from . import architectures as architectures
+from . import checkpoints as checkpoints
+from . import commands as commands
 from . import constraints as constraints
 from . import feature_process as feature_process
 from . import features as features
@@ -31,6 +33,8 @@ from .architectures import Function as Function
 from .architectures import Hierarchical as Hierarchical
 from .architectures import Linear as Linear
 from .architectures import Recurrent as Recurrent
+from .available_memory import TooLargeError as TooLargeError
+from .checkpoints.opening import read_checkpoint as read_checkpoint
 from .constraints import ConstraintSpace as ConstraintSpace
 from .constraints import chain as chain
 from .constraints import join as join
@@ -43,7 +47,6 @@ from .features import make_features as make_features
 from .large.exponentials import exponential_sequence as exponential_sequence
 from .large.jacobian_products import JacobianProducts as JacobianProducts
 from .large.octave_predictor import ExponentialSequence as ExponentialSequence
-from .memory import TooLargeError as TooLargeError
 from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
 from .networks.allocation import allocate_network as allocate_network
@@ -73,7 +76,6 @@ from .results import Fit as Fit
 from .spectra import analyse_spectra as analyse_spectra
 from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law
-from .spectra import read_checkpoint as read_checkpoint
 from .sweeps import load_sweep as load_sweep
 from .tangent_space import TangentSpace as TangentSpace
 from .time_series import estimate_process as estimate_process

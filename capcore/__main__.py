@@ -1,8 +1,8 @@
-"""``python -m capcore``, the command where it is not on the shell's path. See :mod:`capcore.cli`."""
+"""``python -m capcore``, the command where it is not on the shell's path. See :mod:`capcore.commands.cli`."""
 
 import sys
 
-from capcore.cli import main
+from capcore.commands.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

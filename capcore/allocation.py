@@ -15,9 +15,9 @@ from scipy.linalg import eigh
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.scales import with_even_layers
+from capcore.available_memory import allocation_bytes, allocation_too_large, fits
 from capcore.constraints import ConstraintSpace, chain, join
 from capcore.fourier import fourier_frequencies, per_frequency
-from capcore.memory import allocation_bytes, allocation_too_large, fits
 from capcore.optimum import Problem
 from capcore.processes import Process
 from capcore.validation import finite_array, warn

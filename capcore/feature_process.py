@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
+from capcore.available_memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.features import Features
 from capcore.gate import all_of_kind
 from capcore.hermite import ORDER, hermite_coefficients
-from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.processes import Process
 from capcore.validation import finite_array, positive_integer
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.available_memory import allocation_bytes, fits
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octave_predictor import ExponentialSequence
-from capcore.memory import allocation_bytes, fits
 from capcore.optimum import OPTIONS, Problem
 from capcore.processes import Process
 from capcore.results import DENSE

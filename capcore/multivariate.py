@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
+from capcore.available_memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.processes import Process
 from capcore.validation import finite_array, positive_integer
 

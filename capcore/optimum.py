@@ -13,10 +13,10 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture, PoleModel
+from capcore.available_memory import fit_bytes, fit_too_large, fits
 from capcore.constraints import ConstraintSpace
 from capcore.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.lbfgs import minimise_lbfgs
-from capcore.memory import fit_bytes, fit_too_large, fits
 from capcore.problem import Problem
 from capcore.processes import Process
 from capcore.validation import finite_array, one_of, positive_integer

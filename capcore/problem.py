@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import cholesky
 
 from capcore.architectures.base import Architecture
+from capcore.available_memory import covariance_bytes, covariance_too_large, fits
 from capcore.gate import plain_fields
-from capcore.memory import covariance_bytes, covariance_too_large, fits
 from capcore.processes import Process
 from capcore.validation import finite_array, finite_number
 

@@ -40,13 +40,15 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     "spectra/scan": "spectra/test_power_law.py",
     "spectra/power_law": "spectra/test_power_law.py",
     "spectra/densities": "spectra/test_densities.py spectra/test_scales.py",
-    "spectra/archives": "spectra/test_archives.py",
-    "spectra/torch_files": "spectra/test_torch_files.py",
-    "spectra/parametrised": "spectra/test_parametrised.py",
-    "spectra/onnx_graph": "spectra/test_foreign.py",
-    "spectra/checkpoints spectra/folders spectra/foreign spectra/layers spectra/packed spectra/quantised"
-    " spectra/safetensors spectra/tensors": "spectra/test_checkpoints.py spectra/test_folders.py spectra/test_layers.py"
-    " spectra/test_quantised.py spectra/test_safetensors.py spectra/test_foreign.py",
+    "checkpoints/archives": "checkpoints/test_archives.py",
+    "checkpoints/files": "checkpoints/test_archives.py",
+    "checkpoints/torch_files": "checkpoints/test_torch_files.py",
+    "checkpoints/parametrised": "checkpoints/test_parametrised.py checkpoints/test_opening.py",
+    "checkpoints/onnx_graph": "checkpoints/test_onnx_and_gguf.py",
+    "checkpoints/arrays checkpoints/number_types checkpoints/onnx checkpoints/opening checkpoints/packed"
+    " checkpoints/quantised checkpoints/safetensors checkpoints/tensors spectra/layers": "checkpoints/test_opening.py"
+    " checkpoints/test_folders.py checkpoints/test_quantised.py checkpoints/test_safetensors.py"
+    " checkpoints/test_onnx_and_gguf.py spectra/test_layers.py",
     "networks/*": "networks",
     "propagation/*": "propagation",
     "large/octave_capacity": "large/test_octave_capacity.py",

@@ -16,7 +16,11 @@ from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
 PACKAGE = "capcore"
-UNDERFOOT = {"validation", "memory"}  # what nearly everything imports, and what says nothing about the pipeline
+UNDERFOOT = {
+    "validation",
+    "available_memory",
+    "moved",
+}  # what nearly everything imports, and what says nothing about the pipeline
 WIDTH, BOX, ROW = 860, 26, 74
 
 

@@ -19,9 +19,10 @@ PACKAGE = "capcore"
 INTERNAL = {
     "capcore",
     "capcore.__main__",
-    "capcore.cli",
+    "capcore.commands.cli",
     "capcore.validation",
-    "capcore.working_folder",
+    "capcore.commands.working_folder",
+    "capcore.moved",
 }  # nothing there is meant to be called by readers
 ABBREVIATIONS = ("Eq.", "Eqs.", "Fig.")  # in the first sentence of a docstring, which does not end there
 

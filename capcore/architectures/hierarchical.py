@@ -16,9 +16,9 @@ import numpy as np
 from capcore import generic
 from capcore.architectures.scales import balance
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
+from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import compress_columns, equilibrate
 from capcore.gate import no_overflow, plain_array
-from capcore.memory import arrays, fits, too_large
 from capcore.tensor_train import tt_svd, widen
 from capcore.validation import finite_array, positive_integer, underflows
 

@@ -23,11 +23,11 @@ from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.scales import with_even_layers
+from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import rank_tolerance
 from capcore.large.allocation import ByOctave
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
-from capcore.memory import arrays, fits, too_large
 from capcore.optimum import Problem
 from capcore.processes import Process
 from capcore.validation import warn
@@ -87,7 +87,7 @@ def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.r
     """Leverage scores through a basis of the column space; ``bound`` is an upper bound on the rank, if one is known.
 
     Without one the sketch grows until its rank stays ten below its number of columns. Raises
-    :class:`~capcore.memory.TooLargeError` before a sketch that would not fit into memory.
+    :class:`~capcore.available_memory.TooLargeError` before a sketch that would not fit into memory.
     """
     n, p = operator.products.n_rows, operator.products.n_params
     most = min(n, p)

@@ -25,8 +25,8 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.allocation import CapacityWarning
+from capcore.available_memory import arrays, fits, too_large
 from capcore.gate import of_kind, plain_number, plain_seed, real, whole
-from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel, NegativeCurvatureError, Response, SketchedModel, dense_bytes
 from capcore.networks.results import CONTRACTION, SLACK, NetworkAllocation, by_group, measure

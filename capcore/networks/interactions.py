@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from capcore.available_memory import arrays, fits, too_large
 from capcore.gate import plain_seed
-from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import to_metric
 from capcore.networks.results import NetworkAllocation, half_widths
 from capcore.validation import finite_array, positive_integer

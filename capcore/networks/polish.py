@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
-from capcore.memory import arrays, fits, too_large
+from capcore.available_memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
 
 EPS = float(np.finfo(float).eps)

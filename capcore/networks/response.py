@@ -16,8 +16,8 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, qr, solve_triangular, svd
 
 from capcore.allocation import CapacityWarning
+from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import rank_tolerance
-from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem, from_metric, to_metric
 
 EPS = float(np.finfo(float).eps)

@@ -19,9 +19,9 @@ import numpy as np
 from scipy.fft import dctn
 from scipy.linalg import qr, svd
 
+from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import rank_tolerance
 from capcore.gate import plain_number
-from capcore.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem, to_metric
 from capcore.validation import finite_array, one_of, positive_integer
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 
+from capcore.available_memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.gate import of_kind, plain_fields, plain_number
-from capcore.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.toeplitz import condition_bound, levinson_durbin
 from capcore.validation import finite_array, finite_number, positive_integer
 

@@ -1,6 +1,6 @@
 """Weight spectra: from a checkpoint to spectral densities, their nulls, and what can be fitted to them (paper 3).
 
-A file of weights is read without executing anything that it holds (:mod:`capcore.spectra.checkpoints`). Its tensors
+A file of weights is read without executing anything that it holds (:mod:`capcore.checkpoints.opening`). Its tensors
 are told apart and turned into matrices (:mod:`capcore.spectra.layers`). The eigenvalues of X = WᵀW/N, Eq. 2, come with
 the options they were computed with (:mod:`capcore.spectra.densities`). The bulk that noise would leave is fitted to
 them (:mod:`capcore.spectra.noise`), and a power law, Eq. 1, to their upper end (:mod:`capcore.spectra.power_law`), with
@@ -14,4 +14,7 @@ analysed is listed with the reason.
 
 import lazy_loader
 
+from capcore.moved import keep_earlier_paths
+
+keep_earlier_paths(__name__)
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,14 +1,10 @@
 """Every public name of capcore.spectra, and where it is defined: read by type checkers, and by the lazy loader."""
 
-from .adapters import lora_products as lora_products
 from .alternatives import ALTERNATIVES as ALTERNATIVES
 from .alternatives import LikelihoodRatio as LikelihoodRatio
 from .alternatives import compare_tails as compare_tails
 from .analysis import analyse_checkpoint as analyse_checkpoint
 from .analysis import analyse_spectra as analyse_spectra
-from .checkpoints import Folder as Folder
-from .checkpoints import read_checkpoint as read_checkpoint
-from .checkpoints import read_folder as read_folder
 from .densities import Densities as Densities
 from .densities import Density as Density
 from .densities import layer_densities as layer_densities
@@ -27,7 +23,6 @@ from .layers import Skipped as Skipped
 from .layers import find_layers as find_layers
 from .layers import slices as slices
 from .layers import unfolded as unfolded
-from .memory import of_arrays as of_arrays
 from .metrics import SpectrumMetrics as SpectrumMetrics
 from .models import ModelMetrics as ModelMetrics
 from .models import model_metrics as model_metrics
@@ -52,8 +47,13 @@ from .report import SpectraReport as SpectraReport
 from .report import compare_spectra as compare_spectra
 from .singular_values import SingularValues as SingularValues
 from .singular_values import large_singular_values as large_singular_values
-from .tensors import Checkpoint as Checkpoint
-from .tensors import CheckpointError as CheckpointError
-from .tensors import Tensor as Tensor
+from .weights import Checkpoint as Checkpoint
+from .weights import CheckpointError as CheckpointError
+from .weights import Folder as Folder
+from .weights import Tensor as Tensor
+from .weights import lora_products as lora_products
+from .weights import of_arrays as of_arrays
+from .weights import read_checkpoint as read_checkpoint
+from .weights import read_folder as read_folder
 from .weightwatcher import weightwatcher_details as weightwatcher_details
 from .weightwatcher import weightwatcher_summary as weightwatcher_summary

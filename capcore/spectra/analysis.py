@@ -1,23 +1,31 @@
-"""From a checkpoint to a report: every layer analysed, at any scale of its weights, or listed with the reason."""
+"""From a checkpoint to a report: every layer analysed, at any scale of its weights, or listed with the reason.
+
+A public verb takes what its caller has, often a path: :func:`analyse_spectra` hands it to
+:mod:`capcore.checkpoints.opening`, imported when it is called. Everything below takes a checkpoint that has been
+opened, and asks it for arrays.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tqdm import tqdm
 
+from capcore.checkpoints.tensors import Checkpoint, NonFiniteError
 from capcore.gate import of_kind
-from capcore.spectra.checkpoints import Weights, read_checkpoint
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Layers, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
-from capcore.spectra.tensors import Checkpoint, NonFiniteError
+
+if TYPE_CHECKING:
+    from capcore.checkpoints.opening import Weights
 
 PACKAGES = ("capcore", "numpy", "scipy")
 ORDINARY = 256
@@ -41,7 +49,7 @@ def analyse_spectra(
     Parameters
     ----------
     source : Checkpoint, path, mapping or array
-        A checkpoint, or what :func:`~capcore.spectra.checkpoints.read_checkpoint` reads.
+        A checkpoint, or what :func:`~capcore.checkpoints.opening.read_checkpoint` reads.
     options : SpectraOptions, optional
         All choices; by default slices of convolutions, 1/N, Clauset's x_min, the other laws and the bulk, without
         nulls, intervals and p-values, which take longer.
@@ -60,6 +68,8 @@ def analyse_spectra(
     >>> [row.name for row in report.spectra], report.failures
     (['fc.weight'], {'head.weight': '3 × 40: 3 eigenvalue(s), fewer than the minimum of 10.'})
     """
+    from capcore.checkpoints.opening import read_checkpoint
+
     of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
     return analyse_checkpoint(
         source if isinstance(source, Checkpoint) else read_checkpoint(source), options, progress=progress
@@ -69,14 +79,14 @@ def analyse_spectra(
 def analyse_checkpoint(
     checkpoint: Checkpoint, options: SpectraOptions | None = None, *, progress: bool | None = False
 ) -> SpectraReport:
-    """:func:`analyse_spectra` of what has been opened, such as :func:`~capcore.spectra.memory.of_arrays`.
+    """:func:`analyse_spectra` of what has been opened, such as :func:`~capcore.checkpoints.arrays.of_arrays`.
 
     One layer is in memory at a time. One that cannot be read is listed with the reason, and the others are analysed.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        Of :func:`~capcore.spectra.checkpoints.read_checkpoint` or :func:`~capcore.spectra.memory.of_arrays`.
+        Of :func:`~capcore.checkpoints.opening.read_checkpoint` or :func:`~capcore.checkpoints.arrays.of_arrays`.
     options : SpectraOptions, optional
         As there.
     progress : bool or None

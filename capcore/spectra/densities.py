@@ -13,11 +13,11 @@ from typing import TypeAlias
 
 import numpy as np
 
+from capcore.checkpoints.tensors import non_finite_count
 from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
 from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
-from capcore.spectra.tensors import non_finite_count
 
 Shape: TypeAlias = tuple[int, int]
 Tap: TypeAlias = tuple[int, ...] | None

@@ -23,8 +23,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from capcore.checkpoints.tensors import Checkpoint, Tensor
 from capcore.gate import of_kind, plain_array
-from capcore.spectra.tensors import Checkpoint, Tensor
 from capcore.validation import one_of, positive_integer
 
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
@@ -146,7 +146,7 @@ def find_layers(
     Parameters
     ----------
     checkpoint : Checkpoint
-        Of :func:`~capcore.spectra.checkpoints.read_checkpoint`.
+        Of :func:`~capcore.checkpoints.opening.read_checkpoint`.
     kinds : mapping, optional
         Pattern of names → what such tensors are, where the shape misleads; ``skip`` leaves them out.
     groups : mapping, optional
@@ -166,7 +166,7 @@ def find_layers(
 
     Examples
     --------
-    >>> from capcore.spectra.checkpoints import read_checkpoint
+    >>> from capcore.checkpoints.opening import read_checkpoint
     >>> found = find_layers(read_checkpoint({"fc.weight": np.ones((5, 3)), "fc.bias": np.ones(5)}))
     >>> [layer.name for layer in found.layers], found.skipped[0].reason
     (['fc.weight'], 'A bias: a vector has no spectrum.')

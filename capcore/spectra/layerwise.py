@@ -1,4 +1,4 @@
-"""A network layer by layer, on threads or on a Dask cluster; and what a command adds to the metrics of each layer.
+"""A network layer by layer, on threads or elsewhere; and what a command adds to the metrics of each layer.
 
 Draws of shuffled weights give the range of α and, as their spikes beyond a bulk of noise, correlation traps: large
 single weights, which shuffling does not remove (Martin and Mahoney count them with ``randomize=True``).
@@ -6,20 +6,17 @@ single weights, which shuffling does not remove (Martin and Mahoney count them w
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from capcore.spectra.adapters import lora_products
+from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.spectra.alternatives import compare_tails
 from capcore.spectra.analysis import analyse_layer, assembled, levelled, source_of
-from capcore.spectra.checkpoints import read_checkpoint, read_folder
 from capcore.spectra.densities import Density, arrangement_of, matrices_of
 from capcore.spectra.lapack import in_order
 from capcore.spectra.layers import Layer, Skipped
@@ -27,7 +24,6 @@ from capcore.spectra.metrics import SpectrumMetrics, ends, fit_tails, null_draws
 from capcore.spectra.noise import fit_bulk
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.report import SpectraReport
-from capcore.spectra.tensors import Checkpoint, CheckpointError, NonFiniteError, Step, Tensor, shown
 
 NAN = float("nan")
 FEW, NO = 2**28, 2**33
@@ -58,69 +54,6 @@ class LayerResult:
     densities: Sequence[Density] = ()
     skipped: Sequence[Skipped] = ()
     beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Opening:
-    """Where a network is, for this process or another one: a path, which of a folder, and how to read it."""
-
-    path: str
-    name: str | None = None
-    base: str | None = None
-    key: str | None = None
-    non_finite: str = "refuse"
-
-    def open(self) -> Checkpoint:
-        """The checkpoint; with a base the difference from it."""
-        if self.name is None:
-            return self.beside_base(read_checkpoint(self.path, key=self.key, non_finite=self.non_finite))
-        folder = read_folder(self.path, key=self.key, non_finite=self.non_finite).checkpoints
-        (found,) = (each for each in folder if each.name == self.name)
-        return self.beside_base(found)
-
-    def beside_base(self, found: Checkpoint) -> Checkpoint:
-        """What has been opened already; with a base the difference from it."""
-        if self.base is None:
-            return found
-        return difference(found, read_checkpoint(self.base, key=self.key, non_finite=self.non_finite))
-
-
-def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
-    """W − W₀ of every tensor that both have, by its name; of a LoRA adapter, the products that it adds to its base.
-
-    Raises ``CheckpointError`` where nothing matches.
-
-    >>> from capcore.spectra import of_arrays
-    >>> found = difference(of_arrays({"fc": np.full((2, 2), 3.0)}), of_arrays({"fc": np.ones((2, 2))}))
-    >>> found["fc"].tolist()
-    [[2.0, 2.0], [2.0, 2.0]]
-    """
-    name, tensors = f"{checkpoint.name} - {base.name}", {}
-
-    def digest(step: Step) -> dict[str, str]:
-        return {f"{each.name} ({i})": each.sha256 for i, each in enumerate((checkpoint, base))}
-
-    if any("lora_" in each for each in checkpoint):
-        return replace(lora_products(checkpoint), name=name, digest=digest)
-    for tensor in checkpoint.tensors.values():
-        other = base.tensors.get(tensor.name)
-        fits = other is not None and other.shape == tensor.shape
-        if fits and other is not None and tensor.is_real and other.is_real:
-            kind = "float64" if "float64" in (tensor.dtype, other.dtype) else "float32"
-            moved = replace(tensor, dtype=kind, values=partial(_subtract, tensor, other, kind), one=None)
-            tensors[tensor.name] = moved
-        elif tensor.is_real:
-            found = f"there {other.shape}" if other is not None else "not there"
-            tensors[tensor.name] = replace(tensor, unread=f"No difference from {base.name}: {found}.")
-        else:
-            tensors[tensor.name] = tensor
-    if not any(tensor.is_real for tensor in tensors.values()):
-        raise CheckpointError(f"{base.name}: found no tensor of {checkpoint.name}, expected its base. Compare names.")
-    return replace(checkpoint, name=name, tensors=tensors, digest=digest)
-
-
-def _subtract(tensor: Tensor, other: Tensor, kind: str) -> np.ndarray:
-    return tensor.read().astype(kind) - other.read().astype(kind)
 
 
 def relative_change(layer: Layer, base: Checkpoint) -> float:
@@ -195,19 +128,6 @@ def _truncated(density: Density, options: SpectraOptions) -> dict[str, float]:
     return {"tpl_alpha": test.model.parameters["alpha"], "tpl_rate": test.model.parameters["rate"]}
 
 
-@cache
-def _opened(opening: Opening, options: str) -> tuple[dict[str, Layer], Checkpoint | None]:
-    layers = SpectraOptions.from_dict(json.loads(options)).layers(opening.open()).layers
-    base = read_checkpoint(opening.base, key=opening.key) if opening.base else None
-    return {layer.name: layer for layer in layers}, base
-
-
-def remote_layer(opening: Opening, options: str, asked: Asked, name: str) -> LayerResult:
-    """:func:`layer_result` on a worker that opens the checkpoint itself. options : as JSON."""
-    layers, base = _opened(opening, options)
-    return layer_result(layers[name], SpectraOptions.from_dict(json.loads(options)), asked, base)
-
-
 def analyse_layers(
     checkpoint: Checkpoint,
     options: SpectraOptions,
@@ -221,7 +141,8 @@ def analyse_layers(
     """The report of a checkpoint, with what stands beside each row; a layer that fails is named with the reason.
 
     checkpoint, options, asked : what is analysed, and how. base : where the checkpoint is a difference from it.
-    over : gives the results of layers in order, such as :func:`on_dask`; by default they are computed here,
+    over : gives the results of layers in order, such as
+    :func:`~capcore.commands.cluster.on_dask`; by default they are computed here,
     ``workers`` at a time on threads of one BLAS thread each. progress : as for ``analyse_spectra``.
     """
     disable = None if progress is None else not progress
@@ -241,30 +162,3 @@ def analyse_layers(
         [density for result in results for density in result.densities],
     )
     return report, {name: columns for result in results for name, columns in result.beside.items()}
-
-
-def on_dask(
-    address: Any, opening: Opening, options: str, asked: Asked
-) -> Callable[[Sequence[Layer]], Iterator[LayerResult]]:
-    """What computes layers on a Dask cluster, of which each worker opens the checkpoint: it needs the same paths."""
-
-    def over(layers: Sequence[Layer]) -> Iterator[LayerResult]:
-        from distributed import Client
-
-        with ExitStack() as stack:
-            try:
-                client = stack.enter_context(Client(address, timeout=10, set_as_default=False, name="capcore-spectra"))
-            except (OSError, TimeoutError, ValueError):
-                raise ValueError(f"--scheduler: found no answer at {address}, expected a Dask scheduler.") from None
-            task = partial(remote_layer, opening, options, asked)
-            futures = client.map(task, [layer.name for layer in layers], pure=False, retries=2)
-            for layer, future in zip(layers, futures, strict=True):
-                try:
-                    yield future.result()
-                except NonFiniteError:
-                    raise
-                except Exception as error:
-                    reason = f"On a worker: {type(error).__name__}: {shown(error)[:200]}"
-                    yield LayerResult(skipped=(Skipped(layer.name, layer.tensor.shape, reason),))
-
-    return over

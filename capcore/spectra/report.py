@@ -25,7 +25,7 @@ TYPES: Mapping[Any, str] = {"float": "float64", "int": "Int64", "int | None": "I
 
 @dataclass(frozen=True)
 class Source:
-    """Where weights came from: as :class:`~capcore.spectra.tensors.Checkpoint` has it."""
+    """Where weights came from: as :class:`~capcore.checkpoints.tensors.Checkpoint` has it."""
 
     name: str
     format: str

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from capcore.checkpoints.parametrised import COMPUTED
+from capcore.checkpoints.tensors import REAL, Checkpoint, NonFiniteError
 from capcore.gate import of_kind
 from capcore.spectra.lapack import in_order
-from capcore.spectra.parametrised import COMPUTED
 from capcore.spectra.singular_values import LARGE, large_singular_values
-from capcore.spectra.tensors import REAL, Checkpoint, NonFiniteError
 from capcore.spectra.weightwatcher_fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher
 from capcore.validation import positive_integer
 
@@ -58,7 +58,7 @@ def weightwatcher_details(
     Parameters
     ----------
     checkpoint : Checkpoint or mapping
-        Of :func:`~capcore.spectra.checkpoints.read_checkpoint`, or weights by name; as in the tool, names that do not
+        Of :func:`~capcore.checkpoints.opening.read_checkpoint`, or weights by name; as in the tool, names that do not
         end in ``.weight`` are no layers.
     pool : bool
         Fit all slices of a convolution together, or (the way of paper 3) each alone, in a row of its own with a

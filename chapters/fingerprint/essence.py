@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chapters.fingerprint.names import UNCOUNTED, Imports, Sources, Target
+from chapters.fingerprint.names import UNCOUNTED, WRITTEN, Imports, Sources, Target
 from chapters.fingerprint.refusals import catches, is_gate, is_refusal, last
 from chapters.fingerprint.scopes import local_names, targets
 
@@ -171,7 +171,8 @@ class Essence:
             self.reached.add(key)
             self.parts.append(key)
         elif target.kind == "outside":
-            self.parts.append(f"@{target.module}")
+            home, _, name = target.module.rpartition(".")
+            self.parts.append(f"@{WRITTEN.get(home, home)}.{name}" if home else f"@{name}")
         else:  # a module handed on as a whole: anything in it may be used
             module = self._sources.module(target.module)
             self.parts.append("@module")

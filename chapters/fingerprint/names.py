@@ -22,8 +22,10 @@ UNCOUNTED = ("PACKAGES", "__all__")
 """Constants that describe a result or a module and decide no number."""
 MACHINERY = (
     *("chapters.stored", "chapters.running", "chapters.fingerprint", "chapters.sweeps"),
-    *("capcore.gate", "capcore.memory"),
+    *("capcore.gate", "capcore.available_memory"),
 )
+WRITTEN = {"capcore.available_memory": "capcore.memory"}
+"""Machinery that has moved → the name that it was first written under: a move decides no number."""
 
 
 class Target(NamedTuple):

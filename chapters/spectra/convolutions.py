@@ -10,10 +10,10 @@ from itertools import product
 
 import numpy as np
 
+from capcore.checkpoints.arrays import of_arrays
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import operator_spectra
 from capcore.spectra.layers import Layer, find_layers
-from capcore.spectra.memory import of_arrays
 from capcore.spectra.options import DensityOptions
 from capcore.validation import finite_array, positive_integer
 

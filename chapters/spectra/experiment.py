@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from capcore.checkpoints.arrays import of_arrays
 from capcore.spectra.analysis import analyse_checkpoint
-from capcore.spectra.memory import of_arrays
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import SpectraReport
 from capcore.validation import finite_number, positive_integer

@@ -23,13 +23,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import GramSpectra, gram_spectra
 from capcore.spectra.layers import Layer, find_layers, slices, unfolded
 from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
-from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
 from chapters import stored as results
 from chapters.spectra_resnets.networks import (
     HOST,

@@ -17,9 +17,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from tqdm import tqdm
 
+from capcore.checkpoints.opening import read_folder
 from capcore.plotting import CYCLE
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra
-from capcore.spectra.checkpoints import read_folder
 from chapters.spectra_resnets.large_layers import COLUMNS, TARGETS
 from chapters.stored import stored
 

@@ -24,16 +24,16 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from capcore.spectra import archives
+from capcore.checkpoints import files as weight_files
+from capcore.checkpoints.opening import TORCH, read_checkpoint, stem
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
 from capcore.spectra.analysis import assembled
-from capcore.spectra.checkpoints import TORCH, read_checkpoint, stem
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, taps, unfit_reason
 from capcore.spectra.eigenvalues import EPSILON, GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
-from capcore.spectra.tensors import Checkpoint, CheckpointError, Tensor
 from capcore.validation import one_of
 from chapters import stored as results
 from chapters.claims import find_registry
@@ -184,7 +184,7 @@ def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
     """
     path = Path(path)
     if path.suffix in TORCH:
-        found = archives.sha256(path)
+        found = weight_files.sha256(path)
         if found != source.sha256:
             raise CheckpointError(
                 f"{path}: found a file with SHA-256 {found[:12]}…, expected {source.sha256[:12]}…, the one that was "

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from capcore.checkpoints.arrays import of_arrays
 from capcore.spectra.analysis import analyse_checkpoint
-from capcore.spectra.memory import of_arrays
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import SpectraReport
 from chapters.spectra.experiment import Training, train_network

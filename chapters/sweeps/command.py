@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from capcore.spectra.tensors import shown
+from capcore.checkpoints.tensors import shown
 from capcore.sweeps import canonical, columns_of, read_rows, table_of
 from chapters.sweeps import engine
 from chapters.sweeps.declared import NotebookError

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.spectra.tensors import shown
+from capcore.checkpoints.tensors import shown
 from capcore.sweeps import load_sweep
 from chapters.sweeps.declared import NotebookError
 from chapters.sweeps.grid import check_grid, settings_of

@@ -11,7 +11,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.spectra.tensors import shown
+from capcore.checkpoints.tensors import shown
 from chapters.parameters import parameters_of
 from chapters.publish import GLUE_PREFIX
 from chapters.sweeps import choosing, outcome

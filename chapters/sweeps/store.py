@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from capcore.spectra.tensors import shown
+from capcore.checkpoints.tensors import shown
 from capcore.sweeps import canonical, digest, read_row
 
 KEY = 32  # hexadecimal digits of a run's name

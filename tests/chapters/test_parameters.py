@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from pydantic import ValidationError
 
-from capcore.memory import TooLargeError
+from capcore.available_memory import TooLargeError
 from chapters.parameters import CHANGED, Declaration, note_changes, parameters_of, validated
 from chapters.sizes import Size
 from chapters.sweeps.declared import declaration_of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capcore.spectra.tensors import Checkpoint, Tensor
+from capcore.checkpoints.tensors import Checkpoint, Tensor
 from chapters.running import Experiment
 from chapters.stored import path_of
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from tqdm import tqdm
 
 import capcore as cc
+from capcore.available_memory import TooLargeError
 from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
 from capcore.large.sketch import estimate_capacity, leverage_by_range
-from capcore.memory import TooLargeError
 from tests.strategies import hierarchical_models, seeds
 
 DILATED = {

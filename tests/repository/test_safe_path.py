@@ -22,7 +22,7 @@ SOURCES = {
 }
 BECOMING_KERNELS = {f"chapters/sweeps/{name}.py" for name in ("forked_kernels", "nursery", "runner")}
 """A script that is named by its path, takes its own folder off ``sys.path``, and becomes a kernel, which has no -P."""
-PLAIN = {"tests/cli/test_working_folder.py", "benchmarks/__main__.py", *BECOMING_KERNELS}
+PLAIN = {"tests/commands/test_working_folder.py", "benchmarks/__main__.py", *BECOMING_KERNELS}
 """Also what shows which modules run without it, and a command that is written down, and not run."""
 INHERITING = {"benchmarks/sweeps.py"}
 """Whose processes are those of ``multiprocessing``, which have the flags of their parent: ``make bench`` gives -P."""

@@ -1,25 +1,9 @@
-"""The package stays small: its files, its lines of code, and the longest of its files are within a budget."""
+"""Sizes are reported, and not tested to the line: ``python scripts/sizes.py``. No file is longer than can be read."""
 
-import ast
-import io
-import tokenize
-from pathlib import Path
+from scripts.sizes import PACKAGE, lines_of_code, report
 
-FILES, LINES, LONGEST = 126, 12_700, 320
-"""At most so many files of ``capcore``, lines of code in all, and lines of any kind in one file."""
-PACKAGE = Path(__file__).resolve().parents[2] / "capcore"
-LAYOUT = {getattr(tokenize, name) for name in ("COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER")}
-
-
-def lines_of_code(text):
-    """Lines that hold code: neither blank, nor a comment alone, nor of a docstring."""
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    lines = {line for each in tokens if each.type not in LAYOUT for line in range(each.start[0], each.end[0] + 1)}
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
-            lines -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
-    return len(lines)
+LONGEST = 400
+"""Lines of any kind in one file."""
 
 
 def test_lines_that_count():
@@ -29,12 +13,20 @@ def test_lines_that_count():
     assert lines_of_code("\n".join(others)) == len(counted)
 
 
-def test_the_package_is_within_its_budget():
-    files = sorted(PACKAGE.rglob("*.py"))
-    texts = {path: path.read_text("utf8") for path in files}
-    lines = sum(map(lines_of_code, texts.values()))
-    advice = "What one chapter alone needs belongs to it, and a library beats our own code."
-    assert len(files) <= FILES, f"found {len(files)} files, expected at most {FILES}. {advice}"
-    assert lines <= LINES, f"found {lines:,} lines of code, expected at most {LINES:,}. {advice}"
-    long = {path.relative_to(PACKAGE): text.count("\n") for path, text in texts.items() if text.count("\n") > LONGEST}
+def test_the_report_counts_each_file_once(tmp_path):
+    (tmp_path / "commands").mkdir()
+    (tmp_path / "a.py").write_text('"""A."""\n\nX = 1\n', "utf8")
+    (tmp_path / "commands" / "b.py").write_text("X = 1\nY = 2\n", "utf8")
+    rows = [line.split() for line in report(tmp_path).splitlines()]
+    assert [row[:3] for row in rows[1:]] == [
+        [".", "1", "1"],
+        ["commands", "1", "2"],
+        ["mathematics", "1", "1"],
+        ["all", "2", "3"],
+    ]
+
+
+def test_no_file_is_too_long():
+    lengths = {path.relative_to(PACKAGE): path.read_text("utf8").count("\n") for path in PACKAGE.rglob("*.py")}
+    long = {path: length for path, length in lengths.items() if length > LONGEST}
     assert long == {}, f"expected at most {LONGEST} lines in a file: split what holds two concepts."

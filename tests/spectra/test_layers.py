@@ -142,7 +142,7 @@ def test_options_that_cannot_be(options, parts):
 
 
 def test_a_listed_type_is_named(tmp_path):
-    from tests.spectra.crafted import entry, safetensors_bytes
+    from tests.checkpoints.crafted import entry, safetensors_bytes
 
     path = tmp_path / "a.safetensors"
     path.write_bytes(safetensors_bytes({"w": entry("F8_E4M3", [2, 2], 0, 4)}, bytes(4)))

@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from capcore.checkpoints.differences import Opening, difference
+from capcore.commands.cluster import on_dask
+from capcore.commands.spectra import main
+from capcore.commands.tables import lined_up
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, of_arrays
-from capcore.spectra.command import main
-from capcore.spectra.layerwise import Asked, Opening, affordable, analyse_layers, difference, on_dask
-from capcore.spectra.tables import lined_up
+from capcore.spectra.layerwise import Asked, affordable, analyse_layers
 
 OPTIONS = SpectraOptions(DensityOptions("pooled"), null="shuffled", n_null=5, n_resamples=10)
 
@@ -166,7 +168,7 @@ def test_one_file_does_not_hold_two_outputs(file, tmp_path, capsys):
 
 
 def test_an_error_of_the_program_is_one_line(file, capsys, monkeypatch):
-    monkeypatch.setattr("capcore.spectra.command._answer", lambda *arguments: 1 / 0)
+    monkeypatch.setattr("capcore.commands.spectra._answer", lambda *arguments: 1 / 0)
     assert main([str(file)]) == 3
     assert "ZeroDivisionError" in (said := capsys.readouterr().err) and len(said.splitlines()) == 1
     with pytest.raises(ZeroDivisionError):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capcore.commands.rendering import render
 from capcore.spectra import DensityOptions, SpectraOptions, SpectraReport, analyse_spectra, compare_spectra
-from capcore.spectra.rendering import render
 
 
 @pytest.fixture(scope="module")

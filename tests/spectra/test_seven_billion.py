@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+from tests.checkpoints.crafted import entry, safetensors_bytes
 from tests.listings import ROOT
-from tests.spectra.crafted import entry, safetensors_bytes
 
 WIDTH, INNER, DEPTH, WORDS, N_SHARDS = 4096, 11008, 32, 32000, 3
 BOUND = 4 * 2**30  # bytes beyond the largest matrix

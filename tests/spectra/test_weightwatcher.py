@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capcore.spectra.checkpoints import read_checkpoint
+from capcore.checkpoints.opening import read_checkpoint
 from capcore.spectra.power_law import fit_power_law
 from capcore.spectra.weightwatcher import layer_matrices, weightwatcher_details, weightwatcher_summary
 from capcore.spectra.weightwatcher_fits import fit_noise, fits_as_weightwatcher

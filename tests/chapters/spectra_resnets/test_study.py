@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capcore.checkpoints.opening import stem
 from capcore.spectra import SpectraOptions, fit_power_law
-from capcore.spectra.checkpoints import stem
 from chapters.spectra_resnets import study
 from chapters.spectra_resnets.networks import SOURCES, stored_networks
 from chapters.spectra_resnets.study import (

@@ -1,0 +1,133 @@
+"""LoRA adapters: two thin matrices A and B per layer, whose product is what fine-tuning added to it.
+
+W + s·B·A, with s = α/r for a rank r, or α/√r where the configuration says ``use_rslora`` (Hu et al. 2022).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor
+from capcore.gate import of_kind
+
+_PAIR = re.compile(r"^(?P<module>.+?)[._]lora_(?P<kind>A|down|embedding_A)(\.default)?(?P<end>(\.weight)?)$")
+_OTHER = {"A": "B", "down": "up", "embedding_A": "embedding_B"}
+_PREFIXES = ("base_model.model.", "base_model.")
+
+
+def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkpoint:
+    """The checkpoint of s·B·A for each layer that an adapter changes, or of a base with these added to it.
+
+    Parameters
+    ----------
+    adapter : Checkpoint
+        Of :func:`~capcore.checkpoints.opening.read_checkpoint`, which keeps ``adapter_config.json`` that lies beside
+        it; α is also read from tensors ``….alpha``, and is r, so that s = 1, where nothing tells it.
+    base : Checkpoint, optional
+        The network that the adapter was trained for. Layers that the adapter does not change are left out.
+
+    Returns
+    -------
+    Checkpoint
+        Layers by the names that they have in the base, without ``base_model.model.``. Other weights of the adapter are
+        set aside. Products are computed when they are read.
+
+    Raises
+    ------
+    CheckpointError
+        Without any pair, for matrices that do not fit, for a layer that the base lacks, and for DoRA with a base, which
+        also rescales the sum.
+
+    Examples
+    --------
+    >>> from capcore.spectra import of_arrays
+    >>> adapter = of_arrays({"fc.lora_A.weight": np.ones((2, 3)), "fc.lora_B.weight": np.ones((4, 2))})
+    >>> products = lora_products(adapter)
+    >>> products.tensors["fc.weight"].shape, products["fc.weight"][0].tolist()
+    ((4, 3), [2.0, 2.0, 2.0])
+    """
+    of_kind(adapter, "adapter", Checkpoint)
+    of_kind(base, "base", Checkpoint | None, "Checkpoint")
+    config = json.loads(adapter.metadata.get("adapter_config", "{}"))
+    tensors: dict[str, Tensor] = {}
+    for name in adapter:
+        if found := _PAIR.match(name):
+            module = found["module"]
+            for prefix in _PREFIXES:
+                module = module.removeprefix(prefix)
+            other = name.replace(f"lora_{found['kind']}", f"lora_{_OTHER[found['kind']]}")
+            if other not in adapter:
+                raise CheckpointError(f"{adapter.name}: found {name!r} without {other!r}, expected a pair.")
+            scale = _scaling(adapter, found["module"], module, config, adapter.tensors[name].shape[0])
+            pair = adapter.tensors[name], adapter.tensors[other]
+            product = _product(f"{module}.weight", *pair, scale, found["kind"] == "embedding_A")
+            tensors[product.name] = product if base is None else _sum(product, base)
+    if not tensors:
+        raise CheckpointError(f"{adapter.name}: found no lora_A and lora_B, expected the pairs of a LoRA adapter.")
+    if base is not None and any("lora_magnitude_vector" in name for name in adapter):
+        raise CheckpointError(f"{adapter.name}: found DoRA, which rescales sums, expected LoRA. Merge it with PEFT.")
+
+    def digest(step: Step) -> dict[str, str]:
+        return {**(base.hashes(step) if base else {}), **adapter.hashes(step)}
+
+    parts = {
+        name: replace(tensor, aside="Of an adapter: its products with the other of its pair are analysed.")
+        for name, tensor in adapter.tensors.items()
+        if name not in tensors
+    }
+    name = adapter.name if base is None else f"{base.name} + {adapter.name}"
+    size = adapter.size + (base.size if base else 0)
+    return Checkpoint(name, "lora", digest, size, {**tensors, **parts}, adapter.metadata)
+
+
+def _scaling(adapter: Checkpoint, module: str, bare: str, config: Mapping[str, Any], rank: int) -> float:
+    alpha: Any = adapter[f"{module}.alpha"] if f"{module}.alpha" in adapter else config.get("lora_alpha", rank)
+    patterns = config.get("alpha_pattern")
+    for pattern, value in (patterns if isinstance(patterns, dict) else {}).items():
+        if bare == pattern or bare.endswith(f".{pattern}"):
+            alpha = value
+    try:
+        return float(alpha) / (np.sqrt(rank) if config.get("use_rslora") else rank)
+    except (TypeError, ValueError, ArithmeticError):
+        raise CheckpointError(f"{adapter.name}: found α = {alpha!r} of rank {rank}, expected two numbers.") from None
+
+
+def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) -> Tensor:
+    """s·B·A; of kernels (r, in, *kernel) and (out, r, 1, …)."""
+    if len(a.shape) < 2 or len(a.shape) != len(b.shape) or b.shape[1] != a.shape[0] or set(b.shape[2:]) - {1}:
+        raise CheckpointError(f"{name}: found A of {a.shape} and B of {b.shape}, expected (r, in) and (out, r).")
+
+    def values() -> np.ndarray:
+        left, right = b.read().astype(np.float32), a.read().astype(np.float32)
+        found = scale * (left.reshape(left.shape[:2]) @ right.reshape(len(right), -1)).reshape(-1, *right.shape[1:])
+        return found.T if transposed else found
+
+    shape = (b.shape[0], *a.shape[1:])
+    return Tensor(
+        name,
+        "float32",
+        shape[::-1] if transposed else shape,
+        values,
+        stored=f"LoRA of rank {a.shape[0]}, {scale:g}·B·A",
+    )
+
+
+def _sum(product: Tensor, base: Checkpoint) -> Tensor:
+    """The layer of the base with the product added to it, transposed where the base stores (in, out)."""
+    names = (product.name, product.name.removeprefix("model."), f"model.{product.name}")
+    layer = next((base.tensors[name] for name in names if name in base), None)
+    if layer is None or product.shape not in (layer.shape, layer.shape[::-1]):
+        found = "no such layer" if layer is None else f"a layer of {layer.shape}"
+        raise CheckpointError(f"{base.name}: found {found} for {product.name!r}, expected {product.shape}.")
+
+    def values() -> np.ndarray:
+        added = product.read()
+        return layer.read().astype(np.float32) + (added if added.shape == layer.shape else added.T)
+
+    return Tensor(product.name, "float32", layer.shape, values, stored=f"{layer.dtype} + {product.stored}")

@@ -1,0 +1,44 @@
+"""Types of numbers that NumPy lacks: bfloat16, and floats of eight bits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+CODES = {f"float8_{kind}": "uint8" for kind in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")}
+"""PyTorch's types that NumPy lacks → the type that their bits are read as."""
+
+QUANTISED = "Quantised weights whose scales are not known: analyse the file they were made of."
+
+
+def float8_table(kind: str) -> np.ndarray:
+    """(256,) float32 values of the eight-bit floats of a type, by their bits.
+
+    >>> float8_table("float8_e4m3fn")[[0x38, 0x7E, 0xC0]].tolist(), float8_table("float8_e5m2")[0x7C].item()
+    ([1.0, 448.0, -2.0], inf)
+    """
+    codes = np.arange(256)
+    if kind == "float8_e8m0fnu":
+        return np.where(codes < 255, np.ldexp(1.0, codes - 127), np.nan).astype(np.float32)
+    n_fraction = 3 if "e4m3" in kind else 2
+    bias = 2 ** (6 - n_fraction) - 1 + kind.endswith("fnuz")
+    power, fraction = (codes & 127) >> n_fraction, (codes & (2**n_fraction - 1)) / 2**n_fraction
+    sizes = np.ldexp(np.where(power > 0, 1 + fraction, fraction), np.maximum(power, 1) - bias)
+    values = np.where(codes < 128, sizes, -sizes)
+    if kind.endswith("fnuz"):
+        values[128] = np.nan
+    elif kind == "float8_e4m3fn":
+        values[[127, 255]] = np.nan
+    else:
+        values[[124, 252]], values[[125, 126, 127, 253, 254, 255]] = (np.inf, -np.inf), np.nan
+    return values.astype(np.float32)
+
+
+def bfloat16(words: np.ndarray) -> np.ndarray:
+    """float32 values of bfloat16 numbers given as 16-bit words: the upper half of a float32, so exact.
+
+    >>> bfloat16(np.array([0x3FC0], np.uint16)).tolist()
+    [1.5]
+    """
+    wide = words.astype(np.uint32)
+    wide <<= 16
+    return wide.view(np.float32)

@@ -1,0 +1,370 @@
+"""A checkpoint opened, in one direction: list what is there, open each file by its format, join, and finish.
+
+Listing looks at names, and at indices of checkpoints in several files. A folder as model hubs have it holds much beside
+the weights: what trained them, tokenizers, the same weights in another format. What is no network by its name is left
+alone, and so is what turns out to hold no weights when it is opened. Finishing turns quantised and parametrised weights
+into those that the layers apply.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from capcore.checkpoints.archives import read_npy, read_npz
+from capcore.checkpoints.arrays import Arrays, Module, of_arrays
+from capcore.checkpoints.files import File, strict_json
+from capcore.checkpoints.gguf import read_gguf
+from capcore.checkpoints.onnx import read_onnx
+from capcore.checkpoints.parametrised import computed, tied_by_value
+from capcore.checkpoints.quantised import dequantised
+from capcore.checkpoints.safetensors import read_safetensors
+from capcore.checkpoints.tensors import (
+    DAMAGED,
+    Checkpoint,
+    CheckpointError,
+    NoWeightsError,
+    Step,
+    Tensor,
+    brief,
+    damaged,
+    finite_only,
+    shown,
+)
+from capcore.checkpoints.torch_files import read_torch
+from capcore.gate import of_kind
+from capcore.validation import one_of
+
+Weights: TypeAlias = str | os.PathLike[str] | Arrays
+"""Where weights are: a path, a state dict, one array, or a module."""
+
+PLAIN: Mapping[str, Callable[[Path], Checkpoint]] = {
+    ".safetensors": read_safetensors,
+    ".npz": read_npz,
+    ".npy": read_npy,
+    ".onnx": read_onnx,
+    ".gguf": read_gguf,
+}
+"""Suffix → reader that needs no PyTorch."""
+TORCH = (".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
+"""Suffixes of PyTorch's files."""
+INDEX = re.compile(r"\.index(\.[\w-]+)?\.json$")
+PICKLES = "Other pickles are not opened: they can execute code. Save the weights as safetensors or with numpy.savez."
+KERAS = "Load it with Keras and save its weights by name with numpy.savez; then --layout channels-last reads them."
+OTHERS = {
+    **dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill", ".mar"), PICKLES),
+    **dict.fromkeys((".h5", ".hdf5", ".keras", ".pb", ".tflite"), KERAS),
+    ".msgpack": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
+}
+"""Suffix → what to do with a file that is not read."""
+LARGEST_INDEX = 100_000_000  # bytes
+USUAL = ("model", "pytorch_model", "diffusion_pytorch_model", "consolidated", "adapter_model", "weights")
+"""Names that say nothing of the network: the folder's is taken. Files of these names hold the same weights."""
+_PART = re.compile(r"[-_.]\d+([-_]of[-_]\d+)?$")
+_NO_NETWORK = re.compile(
+    r"^(training_args|optimizer|scheduler|scaler|rng_state|random_states|tokenizer|sampler|zero_pp_rank|bf16_zero|mp_rank)"
+    r"|_(optim_states|args)\.pt$|^events\.out"
+)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Checkpoints of a folder, and why each other file of weights in it was refused, by name."""
+
+    checkpoints: tuple[Checkpoint, ...]
+    refused: Mapping[str, str]
+
+
+def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str = "refuse") -> Checkpoint:
+    """The checkpoint in a file, or of arrays in memory.
+
+    Parameters
+    ----------
+    source : path, mapping, array or Module
+        A ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``, ``.tar``, ``.bin``
+        or ``.ckpt``, and with the packages of these names ``.onnx`` and ``.gguf``; the ``.index.json`` of a checkpoint
+        in several files; a folder with one checkpoint; a mapping from names to arrays or PyTorch tensors (a state
+        dict), nested ones joined by dots; one array; or what has a ``state_dict``, such as a PyTorch module.
+    key : str, optional
+        Of the mapping that holds the weights within a file of PyTorch's.
+    non_finite : str
+        What to do about NaN and infinity among the weights: ``refuse`` the checkpoint, or ``keep`` them, so that these
+        layers are listed as not analysed, and the others are analysed. Tensors of more than 65,536 entries are refused
+        when they are read, so that opening a large file takes no time.
+
+    Raises
+    ------
+    CheckpointError
+        Which says what was found, what was expected, and what to do.
+
+    Examples
+    --------
+    >>> checkpoint = read_checkpoint({"fc.weight": np.eye(3, dtype=np.float32)})
+    >>> [(tensor.name, tensor.dtype, tensor.shape) for tensor in checkpoint.tensors.values()]
+    [('fc.weight', 'float32', (3, 3))]
+    """
+    one_of(non_finite, "non_finite", ("refuse", "keep"))
+    if isinstance(source, Mapping | np.ndarray | Module):
+        checkpoint = computed(dequantised(of_arrays(source)))
+    elif isinstance(source, str | os.PathLike):
+        return _finished(Path(source), _opened(Path(source), key), non_finite)
+    else:
+        found = type(source).__name__
+        raise CheckpointError(f"source: found a {found}, expected a path, a mapping, an array or a module.")
+    return _checked(checkpoint, non_finite)
+
+
+def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_finite: str = "refuse") -> Folder:
+    """All checkpoints of a folder, by name. Parts of a checkpoint in several files are joined by their index.
+
+    Of files of the same weights the one that needs no PyTorch is read. Other files, such as those of optimisers and
+    tokenizers, and folders within the folder, are left alone. A checkpoint called ``model`` or the like is named after
+    the folder.
+
+    Parameters
+    ----------
+    path : path
+        Of the folder.
+    key : str, optional
+        As for :func:`~capcore.checkpoints.opening.read_checkpoint`.
+    non_finite : str
+        As there.
+
+    Raises
+    ------
+    CheckpointError
+        If the folder holds no file of weights.
+    """
+    of_kind(path, "path", str | os.PathLike)
+    checkpoints, refused = [], {}
+    found = sources(Path(path))
+    for file in found:
+        try:
+            checkpoint = _finished(file, _whole(file, key), non_finite)
+        except NoWeightsError:
+            continue
+        except CheckpointError as error:
+            refused[shown(file.name)] = str(error)
+        else:
+            checkpoints.append(named(checkpoint, file) if len(found) == 1 else checkpoint)
+    if not checkpoints and not refused:
+        raise CheckpointError(
+            f"{path}: found no file of weights among {len(found)}, expected the weights of a network."
+        )
+    return Folder(tuple(checkpoints), refused)
+
+
+def sources(folder: Path) -> list[Path]:
+    """Indices, files that no index names, and of files of the same weights those that need no PyTorch.
+
+    Raises ``CheckpointError`` for a folder without any.
+    """
+    if not os.path.isdir(folder):
+        raise CheckpointError(f"{folder}: found no folder, expected one with files of weights. Check the path.")
+    files = sorted(file for file in folder.iterdir() if file.is_file() and not _NO_NETWORK.match(file.name))
+    indices = [file for file in files if INDEX.search(file.name)]
+    parts = {part for index in indices for part in _parts(index)}
+    files = [file for file in files if file.name not in parts]
+    plain = [file for file in files if file.suffix.lower() in PLAIN]
+    plain_indices = [file for file in indices if ".safetensors" in file.name]
+    stems = {_network(file.name) for file in (*plain, *plain_indices)}
+    torch = [file for file in files if file.suffix.lower() in TORCH] + [i for i in indices if i not in plain_indices]
+    found = sorted([*plain, *plain_indices, *(file for file in torch if _network(file.name) not in stems)])
+    later = {name for file in found for name in _later(file)}
+    found = [file for file in found if file.name not in later]
+    if not found:
+        known = ", ".join([*PLAIN, *TORCH])
+        raise CheckpointError(f"{folder}: found no file of weights, expected one of {known}.")
+    return found
+
+
+def parts_of(path: Path) -> list[str]:
+    """Names of all parts of a checkpoint without an index, of which this is the first, ``w-00001-of-00002.gguf``.
+
+    Raises ``CheckpointError`` if one is missing.
+    """
+    found = re.match(r"(.*[-_.])(0*1)([-_]of[-_])(\d{1,5})(\..*)$", path.name)
+    if found is None or int(found[4]) < 2:
+        return []
+    width = len(found[2])
+    names = [f"{found[1]}{i:0{width}}{found[3]}{found[4]}{found[5]}" for i in range(1, int(found[4]) + 1)]
+    missing = [name for name in names[:1000] if not (path.parent / name).is_file()]
+    if missing:
+        raise CheckpointError(
+            f"{path}: found no {missing[0]} beside it, expected all {found[4]} parts. Fetch the others."
+        )
+    return names
+
+
+def _later(path: Path) -> list[str]:
+    try:
+        return parts_of(path)[1:]
+    except CheckpointError:  # said again when it is read
+        return []
+
+
+def weight_map(index: Path) -> dict[str, str]:
+    """Tensor → name of the file beside the index that holds it.
+
+    Raises ``CheckpointError`` for an index that is malformed or names files elsewhere.
+    """
+    file = File(index)
+    if file.size > LARGEST_INDEX:
+        raise CheckpointError(f"{index}: found {file.size} bytes, expected at most {LARGEST_INDEX}. {DAMAGED}")
+    found = strict_json(file.read(0, file.size).tobytes(), str(index))
+    weights = found.get("weight_map") if isinstance(found, dict) else None
+    if not isinstance(weights, dict) or not weights or not all(isinstance(part, str) for part in weights.values()):
+        raise CheckpointError(f"{index}: found {brief(found)}, expected a weight_map from tensors to files. {DAMAGED}")
+    suffixes = TORCH if ".bin" in index.name or ".pt" in index.name else (".safetensors",)
+    for part in set(weights.values()):
+        if Path(part).name != part or not part.endswith(suffixes) or not part.isprintable():
+            expected = "PyTorch's" if suffixes is TORCH else "safetensors"
+            raise CheckpointError(
+                f"{index}: found the file {brief(part)}, expected {expected} files beside the index. {DAMAGED}"
+            )
+    return weights
+
+
+def _parts(index: Path) -> set[str]:
+    try:
+        return set(weight_map(index).values())
+    except CheckpointError:  # said again when the index is read
+        return set()
+
+
+def stem(name: str) -> str:
+    """A file's name without its known suffixes.
+
+    >>> stem("resnet20.pth.tar")
+    'resnet20'
+    """
+    name = INDEX.sub("", name)
+    while Path(name).suffix.lower() in {*PLAIN, *TORCH}:
+        name = Path(name).stem
+    return name
+
+
+def _network(name: str) -> str:
+    """What files of the same weights have in common."""
+    found = _PART.sub("", stem(name))
+    return USUAL[0] if found in USUAL else stem(name)
+
+
+def named(checkpoint: Checkpoint, path: Path) -> Checkpoint:
+    """The checkpoint of a folder, under the folder's name where the file's says nothing."""
+    folder = path.absolute().parent.resolve().name
+    return replace(checkpoint, name=shown(folder)) if folder and _network(path.name) == USUAL[0] else checkpoint
+
+
+def _opened(path: Path, key: str | None) -> Checkpoint:
+    """The checkpoint of a file, an index or a folder; its values have not been looked at."""
+    if os.path.isdir(path):
+        found = sources(path)
+        if len(found) > 1:
+            raise CheckpointError(
+                f"{path}: found {len(found)} checkpoints, expected one. Name a file, or read all with read_folder."
+            )
+        return named(_whole(found[0], key), found[0])
+    if INDEX.search(path.name):
+        weights = weight_map(path)
+        parts = {name: read_file(path.parent / name, key) for name in sorted(set(weights.values()))}
+        return joined(path, parts, weights)
+    return read_file(path, key)
+
+
+def _whole(path: Path, key: str | None) -> Checkpoint:
+    """The checkpoint of a file of a folder, with its other parts where it is the first of several without an index."""
+    names = parts_of(path)
+    if not names:
+        return _opened(path, key)
+    parts = {name: read_file(path.parent / name, key) for name in names}
+    return joined(path, parts, {name: part for part, each in parts.items() for name in each})
+
+
+def read_file(path: Path, key: str | None = None) -> Checkpoint:
+    """The checkpoint in one file; its values have not been looked at. key : of the weights, see
+    :func:`~capcore.checkpoints.torch_files.read_torch`.
+
+    Raises ``CheckpointError`` for other suffixes, among them those of other pickles.
+    """
+    suffix = path.suffix.lower()
+    if suffix in PLAIN:
+        return PLAIN[suffix](path)
+    if suffix in TORCH:
+        return read_torch(path, key)
+    if not os.path.exists(path):
+        raise CheckpointError(
+            f"{path}: found no such file or folder. Check the path; those on a model hub are not fetched."
+        )
+    known = ", ".join([*PLAIN, *TORCH])
+    raise CheckpointError(
+        f"{path}: found the suffix {suffix!r}, expected one of {known}. "
+        f"{OTHERS.get(suffix, 'Save the weights as safetensors or with numpy.savez.')}"
+    )
+
+
+def joined(index: Path, parts: Mapping[str, Checkpoint], weights: Mapping[str, str]) -> Checkpoint:
+    """The checkpoint of an index: every tensor where the index says, and no other.
+
+    parts : checkpoint by name of the file. weights : of :func:`weight_map`. Raises ``CheckpointError`` where the files
+    and the index disagree.
+    """
+    tensors: dict[str, Tensor] = {}
+    for part, checkpoint in parts.items():
+        for name, tensor in checkpoint.tensors.items():
+            if weights.get(name) != part:
+                expected = f"it in {brief(weights[name])}" if name in weights else "no tensor that it does not name"
+                raise damaged(index, f"{name!r} in {part}", expected)
+            tensors[name] = tensor
+    missing = sorted(set(weights) - set(tensors))
+    if missing:
+        where = weights[missing[0]]
+        raise CheckpointError(f"{index}: found no {brief(missing[0])} in {where}, expected it there. {DAMAGED}")
+
+    def digest(step: Step) -> dict[str, str]:
+        return {name: checkpoint.hashes(step)[checkpoint.name] for name, checkpoint in parts.items()}
+
+    kind, size = next(iter(parts.values())).format, sum(checkpoint.size for checkpoint in parts.values())
+    return named(Checkpoint(shown(stem(index.name)), kind, digest, size, tensors), index)
+
+
+def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
+    """What was opened, its weights as the layers take them, with what the files beside it say: how it is quantised, and
+    how an adapter is scaled."""
+    checkpoint = tied_by_value(computed(dequantised(checkpoint, lambda: _quantisation(path))))
+    if any("lora_" in name for name in checkpoint) and (said := settings(path, "adapter_config.json")):
+        checkpoint = replace(checkpoint, metadata={**checkpoint.metadata, "adapter_config": json.dumps(said)})
+    return _checked(checkpoint, non_finite)
+
+
+def _quantisation(path: Path) -> Mapping[str, Any]:
+    """How the configuration beside a checkpoint says that it is quantised."""
+    said = settings(path, "config.json").get("quantization_config")
+    return said if isinstance(said, dict) else settings(path, "quantize_config.json")
+
+
+def settings(path: Path, *names: str) -> dict[str, Any]:
+    """What the first of the JSON files of these names beside a checkpoint says; nothing where there is none.
+
+    path : of the file or the folder. Raises ``CheckpointError`` for a file that is damaged.
+    """
+    folder = path if os.path.isdir(path) else path.parent
+    for name in names:
+        if (folder / name).is_file():
+            file = File(folder / name)
+            found = strict_json(file.read(0, min(file.size, LARGEST_INDEX)).tobytes(), str(file.path))
+            return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _checked(checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
+    if not checkpoint.tensors:
+        raise NoWeightsError(f"{checkpoint.name}: found no tensors, expected the weights of a network.")
+    return finite_only(checkpoint) if non_finite == "refuse" else checkpoint

@@ -1,0 +1,45 @@
+"""The command ``capcore``: each subcommand lives in a module that is imported only when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+from capcore.commands.working_folder import off_the_path
+
+COMMANDS = {
+    "spectra": ("capcore.commands.spectra", "capacity metrics of trained weights, and how far to trust them"),
+}
+"""Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""
+MOVED = ("claims", "rerun", "sweep")
+"""Subcommands of earlier editions that belong to the book."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit status of ``capcore`` with the arguments ``argv``.
+
+    ``argv`` defaults to the arguments of the process, which then imports nothing from its working folder.
+    """
+    if argv is None:
+        off_the_path()
+        argv = sys.argv[1:]
+    if argv and argv[0] in MOVED:
+        told = f"it is a command of the book. In the book's repository: python -m chapters {argv[0]}"
+        print(f"capcore {argv[0]}: found {argv[0]!r}, expected one of {', '.join(COMMANDS)}; {told}", file=sys.stderr)
+        return 2
+    parser = argparse.ArgumentParser(
+        prog="capcore",
+        description="Capacity allocation analysis of neural networks.",
+        epilog="commands:\n" + "\n".join(f"  {name:10} {text}" for name, (_, text) in COMMANDS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('capcore')}")
+    parser.add_argument("command", choices=COMMANDS, metavar="command", help="one of: " + ", ".join(COMMANDS))
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="see: capcore COMMAND --help")
+    parsed = parser.parse_args(argv)
+    module, _ = COMMANDS[parsed.command]
+    status: int = import_module(module).main(parsed.arguments, prog=f"capcore {parsed.command}")
+    return status

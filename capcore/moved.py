@@ -1,0 +1,56 @@
+"""Modules of the second edition that have moved: their paths warn for one release, and give what has moved."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+MOVED = {
+    "capcore.cli": ("capcore.commands.cli",),
+    "capcore.memory": ("capcore.available_memory",),
+    "capcore.working_folder": ("capcore.commands.working_folder",),
+    "capcore.spectra.adapters": ("capcore.checkpoints.adapters",),
+    "capcore.spectra.archives": ("capcore.checkpoints.files", "capcore.checkpoints.archives"),
+    "capcore.spectra.arguments": ("capcore.commands.arguments",),
+    "capcore.spectra.checkpoints": ("capcore.checkpoints.opening",),
+    "capcore.spectra.command": ("capcore.commands.spectra",),
+    "capcore.spectra.drawing": ("capcore.spectra.figure",),
+    "capcore.spectra.folders": ("capcore.checkpoints.parametrised", "capcore.checkpoints.opening"),
+    "capcore.spectra.foreign": ("capcore.checkpoints.onnx", "capcore.checkpoints.gguf"),
+    "capcore.spectra.memory": ("capcore.checkpoints.number_types", "capcore.checkpoints.arrays"),
+    "capcore.spectra.onnx_graph": ("capcore.checkpoints.onnx_graph",),
+    "capcore.spectra.packed": ("capcore.checkpoints.packed",),
+    "capcore.spectra.parametrised": ("capcore.checkpoints.parametrised",),
+    "capcore.spectra.quantised": ("capcore.checkpoints.quantised",),
+    "capcore.spectra.rendering": ("capcore.commands.rendering",),
+    "capcore.spectra.safetensors": ("capcore.checkpoints.safetensors",),
+    "capcore.spectra.tables": ("capcore.commands.tables",),
+    "capcore.spectra.tensors": ("capcore.checkpoints.tensors",),
+    "capcore.spectra.torch_files": ("capcore.checkpoints.torch_files",),
+}
+"""Earlier path → where its names are now, the first that has a name first."""
+
+
+class Moved(ModuleType):
+    """A module at its earlier path: each of its names warns, and is looked up where it is now."""
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__"):  # those that Python and tools ask of every module load nothing
+            for home in MOVED[self.__name__]:
+                if hasattr(module := import_module(home), name):
+                    import warnings
+
+                    told = f"{self.__name__}.{name}: found at an earlier path, expected {home}.{name}. Import it there."
+                    warnings.warn(told, DeprecationWarning, stacklevel=2)
+                    return getattr(module, name)
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+
+def keep_earlier_paths(package: str) -> None:
+    """Let the paths of ``MOVED`` directly within ``package`` be imported, without loading anything."""
+    for name, homes in MOVED.items():
+        if name.rpartition(".")[0] == package:
+            module = sys.modules.setdefault(name, Moved(name, f"Moved: see {', '.join(homes)}."))
+            setattr(sys.modules[package], name.rpartition(".")[2], module)

@@ -1,0 +1,10 @@
+"""What :mod:`capcore.checkpoints` gives and takes, under the names that :mod:`capcore.spectra` has for it."""
+
+from capcore.checkpoints.adapters import lora_products as lora_products
+from capcore.checkpoints.arrays import of_arrays as of_arrays
+from capcore.checkpoints.opening import Folder as Folder
+from capcore.checkpoints.opening import read_checkpoint as read_checkpoint
+from capcore.checkpoints.opening import read_folder as read_folder
+from capcore.checkpoints.tensors import Checkpoint as Checkpoint
+from capcore.checkpoints.tensors import CheckpointError as CheckpointError
+from capcore.checkpoints.tensors import Tensor as Tensor

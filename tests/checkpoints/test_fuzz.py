@@ -1,0 +1,193 @@
+"""Whatever is done to a valid file, reading it succeeds or raises CheckpointError, and takes little memory."""
+
+import io
+import struct
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capcore.spectra import CheckpointError, find_layers, read_checkpoint
+from tests.checkpoints.corpus import of_names, tensor, torch_zip
+from tests.checkpoints.crafted import packed, safetensors_bytes
+
+ARRAYS = {"conv": np.ones((2, 3, 3, 3), np.float32), "n": np.arange(4), "bias": np.zeros(2, np.float16)}
+MEMORY = 2**24  # bytes: far above a file of a kilobyte, far below what a lie could ask for
+
+
+def valid(suffix):
+    if suffix == "safetensors":
+        return packed(ARRAYS)
+    buffer = io.BytesIO()
+    if suffix == "npy":
+        np.save(buffer, ARRAYS["conv"])
+    else:
+        (np.savez_compressed if suffix == "packed.npz" else np.savez)(buffer, **ARRAYS)
+    return buffer.getvalue()
+
+
+FILES = {suffix: valid(suffix) for suffix in ("safetensors", "npy", "npz", "packed.npz")}
+WORDS = [
+    b"\xff",
+    b"\x00" * 8,
+    b"\xff" * 8,
+    b"\x80\x04",
+    b"9" * 30,
+    b"[" * 50,
+    b"-1",
+    b'"',
+    b"F32",
+    b"PK\x01\x02",
+    b"1e999",
+]
+
+
+@st.composite
+def mutations(draw, data):
+    """``data`` with a few bytes changed, cut out, put in, doubled or moved."""
+    data = bytearray(data)
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(data)))
+        stop = min(len(data), start + draw(st.sampled_from([0, 1, 2, 4, 8, 64])))
+        piece = draw(st.one_of(st.sampled_from(WORDS), st.binary(max_size=8), st.just(bytes(data[start:stop]) * 2)))
+        data[start:stop] = piece
+    return bytes(data[: draw(st.integers(0, len(data)))] if draw(st.booleans()) else data)
+
+
+@pytest.mark.parametrize("suffix", FILES)
+@given(data=st.data())
+def test_mutations_of_valid_files(suffix, data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / f"model.{suffix}"
+    path.write_bytes(data.draw(mutations(FILES[suffix])))
+    tracemalloc.start()
+    try:
+        checkpoint = read_checkpoint(path, non_finite="keep")
+        for name in checkpoint:
+            if not checkpoint.tensors[name].unread:
+                assert checkpoint[name].shape == checkpoint.tensors[name].shape
+    except CheckpointError:
+        pass
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < MEMORY
+
+
+numbers = st.one_of(st.integers(-3, 40), st.sampled_from([2**31, 2**63, 2**64, -(2**63), 10**40, 0.5, True, None]))
+entries = st.fixed_dictionaries(
+    {
+        "dtype": st.sampled_from(["F32", "BF16", "F4", "BOOL", "I64", "f32", "", None, 5]),
+        "shape": st.one_of(st.lists(numbers, max_size=5), numbers),
+        "data_offsets": st.one_of(st.lists(numbers, max_size=3), numbers),
+    }
+)
+json_values = st.recursive(st.one_of(st.none(), st.booleans(), st.floats(), st.text(max_size=5)), st.lists)
+headers = st.dictionaries(
+    st.one_of(st.just("__metadata__"), st.text(max_size=4)), st.one_of(entries, entries, json_values)
+)
+
+
+@given(header=headers, values=st.binary(max_size=40))
+def test_headers_of_the_right_form(header, values, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / "model.safetensors"
+    path.write_bytes(safetensors_bytes(header, values))
+    try:
+        checkpoint = read_checkpoint(path, non_finite="keep")
+    except CheckpointError:
+        return
+    assert (
+        sum(checkpoint.tensors[name].read().nbytes for name in checkpoint if not checkpoint.tensors[name].unread) <= 80
+    )
+
+
+def seeds():
+    """Valid files of every kind that is read, by suffix."""
+    rng = np.random.default_rng(0)
+    quantised = {
+        "fc.weight": rng.integers(-9, 9, (8, 8)).astype("i1"), "fc.weight_scale": np.ones((8, 1), "f4"),
+        "a.qweight": np.ones((1, 8), "i4"), "a.qzeros": np.ones((1, 1), "i4"), "a.scales": np.ones((1, 8), "f4"),
+        "experts.up_blocks": np.ones((2, 2, 1, 16), "u1"), "experts.up_scales": np.ones((2, 2, 1), "u1"),
+        "b.lora_A.weight": np.ones((2, 4)), "b.lora_B.weight": np.ones((3, 2)),
+    }  # fmt: skip
+    buffer = io.BytesIO()
+    np.savez(buffer, **quantised)
+    found = [*FILES.items(), ("quantised.npz", buffer.getvalue()), ("pt", torch_zip(of_names(("w", tensor()))))]
+    found.append(("safetensors.index.json", b'{"weight_map": {"w": "model-1.safetensors"}}'))
+    gguf = b"GGUF" + struct.pack("<IQQ", 3, 1, 1) + struct.pack("<Q3sIQ3s", 3, b"k.a", 8, 3, b"abc")
+    gguf += struct.pack("<Q1sIQQIQ", 1, b"w", 2, 4, 3, 0, 0)
+    found.append(("gguf", gguf.ljust(-(-len(gguf) // 32) * 32, b"\0") + bytes(48)))
+    onnx = b"\x08\x0e: \x12\x01g*\x1b\x08\x02\x08\x02\x10\x01B\x01wJ\x10" + bytes(16) + b"B\x02\x10\x1c"
+    found.append(("onnx", onnx))
+    return found
+
+
+def mutated(data, rng):
+    """The bytes with a few changed, cut out, put in, doubled or moved."""
+    data = bytearray(data)
+    for _ in range(rng.integers(1, 3)):
+        start = int(rng.integers(0, len(data) + 1))
+        stop = start + int(rng.choice([0, 1, 2, 4, 8, 64]))
+        kind = rng.integers(4)
+        word = WORDS[rng.integers(len(WORDS))] if kind else bytes(data[start:stop]) * 2
+        data[start:stop] = rng.bytes(int(rng.integers(0, 9))) if kind == 1 else word
+    return bytes(data[: rng.integers(len(data) + 1)] if rng.integers(4) == 0 else data)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_many_files(n, tmp_path):
+    """Each ends in an answer, of which every tensor can be read, or in a message, in little time and memory."""
+    rng, known, answers, readable, named = np.random.default_rng(n), seeds(), 0, 0, []
+    (tmp_path / "model-1.safetensors").write_bytes(packed({"w": np.ones((3, 3), "f4")}))
+    for i in range(n + len(known)):
+        suffix, data = known[i % len(known)]
+        path = tmp_path / f"model.{suffix}"
+        path.write_bytes(data if i < len(known) else mutated(data, rng))
+        begin = time.process_time()
+        if i == len(known):
+            readable = answers
+            assert readable >= 6  # all that are whole, without the extras
+            tracemalloc.start()
+        tracemalloc.reset_peak()
+        try:
+            checkpoint = read_checkpoint(path, non_finite="keep")
+            find_layers(checkpoint)
+            for tensor in checkpoint.tensors.values():
+                if not tensor.unread:
+                    assert tensor.read().shape == tensor.shape
+            answers += 1
+        except CheckpointError as error:
+            named.append(str(error))
+        assert i < len(known) or time.process_time() - begin < 2.0  # the first of a kind imports its reader
+        assert tracemalloc.get_traced_memory()[1] < 2 * MEMORY
+        path.unlink()
+    tracemalloc.stop()
+    assert all(message.isprintable() for message in named)
+    least = n / 20 if n == 300 or readable == len(known) else n / 100  # without its reader no file of a kind is one
+    assert least < answers < n
+
+
+@pytest.mark.parametrize("suffix", FILES)
+@given(noise=st.binary(max_size=200))
+def test_noise(suffix, noise, tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / f"model.{suffix}"
+    path.write_bytes(noise)
+    with pytest.raises(CheckpointError):
+        read_checkpoint(path)
+
+
+@pytest.mark.parametrize("suffix", FILES)
+def test_every_bit_of_the_header(suffix, tmp_path):
+    """One bit at a time through everything but the values."""
+    for byte in range(len(FILES[suffix]) if suffix != "npy" else 128):
+        data = bytearray(FILES[suffix])
+        data[byte] ^= 1 << byte % 8
+        path = tmp_path / f"model.{suffix}"
+        path.write_bytes(data)
+        try:
+            read_checkpoint(path, non_finite="keep")
+        except CheckpointError:
+            continue

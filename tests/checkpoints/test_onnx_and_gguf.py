@@ -1,0 +1,447 @@
+"""ONNX and GGUF, written by their own packages; without these a message says what to install."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from capcore.checkpoints.files import Guarded
+from capcore.checkpoints.onnx_graph import of_operator, weights_of
+from capcore.checkpoints.parametrised import computed
+from capcore.spectra import Checkpoint, CheckpointError, Tensor, find_layers, of_arrays, read_checkpoint
+from tests.strategies import all_of
+
+
+@pytest.mark.parametrize("suffix", ["onnx", "gguf"])
+def test_without_the_package(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr("capcore.checkpoints.files.find_spec", lambda name: None)
+    (tmp_path / f"a.{suffix}").write_bytes(b"x" * 100)
+    with pytest.raises(CheckpointError, match=all_of([f"no package {suffix}", f"pip install {suffix}"])):
+        read_checkpoint(tmp_path / f"a.{suffix}")
+
+
+def onnx_model(path, arrays, **options):
+    onnx = pytest.importorskip("onnx")
+    tensors = [onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()]
+    constant = onnx.helper.make_node("Constant", [], ["c"], value=onnx.numpy_helper.from_array(np.eye(12, dtype="f4")))
+    brain = onnx.helper.make_tensor("h", onnx.TensorProto.BFLOAT16, [2, 2], [1.0, -2.5, 0.0, 3.0])
+    used = [onnx.helper.make_node("MatMul", ["x", name], [f"y{name}"]) for name in (*arrays, "h", "c")]
+    graph = onnx.helper.make_graph([constant, *used], "g", [], [], initializer=[*tensors, brain])
+    onnx.save(onnx.helper.make_model(graph), path, **options)
+    return onnx
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_onnx(tmp_path, rng, outside):
+    arrays = {"w": rng.normal(size=(12, 40)).astype("f4"), "i": np.arange(3), "q": np.ones((3, 3), np.int8)}
+    options = {"save_as_external_data": True, "location": "w.bin", "size_threshold": 0} if outside else {}
+    onnx_model(tmp_path / "m.onnx", arrays, **options)
+    found = read_checkpoint(tmp_path / "m.onnx")
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)
+    assert found["h"].tolist() == [[1.0, -2.5], [0.0, 3.0]] and len(found.parts) == (2 if outside else 0)
+    layers = find_layers(found)
+    assert [layer.name for layer in layers.layers] == ["w", "h", "c"]
+    assert [skipped.name for skipped in layers.skipped if skipped.weights] == ["q"]
+
+
+def test_onnx_of_branches_loops_and_functions(tmp_path, rng):
+    """Weights of inner graphs, whose names may stand twice; sparse ones are named."""
+    onnx = pytest.importorskip("onnx")
+    make, kept = onnx.helper, {}
+
+    def constant(name):
+        kept[name] = rng.normal(size=(12, 20)).astype("f4")
+        return onnx.numpy_helper.from_array(kept[name], "w")
+
+    thin = onnx.helper.make_sparse_tensor(
+        onnx.numpy_helper.from_array(np.ones(2, "f4"), "thin"), onnx.numpy_helper.from_array(np.array([1, 30])), [9, 9]
+    )
+    used = {name: make.make_node("MatMul", ["x", name], ["z"]) for name in "wv"}
+    loop = make.make_node(
+        "Loop", ["n", "c"], ["y"], name="loop", body=make.make_graph([used["w"]], "b", [], [], [constant("w")])
+    )
+    other = [make.make_node("Constant", [], ["w"], value=constant("e")), used["w"]]
+    branches = {
+        "then_branch": make.make_graph([loop], "t", [], []),
+        "else_branch": make.make_graph(other, "e", [], []),
+    }
+    node = make.make_node("If", ["c"], ["y"], name="if", **branches)
+    inner = [make.make_node("Constant", [], ["v"], value=constant("v")), used["v"]]
+    function = make.make_function("own", "f", [], [], inner, [make.make_opsetid("", 17)])
+    graph = make.make_graph([node], "g", [], [], sparse_initializer=[thin])
+    onnx.save(make.make_model(graph, functions=[function]), tmp_path / "m.onnx")
+    found = read_checkpoint(tmp_path / "m.onnx")
+    assert {*found} == {"w", "if.else_branch.w", "v", "thin"} or {*found} == {
+        "w",
+        "if.then_branch.loop.body.w",
+        "v",
+        "thin",
+    }
+    (second,) = {*found} - {"w", "v", "thin"}
+    read = {name: found[name] for name in ("w", second, "v")}
+    assert any(np.array_equal(read["w"], kept[name]) for name in "we") and np.array_equal(read["v"], kept["v"])
+    assert not np.array_equal(read["w"], read[second])
+    layers = find_layers(found)
+    assert [each.name for each in layers.layers] == [*read] and [each.name for each in layers.skipped] == ["thin"]
+    assert "Sparse" in layers.skipped[0].reason
+
+
+def test_onnx_names_are_kept_apart(tmp_path, rng):
+    """Unnamed branches, functions of one name and weights behind an identity: no matrix replaces another."""
+    onnx = pytest.importorskip("onnx")
+    make, n = onnx.helper, 0
+
+    def graph(*nodes):
+        nonlocal n
+        n += 1
+        weights = onnx.numpy_helper.from_array(np.full((12, 20), n, "f4"), "W")
+        return make.make_graph([*nodes], f"g{n}", [], [], [weights])
+
+    nodes = [make.make_node("If", ["c"], [f"y{i}"], then_branch=graph(), else_branch=graph()) for i in range(3)]
+    shape = {"B": (1, 16), "R": (2, 64, 16), "R.reverse": (30, 20)}
+    initial = [onnx.numpy_helper.from_array(rng.normal(size=each).astype("f4"), name) for name, each in shape.items()]
+    nodes += [make.make_node("MatMul", ["x", "R.reverse"], ["z"]), make.make_node("Identity", ["R"], ["again"])]
+    nodes += [make.make_node("LSTM", ["x", "W", "again", "B"], ["h"])]
+    main = graph(*nodes)
+    main.initializer.extend(initial)
+    onnx.save(make.make_model(main), tmp_path / "m.onnx")
+    found = read_checkpoint(tmp_path / "m.onnx")
+    matrices = [found[name] for name in found if found.tensors[name].shape == (12, 20)]
+    assert sorted(each[0, 0] for each in matrices) == [1, 2, 3, 4, 5, 6, 7]
+    shapes = {each.name: each.tensor.shape for each in find_layers(found).layers}
+    assert shapes["R"] == shapes["R.reverse (2)"] == (64, 16) and shapes["R.reverse"] == (30, 20) and "B" not in shapes
+
+
+def operator(kind, inputs, **attributes):
+    said = [SimpleNamespace(name=name, i=value) for name, value in attributes.items()]
+    return SimpleNamespace(op_type=kind, input=inputs, attribute=said)
+
+
+def taken(node, arrays):
+    """What an operator makes of tensors."""
+    return of_operator(node, of_arrays(arrays).tensors.get)
+
+
+@pytest.mark.parametrize(
+    ("node", "scale", "axis"),
+    [
+        (operator("DequantizeLinear", ["w_quantized", "w_scale"]), (), None),
+        (operator("DequantizeLinear", ["w_quantized", "w_scale", "z"], axis=0), (12,), 0),
+        (operator("DequantizeLinear", ["w_quantized", "w_scale", "z"], axis=-1), (20,), 1),
+        (operator("DequantizeLinear", ["w_quantized", "w_scale", "z"], axis=1, block_size=8), (12, 3), 1),
+        (operator("QLinearConv", ["x", "xs", "xz", "w_quantized", "w_scale", "z"]), (12,), 0),
+        (operator("QLinearMatMul", ["x", "xs", "xz", "w_quantized", "w_scale", "z"]), (20,), 1),
+        (operator("MatMulInteger", ["x", "w_quantized", "xz", "z"]), (20,), 1),
+        (operator("ConvInteger", ["x", "w_quantized"]), (1,), None),
+    ],
+    ids=lambda value: getattr(value, "op_type", None),
+)
+def test_quantised_operators(rng, node, scale, axis):
+    """(code - zero) × scale, one weight at a time."""
+    codes = rng.integers(-128, 128, (12, 20)).astype("i1")
+    scales, zeros = rng.uniform(0.5, 1, scale).astype("f4"), rng.integers(-9, 9, scale).astype("i1")
+    found = taken(node, {"w_quantized": codes, "w_scale": scales, "z": zeros})
+    with_zero = "z" in node.input
+    for i, j in np.ndindex(codes.shape):
+        place = () if axis is None else (i, j // 8) if len(scale) == 2 else ((i, j)[axis],)
+        part = scales[place] if scale != (1,) else scales[0]
+        zero = int(zeros[place]) if with_zero else 0
+        assert found["w_quantized"].read()[i, j] == np.float32(int(codes[i, j]) - zero) * part
+    assert {*found} == {"w_quantized", "w_scale", *(["z"] if with_zero else [])}
+    assert all(found[name].aside for name in found if name != "w_quantized")
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("zero", ["none", "packed", "plain"])
+def test_blocks_of_matrices(rng, bits, zero):
+    """``MatMulNBits``: 5 × 40 in blocks of 16, the last one not full."""
+    per, codes = 8 // bits, rng.integers(0, 2**bits, (5, 48))
+    scales, zeros = rng.uniform(0.5, 1, (5, 3)).astype("f4"), rng.integers(0, 2**bits, (5, 3))
+
+    def packed(numbers):
+        padded = np.pad(numbers, [(0, 0), (0, -numbers.shape[1] % per)])
+        return sum(padded[:, i::per] << (bits * i) for i in range(per)).astype("u1")
+
+    arrays = {"w": packed(codes).reshape(5, 3, -1), "s": scales.ravel()}
+    names = ["x", "w", "s"]
+    if zero != "none":
+        arrays["z"], names = packed(zeros).ravel() if zero == "packed" else zeros.astype("f4").ravel(), [*names, "z"]
+    found = taken(operator("MatMulNBits", names, N=5, K=40, bits=bits, block_size=16), arrays)["w"]
+    assert found.shape == (5, 40)
+    for i, j in np.ndindex(5, 40):
+        less = 2 ** (bits - 1) if zero == "none" else int(zeros[i, j // 16])
+        assert found.read()[i, j] == np.float32(int(codes[i, j]) - less) * scales[i, j // 16]
+
+
+def test_operators_that_are_left_alone():
+    """What an operator does not describe is named as before, its scale set aside: never a number by guess."""
+    arrays = {"w": np.ones((5, 3, 8), "u1"), "s": np.ones(15, "f4"), "v": np.ones(9, "i1"), "m": np.ones((4, 6), "i1")}
+    arrays |= {"four": np.ones(4, "f4"), "six": np.ones((6, 4), "f4"), "o": np.arange(48)}
+    for node in (
+        operator("MatMulNBits", ["x", "w", "s"], N=50, K=4800, bits=4, block_size=16),
+        operator("MatMulNBits", ["x", "w", "s"], N=5, K=48, bits=3, block_size=16),
+        operator("MatMulNBits", ["x", "w", "s"], N=5, K=48, bits=4, block_size=2**30),
+        operator("MatMulNBits", ["x", "w", "s"], N=5, K=48, bits=4, block_size=16, weight_prepacked=1),
+        operator("MatMulNBits", ["x", "w", "s"], bits=4),
+        operator("MatMulNBits", ["x", "w", "s", "", "o"], N=5, K=48, bits=4, block_size=16),
+        operator("DequantizeLinear", ["v", "s"]),
+        operator("DequantizeLinear", ["m", "s"]),
+        operator("DequantizeLinear", ["m", "four"], axis=1),
+        operator("DequantizeLinear", ["m", "four"], axis=2),
+        operator("DequantizeLinear", ["m", "six"], axis=0, block_size=2**30),
+        operator("DequantizeLinear", ["m", "four", "computed"], axis=0),
+    ):
+        found = taken(node, arrays)
+        assert found and all(each.aside for each in found.values()), node
+    assert taken(operator("DequantizeLinear", ["w", "absent"]), arrays) == {}
+    assert taken(operator("DequantizeLinear", ["s", "s"]), arrays) == {}
+    assert taken(operator("MatMulInteger", ["x"]), arrays) == {}
+    assert taken(operator("Conv", ["x", "s"]), arrays) == {}
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+def test_recurrent_weights_are_matrices(rng, directions):
+    arrays = {name: rng.normal(size=(directions, 16, 4)).astype("f4") for name in "wr"}
+    found = taken(
+        operator("LSTM", ["x", "w", "r", "b", "", "h"]), {**arrays, "b": np.ones((2, 9)), "h": np.ones((2, 9))}
+    )
+    assert all(found.pop(name).aside for name in "bh")
+    assert [*found] == [f"{name}{end}" for name in "wr" for end in ("", ".reverse")[:directions]]
+    for name in "wr":
+        np.testing.assert_array_equal(found[name].read(), arrays[name][0])
+        assert found[name].shape == (16, 4)
+    if directions == 2:
+        np.testing.assert_array_equal(found["r.reverse"].read(), arrays["r"][1])
+
+
+def bare_model(nodes, functions, arrays):
+    """What is read of an ONNX model, as plain objects: these tests need no package."""
+
+    def node(kind, inputs, attributes=None, output=None):
+        said = dict(attributes or {})
+        domain, names = said.pop("domain", ""), inputs.split()
+        read = [SimpleNamespace(name=key, i=value, ints=value, HasField=lambda field: False, graphs=[])
+                for key, value in said.items()]  # fmt: skip
+        output = [output or f"of_{names[-1]}"]
+        return SimpleNamespace(op_type=kind, domain=domain, name="", input=names, output=output, attribute=read)
+
+    made = [
+        SimpleNamespace(domain="own", name=name, input=inputs, output=outputs, node=[node(*each) for each in inner])
+        for name, inputs, outputs, inner in functions
+    ]
+    initial = [SimpleNamespace(name=name, values=np.asarray(values)) for name, values in arrays.items()]
+    graph = SimpleNamespace(node=[node(*each) for each in nodes], initializer=initial)
+
+    def read(name, entry):
+        return Tensor(name, entry.values.dtype.name, entry.values.shape, lambda: entry.values)
+
+    with Guarded("m"):
+        found = weights_of(SimpleNamespace(graph=graph, functions=made), "m", read)
+    return Checkpoint("m", "onnx", "", 0, found)
+
+
+def written_model(nodes, functions, arrays, path):
+    """The same by way of a file."""
+    onnx = pytest.importorskip("onnx")
+
+    def node(kind, inputs, attributes=None, output=None):
+        names = inputs.split()
+        return onnx.helper.make_node(kind, names, [output or f"of_{names[-1]}"], **(attributes or {}))
+
+    initial = [onnx.numpy_helper.from_array(np.asarray(values), name) for name, values in arrays.items()]
+    made = [
+        onnx.helper.make_function("own", name, inputs, outputs, [node(*each) for each in inner], [])
+        for name, inputs, outputs, inner in functions
+    ]
+    graph = onnx.helper.make_graph([node(*each) for each in nodes], "g", [], [], initial)
+    onnx.save(onnx.helper.make_model(graph, functions=made), path)
+    return read_checkpoint(path)
+
+
+@pytest.fixture(params=["bare", "written"])
+def graph_of(request, tmp_path):
+    """``graph_of(nodes, **arrays)``: layers of an ONNX model of these nodes, (operator, inputs, attributes, output)."""
+
+    def found(*nodes, functions=(), **arrays):
+        path = [tmp_path / "m.onnx"] if request.param == "written" else []
+        return find_layers((written_model if path else bare_model)(nodes, functions, arrays, *path))
+
+    return found
+
+
+def shapes(found):
+    return {layer.name: (layer.kind, layer.shape) for layer in found.layers}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shape", "expected"),
+    [
+        ([("MatMul", "x w")], (12, 20), ("linear", (1, 12, 20))),
+        ([("MatMul", "w x")], (12, 20), ("linear", (1, 12, 20))),
+        ([("MatMul", "x w")], (5, 12, 20), ("stack", (1, 12, 20, 5))),
+        ([("MatMul", "x w")], (1, 12, 20), ("linear", (1, 12, 20))),
+        ([("Gemm", "x w c", {"transB": 1})], (12, 20), ("linear", (1, 12, 20))),
+        ([("Gather", "w i")], (50, 20), ("linear", (1, 50, 20))),
+        ([("Conv", "x w")], (12, 4, 3), ("conv1d", (1, 12, 4, 3))),
+        ([("Conv", "x w b", {"group": 3})], (12, 4, 3, 3), ("conv2d", (3, 4, 4, 3, 3))),
+        ([("Conv", "x w", {"group": 12})], (12, 1, 3, 3), ("conv2d", (12, 1, 1, 3, 3))),
+        ([("ConvTranspose", "x w", {"group": 3})], (12, 4, 3), ("conv1d", (3, 4, 4, 3))),
+        ([("Identity", "w", {}, "v"), ("Cast", "v", {"to": 1}, "u"), ("MatMul", "x u")], (12, 20),
+         ("linear", (1, 12, 20))),
+        ([("Transpose", "w", {"perm": [1, 0]}, "v"), ("MatMul", "x v")], (12, 20), ("linear", (1, 20, 12))),
+        ([("Transpose", "w", {"perm": [3, 2, 0, 1]}, "v"), ("Conv", "x v")], (3, 2, 4, 12),
+         ("conv2d", (1, 12, 4, 3, 2))),
+        ([("Reshape", "w to", {}, "v"), ("Conv", "x v", {"group": 6})], (3, 3, 6, 2), ("conv2d", (6, 2, 1, 3, 3))),
+        ([("Reshape", "w rest", {}, "v"), ("Conv", "x v")], (12, 4, 9), ("conv2d", (1, 12, 4, 3, 3))),
+        ([("Flatten", "w", {}, "v"), ("MatMul", "x v")], (12, 4, 3, 3), ("linear", (1, 12, 36))),
+        ([("Unsqueeze", "w axes", {}, "v"), ("Conv", "x v")], (12, 4, 3), ("conv1d", (1, 12, 4, 3))),
+    ],
+)  # fmt: skip
+def test_weights_are_what_operators_take(graph_of, rng, nodes, shape, expected):
+    weights = rng.normal(size=shape).astype("f4")
+    found = graph_of(*nodes, w=weights, b=np.ones(12, "f4"), to=np.array([12, 1, 3, 3]), axes=np.array([2]),
+                     rest=np.array([0, -1, 3, 3]))  # fmt: skip
+    assert shapes(found) == {"w": expected}
+    assert found.layers[0].weights().shape == expected[1]
+    np.testing.assert_array_equal(np.sort(found.layers[0].weights(), axis=None), np.sort(weights, axis=None))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shape", "users"),
+    [
+        ([("Add", "x w")], (1, 1, 64), "Add"),
+        ([("Add", "x w")], (1, 64, 1, 1), "Add"),
+        ([("Mul", "x w"), ("Add", "x w")], (64, 64), "Add, Mul"),
+        ([("Gemm", "x v w")], (12, 64), "Gemm"),
+        ([("Where", "x w y")], (1, 1, 64, 64), "Where"),
+        ([("Identity", "w", {}, "u"), ("Add", "x u")], (64, 64), "Add"),
+        ([], (64, 64), "no operator"),
+    ],
+)
+def test_what_only_adds_or_scales_is_no_weight(graph_of, nodes, shape, users):
+    found = graph_of(("MatMul", "x v"), *nodes, w=np.ones(shape, "f4"), v=np.ones((12, 64), "f4"))
+    assert [*shapes(found)] == ["v"]
+    assert [(part.reason, part.weights) for part in found.skipped] == [
+        (f"Taken by {users}: no matrix that multiplies.", False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ([("Mul", "w s", {}, "v"), ("MatMul", "x v")], "computed from it in the graph, by Mul"),
+        ([("Concat", "w w", {"axis": 0}, "v"), ("Transpose", "v", {}, "u"), ("Gemm", "x u")], "by Concat"),
+        ([("Magic", "x w", {"domain": "org.example"})], "org.example.Magic"),
+        ([("Loop", "n c w", {})], "Taken by Loop"),
+        ([("Conv", "x w", {"group": 5})], "5 groups"),
+        ([("Einsum", "x w", {"equation": "bi,ijk->bjk"})], "Einsum, of 3 axes"),
+    ],
+)
+def test_weights_that_are_not_followed_are_named(graph_of, nodes, reason):
+    """They may be weights: named among those that are not analysed, and no spectrum by guess."""
+    shape = (12, 4, 3) if "axes" in reason or "groups" in reason else (12, 20)
+    found = graph_of(*nodes, w=np.ones(shape, "f4"), s=np.ones((12, 1), "f4"))
+    (part,) = [part for part in found.skipped if part.name == "w"]
+    assert not found.layers and reason in part.reason and part.weights
+
+
+def test_codes_whose_axes_were_moved_are_not_scaled_by_guess(graph_of):
+    nodes = [("Transpose", "w", {}, "t"), ("DequantizeLinear", "t s", {"axis": 0}, "d"), ("MatMul", "x d")]
+    found = graph_of(*nodes, w=np.ones((12, 12), "i1"), s=np.arange(1, 13, dtype="f4"))
+    assert not found.layers and [part.name for part in found.skipped if part.weights] == ["w"]
+
+
+def test_names_do_not_tell_what_a_graph_tells():
+    """Parts of weight norm, which the graph puts together: the reason is the graph's, and no pair is put together."""
+    nodes = [("ReduceL2", "fc.weight_v", {}, "n"), ("Div", "fc.weight_v n", {}, "d"), ("Mul", "d fc.weight_g", {}, "w")]
+    arrays = {"fc.weight_v": np.ones((12, 20), "f4"), "fc.weight_g": np.ones((12, 1), "f4")}
+    found = find_layers(computed(bare_model([*nodes, ("MatMul", "x w")], [], arrays)))
+    assert not found.layers and {part.name for part in found.skipped} == {*arrays}
+    assert all("computed from it in the graph" in part.reason for part in found.skipped)
+
+
+def test_weights_that_functions_take(graph_of, rng):
+    """As inputs of a function, through its output, and through another function; each at its own call."""
+    arrays = {name: rng.normal(size=(12, 20)).astype("f4") for name in "uvwb"}
+    functions = [
+        ("turned", ["a"], ["t"], [("Transpose", "a", {}, "t")]),
+        ("linear", ["x", "a", "c"], ["y"], [("turned", "a", {"domain": "own"}, "t"), ("MatMul", "x t", {}, "z"),
+                                            ("Add", "z c", {}, "y")]),
+    ]  # fmt: skip
+    own = {"domain": "own"}
+    nodes = [("linear", "x u b", own), ("linear", "x v b", own), ("turned", "w", own, "s"), ("Gemm", "x s")]
+    found = graph_of(*nodes, functions=functions, **arrays)
+    assert shapes(found) == dict.fromkeys("uvw", ("linear", (1, 20, 12)))
+    assert [part.reason for part in found.skipped] == ["Taken by Add: no matrix that multiplies."]
+    for layer in found.layers:
+        np.testing.assert_array_equal(layer.weights()[0], arrays[layer.name].T)
+
+
+def test_calls_that_multiply_are_counted(graph_of):
+    """Twenty functions, each with two calls of the next: a million operators in two kilobytes."""
+    own = {"domain": "own"}
+    functions = [(f"f{i}", ["a"], ["b"], [(f"f{i + 1}", "a", own, name) for name in "bc"]) for i in range(20)]
+    with pytest.raises(CheckpointError, match="more than 262144 operators"):
+        graph_of(("f0", "w", own), functions=[*functions, ("f20", ["a"], ["b"], [("Relu", "a", {}, "b")])], w=np.eye(3))
+
+
+def test_a_function_that_calls_itself(graph_of):
+    own = {"domain": "own"}
+    with pytest.raises(CheckpointError):
+        graph_of(("f", "w", own), functions=[("f", ["a"], ["b"], [("f", "a", own, "b")])], w=np.eye(3))
+
+
+def test_onnx_that_points_elsewhere(tmp_path):
+    arrays = {"w": np.ones((12, 40), "f4")}
+    onnx = onnx_model(tmp_path / "m.onnx", arrays)
+    for location in ("../secret", "/etc/passwd", "absent", "m.onnx"):
+        model = onnx.load(tmp_path / "m.onnx")
+        entry = model.graph.initializer[0]
+        entry.data_location = onnx.TensorProto.EXTERNAL
+        entry.external_data.add(key="location", value=location)
+        entry.external_data.add(key="offset", value="1000000")
+        (tmp_path / "n.onnx").write_bytes(model.SerializeToString())
+        with pytest.raises(CheckpointError):
+            read_checkpoint(tmp_path / "n.onnx")
+
+
+def test_gguf(tmp_path, rng):
+    """Every quantisation that the package itself can make, dequantised as it does."""
+    gguf = pytest.importorskip("gguf")
+    weights = rng.normal(size=(12, 256)).astype("f4")
+    kinds = gguf.GGMLQuantizationType
+    made = [kinds.Q4_0, kinds.Q4_1, kinds.Q5_0, kinds.Q5_1, kinds.Q8_0, kinds.BF16]
+    writer = gguf.GGUFWriter(tmp_path / "m.gguf", "llama")
+    writer.add_tensor("token_embd.weight", weights)
+    writer.add_tensor("half.weight", weights.astype("f2"))
+    writer.add_tensor("blk.0.ffn_up_exps.weight", weights.reshape(3, 4, 256))
+    for kind in made:
+        writer.add_tensor(f"{kind.name}.weight", gguf.quants.quantize(weights, kind), raw_dtype=kind)
+    stack = gguf.quants.quantize(weights.reshape(3, 4, 256), kinds.Q8_0)
+    writer.add_tensor("blk.1.ffn_up_exps.weight", stack, raw_dtype=kinds.Q8_0)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    found = read_checkpoint(tmp_path / "m.gguf")
+    for kind in made:
+        expected = gguf.quants.dequantize(gguf.quants.quantize(weights, kind), kind)
+        np.testing.assert_array_equal(found[f"{kind.name}.weight"], expected)
+        assert np.abs(expected - weights).max() < 0.5 and found.tensors[f"{kind.name}.weight"].shape == (12, 256)
+    np.testing.assert_array_equal(found["token_embd.weight"], weights)
+    np.testing.assert_array_equal(found["half.weight"], weights.astype("f2"))
+    layers = {layer.name: layer for layer in find_layers(found).layers}
+    assert layers["token_embd.weight"].kind == "embedding" and layers["blk.1.ffn_up_exps.weight"].kind == "stack"
+    np.testing.assert_array_equal(
+        layers["blk.1.ffn_up_exps.weight"].matrix(2), gguf.quants.dequantize(stack, kinds.Q8_0)[2]
+    )
+    data = (tmp_path / "m.gguf").read_bytes()
+    for end in (3, 20, 60, 200, len(data) - 10**4):
+        (tmp_path / "cut.gguf").write_bytes(data[:end])
+        with pytest.raises(CheckpointError):
+            [tensor.read() for tensor in read_checkpoint(tmp_path / "cut.gguf").tensors.values()]
+    for place in (8, 16, 24):  # numbers of tensors and of keys, length of the first key
+        (tmp_path / "liar.gguf").write_bytes(data[:place] + b"\xff" * 7 + b"\x7f" + data[place + 8 :])
+        with pytest.raises(CheckpointError):
+            read_checkpoint(tmp_path / "liar.gguf")

@@ -1,0 +1,211 @@
+"""Checkpoints from files, folders and memory."""
+
+import hashlib
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from capcore.spectra import CheckpointError, read_checkpoint, read_folder
+from tests.checkpoints.crafted import entry, packed, safetensors_bytes
+from tests.checkpoints.test_archives import Hostile
+from tests.strategies import all_of
+
+WEIGHTS = {"fc.weight": np.arange(6.0, dtype=np.float32).reshape(2, 3), "fc.bias": np.ones(2, np.float32)}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.safetensors").write_bytes(packed(WEIGHTS))
+    np.savez(tmp_path / "b.npz", **WEIGHTS)
+    np.save(tmp_path / "c.npy", WEIGHTS["fc.weight"])
+    return tmp_path
+
+
+@pytest.fixture
+def shards(tmp_path):
+    (tmp_path / "m-1.safetensors").write_bytes(packed({"fc.weight": WEIGHTS["fc.weight"]}))
+    (tmp_path / "m-2.safetensors").write_bytes(packed({"fc.bias": WEIGHTS["fc.bias"]}))
+    return indexed(tmp_path, {"fc.weight": "m-1.safetensors", "fc.bias": "m-2.safetensors"})
+
+
+def indexed(folder, weight_map):
+    path = folder / "m.safetensors.index.json"
+    path.write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
+    return path
+
+
+def same(checkpoint, arrays):
+    assert {*checkpoint} == {*arrays}
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(checkpoint[name], array)
+
+
+def test_every_format_holds_the_same(folder):
+    for name in ("a.safetensors", "b.npz"):
+        found = read_checkpoint(str(folder / name))
+        same(found, WEIGHTS)
+        assert found.name == name
+        assert found.sha256 == hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        assert found.size == (folder / name).stat().st_size
+    same(read_checkpoint(folder / "c.npy"), {"c": WEIGHTS["fc.weight"]})
+
+
+def test_arrays_in_memory():
+    found = read_checkpoint(WEIGHTS)
+    same(found, WEIGHTS)
+    assert len(found) == 2
+    assert "fc.bias" in found
+    same(read_checkpoint({"fc": {"weight": WEIGHTS["fc.weight"], "bias": WEIGHTS["fc.bias"]}}), WEIGHTS)
+    same(read_checkpoint(WEIGHTS["fc.weight"]), {"array": WEIGHTS["fc.weight"]})
+    same(read_checkpoint({"w": [[1, 2], [3, 4]]}), {"w": np.array([[1, 2], [3, 4]])})
+
+
+def test_the_hash_tells_values_names_shapes_and_types_apart():
+    w = WEIGHTS["fc.weight"]
+    others = [
+        {"w": w},
+        {"v": w},
+        {"w": w.T},
+        {"w": w.reshape(3, 2)},
+        {"w": w.astype(float)},
+        {"w": w + 1},
+        {"w": w.view("i4")},
+    ]
+    assert len({read_checkpoint(other).sha256 for other in others}) == len(others)
+    assert read_checkpoint({"w": w}).sha256 == read_checkpoint({"w": w.copy(order="F")}).sha256
+
+
+def test_a_folder(folder):
+    (folder / "d.safetensors").write_bytes(b"nonsense")
+    (folder / "README.md").write_text("not weights")
+    (folder / "deeper").mkdir()
+    found = read_folder(folder)
+    assert [checkpoint.name for checkpoint in found.checkpoints] == ["a.safetensors", "b.npz", "c.npy"]
+    assert list(found.refused) == ["d.safetensors"]
+    assert "found 8 bytes" in found.refused["d.safetensors"]
+
+
+def test_a_file_that_needs_pytorch_is_left_where_a_plain_one_stands(folder):
+    (folder / "a.pth.tar").write_bytes(b"never looked at")
+    found = read_folder(folder)
+    assert not found.refused
+    assert len(found.checkpoints) == 3
+
+
+def test_a_folder_with_one_checkpoint_is_that_checkpoint(folder, shards):
+    with pytest.raises(CheckpointError, match=all_of(["found 4 checkpoints", "expected one", "read_folder"])):
+        read_checkpoint(folder)
+    for name in ("a.safetensors", "b.npz", "c.npy"):
+        os.remove(folder / name)
+    same(read_checkpoint(folder), WEIGHTS)
+
+
+def test_parts_are_joined_by_their_index(shards):
+    found = read_checkpoint(shards)
+    same(found, WEIGHTS)
+    assert (found.name, found.format, [*found.parts]) == ("m", "safetensors", ["m-1.safetensors", "m-2.safetensors"])
+    assert len(found.sha256) == 64
+    assert [checkpoint.name for checkpoint in read_folder(shards.parent).checkpoints] == ["m"]
+
+
+@pytest.mark.parametrize(
+    ("weight_map", "parts"),
+    [
+        ({"fc.weight": "m-1.safetensors"}, None),
+        ({"fc.weight": "m-2.safetensors", "fc.bias": "m-1.safetensors"}, ["'fc.weight' in m-1", "expected it in"]),
+        ({"fc.weight": "m-1.safetensors", "other": "m-1.safetensors"}, ["no 'other' in m-1.safetensors"]),
+        ({"fc.weight": "m-1.safetensors", "fc.bias": "m-1.safetensors"}, ["no 'fc.bias' in m-1.safetensors"]),
+        ({"fc.weight": "m-3.safetensors"}, ["no such file"]),
+        ({"fc.weight": "../m-1.safetensors"}, ["beside the index"]),
+        ({"fc.weight": "/etc/passwd"}, ["beside the index"]),
+        ({"fc.weight": "m-1.pth"}, ["beside the index"]),
+        ({"fc.weight": 1}, ["expected a weight_map"]),
+        ({}, ["expected a weight_map"]),
+        ([], ["expected a weight_map"]),
+    ],
+)
+def test_an_index_that_lies(shards, weight_map, parts):
+    path = indexed(shards.parent, weight_map)
+    if parts is None:
+        assert [*read_checkpoint(path)] == ["fc.weight"]
+        return
+    with pytest.raises(CheckpointError, match=all_of(parts)):
+        read_checkpoint(path)
+    assert "m.safetensors.index.json" in read_folder(shards.parent).refused
+
+
+@pytest.mark.parametrize("text", [b"[1]", b"{", b"\xff", b"[" * 10**5, b'{"weight_map": {"a": "b", "a": "c"}}'])
+def test_an_index_that_is_no_index(tmp_path, text):
+    (tmp_path / "m.safetensors.index.json").write_bytes(text)
+    with pytest.raises(CheckpointError):
+        read_checkpoint(tmp_path / "m.safetensors.index.json")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite(tmp_path, value):
+    bad = {"w": np.array([[1, value]], np.float32), "v": np.ones((2, 2))}
+    (tmp_path / "a.safetensors").write_bytes(packed(bad))
+    np.savez(tmp_path / "a.npz", **bad)
+    for source in (bad, tmp_path / "a.safetensors", tmp_path / "a.npz"):
+        with pytest.raises(CheckpointError, match=all_of(["1 value(s) that are NaN or infinite in 'w'", "keep"])):
+            read_checkpoint(source)
+        assert len(read_checkpoint(source, non_finite="keep")) == 2
+
+
+def test_bfloat16_values_that_are_not_finite(tmp_path):
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(safetensors_bytes({"a": entry("BF16", [1], 0, 2)}, b"\xc0\x7f"))
+    with pytest.raises(CheckpointError, match="NaN or infinite in 'a'"):
+        read_checkpoint(path)
+
+
+def test_other_pickles_are_not_opened(tmp_path):
+    left = tmp_path / "left"
+    for suffix in ("pkl", "pickle", "joblib"):
+        path = tmp_path / f"a.{suffix}"
+        path.write_bytes(pickle.dumps(Hostile(left)))
+        with pytest.raises(CheckpointError, match=all_of([f"suffix '.{suffix}'", ".safetensors", "execute code"])):
+            read_checkpoint(path)
+    assert not left.exists()
+
+
+def test_paths_that_lead_nowhere(tmp_path):
+    with pytest.raises(CheckpointError, match="no such file"):
+        read_checkpoint(tmp_path / "absent.npz")
+    with pytest.raises(CheckpointError, match="no file of weights"):
+        read_checkpoint(tmp_path)
+    with pytest.raises(CheckpointError, match="found no folder"):
+        read_folder(tmp_path / "absent")
+    os.mkfifo(tmp_path / "pipe.npz")  # opening it would wait forever
+    with pytest.raises(CheckpointError, match="not a file"):
+        read_checkpoint(tmp_path / "pipe.npz")
+
+
+@pytest.mark.parametrize("source", [3, None, [np.ones(3)]])
+def test_sources_of_no_known_kind(source):
+    with pytest.raises(CheckpointError, match="expected a path, a mapping, an array or a module"):
+        read_checkpoint(source)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "found"),
+    [
+        ({}, "no tensors"),
+        ({"w": "text", "v": object()}, "Python objects"),
+        ({"w": np.array([None])}, "Python objects"),
+        ({"w": [[1], [1, 2]]}, "expected an array"),
+        ({"w\n": np.ones(2)}, "printable"),
+        ({"a": {"b": np.ones(2)}, "a.b": np.ones(2)}, "2 arrays of 1 names"),
+    ],
+)
+def test_arrays_that_are_none(arrays, found):
+    with pytest.raises(CheckpointError, match=found):
+        read_checkpoint(arrays)
+
+
+def test_names_that_are_not_there():
+    with pytest.raises(KeyError, match=r"'conv'.*2 tensors"):
+        read_checkpoint(WEIGHTS)["conv"]

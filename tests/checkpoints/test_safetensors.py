@@ -1,0 +1,169 @@
+"""The safetensors format: what it holds is read exactly, and a header that lies is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capcore.checkpoints.number_types import bfloat16
+from capcore.checkpoints.safetensors import LISTED_ONLY, LONGEST_HEADER, NUMPY, RAW, read_safetensors
+from capcore.spectra import CheckpointError
+from tests.checkpoints.crafted import entry, packed, safetensors_bytes
+from tests.strategies import all_of
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(data):
+        path = tmp_path / "model.safetensors"
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+def test_golden_bytes(written):
+    """By hand, from the published description of the format."""
+    data = (
+        b"\x4a\x00\x00\x00\x00\x00\x00\x00"
+        b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"__metadata__":{}}  '
+        b"\x00\x00\x80\x3f\x00\x00\x00\xc0"
+    )
+    found = read_safetensors(written(data))
+    assert found["a"].tolist() == [1.0, -2.0]
+    assert (found.format, found.size, [*found]) == ("safetensors", len(data), ["a"])
+
+
+@given(data=st.data())
+def test_what_was_written_is_read(data, tmp_path_factory):
+    names = data.draw(st.lists(st.text(st.characters(codec="utf-8", categories=["L", "N"]), min_size=1), unique=True))
+    kinds = st.sampled_from(["float64", "float32", "float16", "int64", "uint8", "bool"])
+    shapes = st.lists(st.integers(0, 3), max_size=4)
+    rng = np.random.default_rng(0)
+    arrays = {n: rng.integers(0, 2, data.draw(shapes)).astype(data.draw(kinds)) for n in names if n != "__metadata__"}
+    path = tmp_path_factory.mktemp("read") / "model.safetensors"
+    path.write_bytes(packed(arrays))
+    found = read_safetensors(path)
+    assert [*found] == [*arrays]
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        np.testing.assert_array_equal(found[name], array)
+        assert found[name] is not found[name]  # so that writing to one changes nothing
+
+
+def test_bfloat16_is_exact():
+    """All 65,536 of them, against the definition: sign, eight bits of exponent, seven of fraction."""
+    words = np.arange(2**16, dtype=np.uint16)
+    sign, power, fraction = words >> 15, (words >> 7) & 255, words & 127
+    with np.errstate(over="ignore"):
+        normal = np.ldexp(1 + fraction / 128, power.astype(int) - 127)
+    value = np.where(power == 0, np.ldexp(fraction / 128, -126), normal) * (1.0 - 2.0 * sign)
+    finite = power < 255
+    np.testing.assert_array_equal(bfloat16(words)[finite].astype(float), value[finite])
+    assert not np.isfinite(bfloat16(words)[~finite]).any()
+
+
+@pytest.mark.parametrize("code", [*NUMPY, *RAW, *LISTED_ONLY])
+def test_every_type_is_listed(written, code):
+    bits = LISTED_ONLY.get(code, 8 * np.dtype(RAW.get(code) or NUMPY.get(code, "u1")).itemsize)
+    found = read_safetensors(written(safetensors_bytes({"a": entry(code, [4], 0, bits // 2)}, bytes(bits // 2))))
+    tensor = found.tensors["a"]
+    assert tensor.is_real == (code in ("F64", "F32", "F16", "BF16"))
+    if code.startswith("F8") or code in LISTED_ONLY:
+        with pytest.raises(CheckpointError, match="Quantised"):
+            tensor.read()
+    else:
+        assert tensor.read().tolist() == [0] * 4
+
+
+GOOD = entry("F32", [2], 0, 8)
+LIES = {
+    "empty": (b"", ["empty file"]),
+    "a few bytes": (b"\x02\x00\x00\x00\x00\x00\x00\x00{", ["found 9 bytes"]),
+    "absurd header length": (safetensors_bytes({"a": GOOD}, bytes(8), length=2**63), ["header of 9223372036854775808"]),
+    "header longer than the file": (safetensors_bytes({"a": GOOD}, bytes(8), length=10**4), ["header of 10000 bytes"]),
+    "header of no length": (safetensors_bytes({"a": GOOD}, bytes(8), length=0), ["header of 0 bytes", "expected 2"]),
+    "not JSON": (safetensors_bytes(b"\x80\x04 pickled"), ["JSON"]),
+    "not UTF-8": (safetensors_bytes(b'{"\xff": 1}'), ["JSON", "UTF-8"]),
+    "deep JSON": (safetensors_bytes(b"[" * 10**6), ["nested too deeply"]),
+    "a long number": (safetensors_bytes(b'{"a": ' + b"1" * 5000 + b"}"), ["JSON"]),
+    "NaN": (safetensors_bytes(b'{"a": NaN}'), ["NaN is no number"]),
+    "two of a name": (safetensors_bytes(b'{"a": {}, "a": {}}'), ["'a' stands twice"]),
+    "a list": (safetensors_bytes(b"[1, 2]"), ["found [1, 2] as header"]),
+    "metadata that is no text": (safetensors_bytes({"__metadata__": {"a": 1}}), ["__metadata__"]),
+    "a control character": (safetensors_bytes({"\x1b[2J": GOOD}, bytes(8)), ["printable"]),
+    "half a character": (safetensors_bytes(b'{"\\ud800": {}}'), ["printable"]),
+    "no name": (safetensors_bytes({"": GOOD}, bytes(8)), ["printable"]),
+    "no offsets": (safetensors_bytes({"a": {"dtype": "F32", "shape": [2]}}, bytes(8)), ["data_offsets"]),
+    "an unknown type": (safetensors_bytes({"a": entry("F7", [2], 0, 8)}, bytes(8)), ["'F7'", "F32"]),
+    "a list for a type": (safetensors_bytes({"a": entry(["F32"], [2], 0, 8)}, bytes(8)), ["['F32']"]),
+    "a negative shape": (safetensors_bytes({"a": entry("F32", [-2], 0, 8)}, bytes(8)), ["shape [-2]"]),
+    "a fractional shape": (safetensors_bytes({"a": entry("F32", [2.0], 0, 8)}, bytes(8)), ["shape [2.0]"]),
+    "true for a length": (safetensors_bytes({"a": entry("F32", [True, 2], 0, 8)}, bytes(8)), ["shape [True, 2]"]),
+    "an absurd shape": (safetensors_bytes({"a": entry("F32", [2**40, 2**40], 0, 8)}, bytes(8)), ["that fit a file"]),
+    "an absurd empty shape": (safetensors_bytes({"a": entry("F32", [0, 2**70], 0, 0)}), ["that fit a file"]),
+    "too many axes": (safetensors_bytes({"a": entry("F32", [1] * 65, 0, 4)}, bytes(4)), ["that fit a file"]),
+    "a shape that does not match": (
+        safetensors_bytes({"a": entry("F32", [3], 0, 8)}, bytes(8)),
+        ["found 8 bytes", "expected 12"],
+    ),
+    "bytes beyond a shape": (
+        safetensors_bytes({"a": entry("F32", [1], 0, 8)}, bytes(8)),
+        ["found 8 bytes", "expected 4"],
+    ),
+    "part of a byte": (safetensors_bytes({"a": entry("F4", [3], 0, 1)}, bytes(1)), ["expected 2"]),
+    "offsets out of range": (safetensors_bytes({"a": entry("F32", [2], 0, 8)}, bytes(4)), ["within the 4 bytes"]),
+    "negative offsets": (safetensors_bytes({"a": entry("F32", [2], -8, 0)}, bytes(8)), ["within the 8 bytes"]),
+    "offsets the wrong way": (safetensors_bytes({"a": entry("F32", [2], 8, 0)}, bytes(8)), ["within the 8 bytes"]),
+    "one offset": (safetensors_bytes({"a": {**GOOD, "data_offsets": [0]}}, bytes(8)), ["two whole numbers"]),
+    "overlap": (
+        safetensors_bytes({"a": GOOD, "b": entry("F32", [2], 4, 12)}, bytes(12)),
+        ["'a' and 'b' overlap"],
+    ),
+    "the same bytes twice": (safetensors_bytes({"a": GOOD, "b": GOOD}, bytes(8)), ["overlap"]),
+    "a hole": (
+        safetensors_bytes({"a": GOOD, "b": entry("F32", [2], 9, 17)}, bytes(17)),
+        ["leave bytes between"],
+    ),
+    "something behind": (safetensors_bytes({"a": GOOD}, bytes(9)), ["1 bytes after the last"]),
+}
+
+
+@pytest.mark.parametrize(("data", "parts"), LIES.values(), ids=LIES)
+def test_lies_are_refused(written, data, parts):
+    with pytest.raises(CheckpointError, match=all_of([*parts, "expected"])) as error:
+        read_safetensors(written(data))
+    assert len(str(error.value)) < 600
+
+
+def test_every_cut_of_a_file_is_refused(written):
+    data = packed({"a": np.ones(3), "b": np.ones((2, 2), np.float32)})
+    for length in range(len(data)):
+        with pytest.raises(CheckpointError):
+            read_safetensors(written(data[:length]))
+
+
+def test_the_longest_header_is_a_limit(written):
+    text = b'{"a":' + json.dumps(GOOD).encode() + b"}"
+    assert len(read_safetensors(written(safetensors_bytes(text + b" " * 1000, bytes(8))))) == 1
+    with pytest.raises(CheckpointError, match="header of"):
+        read_safetensors(written(safetensors_bytes(text + b" " * LONGEST_HEADER, bytes(8))))
+
+
+def test_a_name_that_stands_twice_is_found_in_no_time(written):
+    """A hundred thousand names: a search for the duplicate must not take their square."""
+    names = ",".join(f'"{i}":0' for i in [*range(10**5), 10**5 - 1])
+    with pytest.raises(CheckpointError, match="stands twice"):
+        read_safetensors(written(safetensors_bytes(("{" + names + "}").encode())))
+
+
+def test_the_reference_implementation_agrees(tmp_path):
+    library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed: an optional comparison")
+    arrays = {"w": np.random.default_rng(0).normal(size=(3, 4)).astype(np.float32), "n": np.arange(3)}
+    library.save_file(arrays, tmp_path / "model.safetensors", metadata={"format": "np"})
+    found = read_safetensors(tmp_path / "model.safetensors")
+    assert found.metadata == {"format": "np"}
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)

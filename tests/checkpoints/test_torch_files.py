@@ -1,0 +1,342 @@
+"""PyTorch's files: weights only, or not at all. What needs PyTorch itself is skipped without it."""
+
+import pickle
+import struct
+import sys
+import types
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capcore.checkpoints.tensors import NoWeightsError
+from capcore.checkpoints.torch_files import _weights, read_torch
+from capcore.spectra import CheckpointError, find_layers, read_checkpoint
+from tests.checkpoints.test_archives import Hostile
+from tests.strategies import all_of
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="PyTorch is not installed: an optional extra")
+
+
+@pytest.fixture
+def stub(monkeypatch):
+    """A PyTorch whose loader raises or returns what a test wants."""
+
+    def install(version="2.6.0", load=None):
+        module = types.ModuleType("torch")
+        module.__version__, module.load, module.Tensor = version, load, type(None)
+        module.__spec__ = types.SimpleNamespace(name="torch")
+        monkeypatch.setitem(sys.modules, "torch", module)
+
+    return install
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "a.pth"
+    path.write_bytes(b"anything")
+    return path
+
+
+def test_without_pytorch(file, monkeypatch):
+    monkeypatch.setattr("capcore.checkpoints.torch_files.find_spec", lambda name: None)
+    with pytest.raises(
+        CheckpointError, match=all_of(["no PyTorch", "pip install torch", "safetensors file", "needs no PyTorch"])
+    ):
+        read_checkpoint(file)
+
+
+@pytest.mark.parametrize("version", ["1.13.1", "2.5.1+cpu", "2.0"])
+def test_an_old_pytorch_is_not_trusted(file, stub, version):
+    stub(version, lambda *_, **__: pytest.fail("loaded"))
+    with pytest.raises(CheckpointError, match=all_of([version, "expected 2.6 or newer", "execute code"])):
+        read_torch(file)
+
+
+def test_weights_only_is_asked_for(file, stub):
+    asked = {}
+
+    def load(path, **options):
+        asked.update(options)
+        return {"none": 1}
+
+    stub("2.13.0+cpu", load)
+    with pytest.raises(NoWeightsError, match="no tensors among"):
+        read_torch(file)
+    assert asked == {"map_location": "cpu", "weights_only": True}
+
+
+@pytest.mark.parametrize(
+    ("error", "parts"),
+    [
+        (
+            pickle.UnpicklingError("Weights only load failed. … GLOBAL distiller.Recipe was not an allowed global"),
+            ["the pickled class or function distiller.Recipe", "could execute code", "save_file", "without PyTorch"],
+        ),
+        (pickle.UnpicklingError("pickle data was truncated"), ["no weights-only pickle", "expected tensors"]),
+        (
+            RuntimeError("PytorchStreamReader failed\nlong trace"),
+            ["cannot be read (found: PytorchStreamReader failed)"],
+        ),
+        (EOFError(), ["cannot be read (found: EOFError)"]),
+        (MemoryError(), ["cannot be read (found: MemoryError)"]),
+        (RecursionError("too deep"), ["cannot be read (found: too deep)"]),
+    ],
+)
+def test_what_the_loader_raises(file, stub, error, parts):
+    def load(*_, **__):
+        raise error
+
+    stub(load=load)
+    with pytest.raises(CheckpointError, match=all_of(parts)):
+        read_torch(file)
+
+
+def test_a_bomb_never_reaches_the_loader(tmp_path, stub):
+    stub(load=lambda *_, **__: pytest.fail("loaded"))
+    path = tmp_path / "a.pt"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for i in range(5):
+            archive.writestr(f"archive/data/{i}", bytes(2**26))
+    with pytest.raises(CheckpointError, match="expands to"):
+        read_torch(path)
+
+
+def test_an_archive_of_several_disks(tmp_path, stub):
+    """zipfile raises on these while it only looks whether a file is an archive."""
+    stub(load=lambda *_, **__: pytest.fail("loaded"))
+    path = tmp_path / "a.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data/0", b"0")
+    data = path.read_bytes()
+    end = data.rindex(b"PK\x05\x06")
+    locator = b"PK\x06\x07" + struct.pack("<LQL", 1, 0, 2)
+    path.write_bytes(data[:end] + locator + data[end:])
+    with pytest.raises(CheckpointError, match="multiple disks"):
+        read_torch(path)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda s: s, *(lambda s, key=key: {key: s, "epoch": 3} for key in ("state_dict", "model"))]
+)
+@pytest.mark.parametrize("legacy", [False, True])
+def test_a_state_dict(torch, tmp_path, wrap, legacy):
+    weights = OrderedDict(w=torch.arange(6.0).reshape(2, 3), h=torch.ones(2, dtype=torch.bfloat16), n=torch.tensor(3))
+    path = tmp_path / "a.pth"
+    torch.save(wrap(weights), path, _use_new_zipfile_serialization=not legacy)
+    found = read_checkpoint(path)
+    assert [*found] == ["w", "h", "n"]
+    assert [tensor.dtype for tensor in found.tensors.values()] == ["float32", "bfloat16", "int64"]
+    assert found["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert found["h"].dtype == np.float32
+
+
+def test_an_optimiser_is_not_taken_for_weights(torch, tmp_path):
+    path = tmp_path / "a.pt"
+    moments = {"state": {0: {"exp_avg": torch.ones(3, 3)}}}
+    torch.save(
+        {"optimizer": moments, "ema": {"w": torch.ones(2, 2)}, "model_state_dict": {"v": torch.ones(2, 2)}}, path
+    )
+    assert [*read_checkpoint(path)] == ["v"]
+    assert [*read_checkpoint(path, key="ema")] == ["w"]
+    with pytest.raises(CheckpointError, match=all_of(["under 'none'", "'ema'"])):
+        read_checkpoint(path, key="none")
+
+
+def test_hostile_pickles(torch, tmp_path):
+    left = tmp_path / "left"
+    torch.save({"w": torch.ones(2, 2), "x": Hostile(left)}, tmp_path / "a.pth")
+    torch.save({"x": Hostile(left)}, tmp_path / "b.pth", _use_new_zipfile_serialization=False)
+    (tmp_path / "c.pth").write_bytes(pickle.dumps(Hostile(left)))
+    for name in ("a.pth", "b.pth", "c.pth"):
+        with pytest.raises(CheckpointError, match="could execute code"):
+            read_checkpoint(tmp_path / name)
+    assert not left.exists()
+
+
+def test_a_tensor_larger_than_its_storage(torch, tmp_path):
+    path = tmp_path / "a.pth"
+    torch.save({"w": torch.ones(1).expand(10**6, 10**6)}, path)
+    with pytest.raises(CheckpointError, match=all_of(["shape (1000000, 1000000)", "4 bytes"])):
+        read_checkpoint(path)
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_cut_files(torch, tmp_path, legacy):
+    path = tmp_path / "a.pth"
+    torch.save({"w": torch.ones(2, 2)}, path, _use_new_zipfile_serialization=not legacy)
+    data = path.read_bytes()
+    for length in range(0, len(data) - 1, 7):
+        path.write_bytes(data[:length])
+        with pytest.raises(CheckpointError):
+            read_checkpoint(path)
+
+
+def test_tensors_in_memory(torch):
+    weights = {"w": torch.ones(2, 2, requires_grad=True), "h": torch.ones(2, dtype=torch.bfloat16)}
+    assert read_checkpoint(weights)["w"].tolist() == [[1, 1], [1, 1]]
+
+
+def test_large_files_are_read_tensor_by_tensor(torch, tmp_path, monkeypatch):
+    """Above a size no values are loaded with the file, and each tensor comes from its bytes: the same as otherwise."""
+    w = torch.arange(600.0).reshape(20, 30)
+    weights = {"w": w, "t": w.T, "part": w[3:9, 4:8], "tied": w, "h": w.bfloat16(), "f8": w.to(torch.float8_e5m2)}
+    weights |= {"stack": torch.rand(3, 4, 5), "n": torch.arange(3), "empty": torch.ones(0, 3), "one": torch.tensor(2.0)}
+    torch.save({"state_dict": weights}, tmp_path / "a.pth")
+    small = read_checkpoint(tmp_path / "a.pth")
+    monkeypatch.setattr("capcore.checkpoints.torch_files.LARGE", 0)
+    large = read_checkpoint(tmp_path / "a.pth")
+    assert {*large} == {*small} == {*weights}
+    for name, tensor in large.tensors.items():
+        assert (tensor.dtype, tensor.shape, tensor.aside) == (
+            small.tensors[name].dtype, small.tensors[name].shape, small.tensors[name].aside
+        )  # fmt: skip
+        np.testing.assert_array_equal(tensor.values(), small.tensors[name].values())
+    np.testing.assert_array_equal(large.tensors["stack"].read_one(1), weights["stack"][1])
+    assert large.tensors["tied"].aside.startswith("The same weights as 'w'")
+    (tmp_path / "a.pth").write_bytes((tmp_path / "a.pth").read_bytes()[:2000])
+    with pytest.raises(CheckpointError, match="changed while it was read"):
+        large["w"]
+
+
+def test_shared_containers_are_not_multiplied(torch, tmp_path):
+    """Thirty mappings, each twice in the next, are 2^30 entries in two kilobytes."""
+    inner = {"w": torch.ones(2, 2)}
+    for _ in range(30):
+        inner = {"a": inner, "b": inner}
+    torch.save({"state_dict": inner}, tmp_path / "laughs.pt")
+    with pytest.raises(CheckpointError, match="more than 1048576 entries"):
+        read_checkpoint(tmp_path / "laughs.pt")
+
+
+def test_tensors_without_plain_values_are_named(torch, tmp_path, recwarn):
+    odd = {"meta": torch.ones(3, 3, device="meta"), "sparse": torch.eye(3).to_sparse_csr(), "w": torch.ones(12, 12)}
+    odd |= {"negative": torch._neg_view(torch.ones(12, 13)), "complex": torch.ones(3, 3, dtype=torch.complex64)}
+    torch.save(odd, tmp_path / "odd.pt")
+    recwarn.clear()
+    found = find_layers(read_checkpoint(tmp_path / "odd.pt"))
+    assert [layer.name for layer in found.layers] == ["w", "negative"]
+    assert {skipped.name for skipped in found.skipped if skipped.weights} == {"meta", "sparse", "complex"}
+    np.testing.assert_array_equal(found.layers[1].weights(), -np.ones((1, 12, 13)))
+    assert not recwarn.list
+
+
+def test_the_key_of_the_weights_is_named(torch, tmp_path):
+    torch.save({"ema": {"w": torch.ones(2, 2)}, "step": 3}, tmp_path / "a.pt")
+    with pytest.raises(CheckpointError, match=all_of(["'ema'", "key='ema'", "--key ema"])):
+        read_checkpoint(tmp_path / "a.pt")
+
+
+def test_the_one_container_that_is_no_optimiser_is_taken(torch, tmp_path):
+    w = torch.ones(2, 2)
+    torch.save({"net_state": {"w": w}, "optimizer_state": {"state": {0: {"exp_avg": w}}}, "step": 3}, tmp_path / "a.pt")
+    assert [*read_checkpoint(tmp_path / "a.pt")] == ["w"]
+    moments = {"state": {0: {"exp_avg": w}}, "param_groups": [{"lr": 1}]}
+    for others in ({"encoder": {"w": w}, "decoder": {"w": w}}, {"opt": moments}, {"adam": {"optimizer": moments}},
+                   {"ema": {"w": w}, "metrics": {"confusion": w}}, {"net_state": {"w": w}, "heads": [{"w": w}]},
+                   {1: {"w": w}, "optimizer": moments}, {"a\x1b_model": {"w": w}}):  # fmt: skip
+        torch.save(others, tmp_path / "b.pt")
+        with pytest.raises(CheckpointError, match="expected one to be named"):
+            read_checkpoint(tmp_path / "b.pt")
+
+
+class Stored(list):
+    """Stands for a PyTorch tensor, so that what is taken for the network is tested without it; a list is none."""
+
+
+W, MOMENTS = Stored(), {"state": {0: {"exp_avg": Stored()}}, "param_groups": [{"lr": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("loaded", "key", "expected"),
+    [
+        (W, None, ("", ["file"])),
+        ({"w": W, "deep": {"v": W, "list": [W, 3]}, "step": 1}, None, ("", ["w", "deep.v", "deep.list.0"])),
+        ({"w": W, "optimizer": {"m": W}, "ema": {"w": W}, "state": W}, None, ("", ["w"])),
+        ({"model": {"w": W}, "ema": {"w": W}}, None, ("model", ["w"])),
+        ({"model": {"step": 1}, "net": {"w": W}}, None, ("net", ["w"])),
+        ({"model": {"w": W}, "ema": {"v": W}}, "ema", ("ema", ["v"])),
+        ({"net_state": {"w": W}, "optimizer_state": MOMENTS, "step": 3, "names": [1]}, None, ("net_state", ["w"])),
+        ({"net_state": {"w": W}, "empty": {}, "text": "x", "log": {"loss": 1.0}}, None, ("net_state", ["w"])),
+    ],
+)
+def test_what_is_taken_for_the_network(loaded, key, expected):
+    found, weights = _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
+    assert (found, [*weights]) == expected and all(value is W for value in weights.values())
+
+
+@pytest.mark.parametrize(
+    ("loaded", "key", "parts"),
+    [
+        ([W], None, ["found a list", "tensors by name"]),
+        (7, None, ["found a int"]),
+        ({"model": {"w": W}}, "none", ["under 'none'", "'model'"]),
+        ({"model": 3}, "model", ["under 'model'"]),
+        (
+            {"encoder": {"w": W}, "decoder": {"w": W}},
+            None,
+            ["['encoder', 'decoder']", "--key encoder"],
+        ),
+        ({"net_state": {"w": W}, "heads": [W]}, None, ["['net_state']", "key='net_state'"]),
+        ({"net_state": {"w": W}, "other_net": {"w": W}}, None, ["expected one to be named"]),
+        ({"ema": {"w": W}}, None, ["['ema']"]),
+        ({"state": {"w": W}}, None, ["['state']"]),
+        ({"adam": {"m": W}, "scheduler": {"s": W}}, None, ["['adam', 'scheduler']"]),
+        ({1: {"w": W}}, None, ["[1]"]),
+        ({"a": {"b.c": W, "b": {"c": W}}, "w": W}, None, ["two tensors 'a.b.c'"]),
+        ({"a\nb": W}, None, ["printable"]),
+    ],
+)
+def test_what_is_no_network_by_its_names(loaded, key, parts):
+    with pytest.raises(CheckpointError, match=all_of(parts)):
+        _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
+
+
+@pytest.mark.parametrize(
+    "loaded", [MOMENTS, {**MOMENTS, "lr": 1}, {"step": 1}, {"log": {"loss": 1}}, {"heads": [W]}, {}]
+)
+def test_what_holds_no_network(loaded):
+    with pytest.raises(NoWeightsError, match="an optimiser's state" if "state" in loaded else "no tensors among"):
+        _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, None)
+
+
+def test_nested_tensors_beside_others_are_not_forgotten(torch, tmp_path):
+    w = torch.ones(2, 2)
+    saved = {
+        "w": w,
+        "encoder": {"v": w + 1},
+        "layers": [w + 2, {"u": w + 3}],
+        "optimizer": {"m": w},
+        "ema_w": w,
+        "step": 1,
+    }
+    torch.save(saved, tmp_path / "a.pt")
+    assert [*read_checkpoint(tmp_path / "a.pt")] == ["w", "encoder.v", "layers.0", "layers.1.u"]
+
+
+def test_torchscript_is_refused_before_it_is_opened(torch, tmp_path, recwarn):
+    with zipfile.ZipFile(tmp_path / "a.pt", "w") as archive:
+        archive.writestr("a/code/__torch__.py", "import os")
+        archive.writestr("a/data.pkl", b"x")
+    with pytest.raises(CheckpointError, match="TorchScript"):
+        read_checkpoint(tmp_path / "a.pt")
+    assert not recwarn.list
+
+
+def test_a_module_is_its_state(torch):
+    module = torch.nn.Sequential(torch.nn.Linear(20, 12), torch.nn.Linear(12, 20, bias=False))
+    module[1].weight = torch.nn.Parameter(module[0].weight.T)
+    found = read_checkpoint(module)
+    assert [*found] == ["0.weight", "0.bias", "1.weight"]
+    np.testing.assert_array_equal(found["0.weight"], module[0].weight.detach().numpy())
+    tied = torch.nn.ModuleDict({"a": module[0], "b": module[0]})
+    asides = [tensor.aside for tensor in read_checkpoint(tied).tensors.values()]
+    assert [bool(aside) for aside in asides] == [False, False, True, True]
+    assert (
+        read_checkpoint(module).sha256 == read_checkpoint({k: v.numpy() for k, v in module.state_dict().items()}).sha256
+    )

@@ -1,0 +1,73 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from capcore.commands.cli import COMMANDS, MOVED, main
+from chapters import __main__ as book
+from chapters.claims import load
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_help_lists_every_command(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["--help"])
+    assert left.value.code == 0
+    text = capsys.readouterr().out
+    assert all(name in text and help_line in text for name, (_, help_line) in COMMANDS.items())
+
+
+@pytest.mark.parametrize("arguments", [[], ["nothing"]])
+def test_a_missing_or_unknown_command_is_a_usage_error(arguments, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 2
+    assert "command" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", MOVED)
+@pytest.mark.parametrize("more", [[], ["--help"], ["hierarchical", "-p", "process", "AR1"]])
+def test_a_command_that_belongs_to_the_book_says_where_it_went(name, more, capsys):
+    assert main([name, *more]) == 2
+    found = capsys.readouterr()
+    (line,) = found.err.splitlines()
+    assert found.out == "" and line.startswith(f"capcore {name}: found ") and f"python -m chapters {name}" in line
+    assert name in book.ELSEWHERE
+
+
+@pytest.mark.parametrize("name", book.ELSEWHERE)
+def test_a_command_of_the_book_has_its_own_help(name, capsys):
+    with pytest.raises(SystemExit) as left:
+        book.main([name, "--help"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: python -m chapters {name} ")
+
+
+def test_the_help_of_the_book_lists_every_command(capsys):
+    with pytest.raises(SystemExit) as left:
+        book.main(["--help"])
+    text = capsys.readouterr().out
+    assert left.value.code == 0
+    assert all(name in text and help_line in text for name, (_, help_line) in book.ELSEWHERE.items())
+    assert "  list " in text and "  run " in text
+
+
+@pytest.mark.parametrize(
+    ("package", "heavy"), [("capcore.commands.cli", "numpy"), ("chapters.__main__", "chapters.claims")]
+)
+def test_help_imports_no_subcommand(package, heavy):
+    code = (
+        f"import sys\nfrom {package} import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        f"print({heavy!r} in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "False"
+
+
+def test_the_command_of_the_book_lists_its_claims():
+    command = [sys.executable, "-P", "-m", "chapters", "claims", "list"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert [line.split()[0] for line in result.stdout.splitlines()] == [claim.id for claim in load()]
