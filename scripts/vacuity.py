@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -46,6 +47,8 @@ SAME = 1e-9
 """Numbers that differ by less, relative to the larger, are the same: rounding does not count as a move. Nor do two
 numbers below this size, or below a check's bound where that is smaller, which are rounding themselves."""
 LONGEST = 900  # seconds of one execution
+FAULTS = ("numbers", "spaces")  # the changes that make functions give wrong results
+SLOW = 60  # seconds of one cell under a fault: an adaptive quadrature of what is off each time may never end
 ALTERED: dict[Callable[..., Any], None] = {}
 """Functions with a planted fault, the one whose result was altered last at the end."""
 SPARED: set[Callable[..., Any]] = set()
@@ -56,8 +59,9 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
     """What the cells of a notebook record under a change: ``claim.check`` → value.
 
     The cells run in this process, which a caller starts afresh for each. When a cell raises, the function whose result
-    was altered last is spared, and all begins again: a fault that is refused hides what others move. A cell that still
-    raises is passed over, as are those that need it; what they would have recorded is missing.
+    was altered last is spared, and all begins again: a fault that is refused hides what others move. Where the same
+    error comes again, twice as many are. A cell that still raises is passed over, as are those that need it; what they
+    would have recorded is missing.
     """
     from chapters import claims, start, stored
     from chapters.parameters import parameters_of
@@ -68,7 +72,11 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
     def note(claim: str, /, **values: Any) -> None:
         found.update({f"{claim}.{name}": np.asarray(value).tolist() for name, value in values.items()})
 
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"a cell took more than {SLOW} s")
+
     claims.record = note  # type: ignore[assignment]
+    signal.signal(signal.SIGALRM, stop)
     content, declaration = read_notebook(notebook)
     cells = [(cell["source"], "parameters" in cell["metadata"].get("tags", [])) for cell in code_cells(content)]
     rng = np.random.default_rng(0)
@@ -83,12 +91,14 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
         other_numbers([source for source, _ in cells], notebook.stem, rng)
     if change == "spaces":
         other_spaces(rng)
+    spared, last = 0, ""
     while True:
         namespace: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
         refused: str | None = None
         found.clear()
         ALTERED.clear()
         for source, is_parameters in cells:
+            signal.alarm(SLOW if change in FAULTS else 0)
             try:
                 exec(compile(source, str(notebook), "exec"), namespace)
                 if is_parameters:
@@ -99,8 +109,11 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
             except Exception as error:
                 print(f"{notebook.stem}, {change}: {error!r}"[:200], file=sys.stderr)
                 if ALTERED and not isinstance(error, stored.StaleResultsError):
-                    SPARED.add(next(reversed(ALTERED)))
+                    spared, last = (2 * spared if str(error) == last else 1), str(error)
+                    SPARED.update(list(ALTERED)[-spared:])
                     break
+            finally:
+                signal.alarm(0)
         else:
             return found
         if refused is not None:
@@ -198,13 +211,14 @@ def other_results(rng: np.random.Generator) -> None:
 def moved(value: Any, rng: np.random.Generator, size: float, turned: bool = False, kept: Collection[float] = ()) -> Any:
     """The same with each float times 1 ± ``size``, within lists and mappings, too; if ``turned``, lists read backwards.
 
-    A share stays a share. ``kept`` : numbers that stay where they are the value of a key.
+    With ``turned``, too, what a share lacks to one moves where the share could leave its range. ``kept`` : numbers that
+    stay where they are the value of a key.
 
-    >>> moved({"a": [1, 2], "b": "text", "c": 1.0, "d": 0.5}, np.random.default_rng(0), 0.1, True, [0.5])
-    {'a': [2, 1], 'b': 'text', 'c': 0.9, 'd': 0.5}
+    >>> moved({"a": [1, 2], "b": "text", "c": 0.95, "d": 0.5}, np.random.default_rng(0), 0.1, True, [0.5])
+    {'a': [2, 1], 'b': 'text', 'c': 0.955, 'd': 0.5}
     """
-    if isinstance(value, float) and value <= 1 < value * (1 + size):
-        return value * (1 - size)
+    if turned and isinstance(value, float) and value <= 1 < value * (1 + size):
+        return 1 - (1 - value) * (1 - size)
     if isinstance(value, float | np.floating) or (isinstance(value, np.ndarray) and value.dtype.kind in "fc"):
         alike = rng.choice([-1, 1]) if np.ndim(value) else 0  # what is odd in each entry averages out
         return value * (1 + size * rng.choice([-1, 1], np.shape(value))) * (1 + size * alike)
