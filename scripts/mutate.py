@@ -47,7 +47,7 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     "spectra/checkpoints spectra/folders spectra/foreign spectra/layers spectra/packed spectra/quantised"
     " spectra/safetensors spectra/tensors": "spectra/test_checkpoints.py spectra/test_folders.py spectra/test_layers.py"
     " spectra/test_quantised.py spectra/test_safetensors.py spectra/test_foreign.py",
-    "networks/*": "networks",
+    "networks/*": "networks/test_subspaces.py networks/test_refusals.py networks",
     "propagation/*": "propagation",
     "large/octave_capacity": "large/test_octave_capacity.py",
     "large/octave_blocks": "large/test_octave_capacity.py large/test_octave_forms.py",
@@ -90,6 +90,7 @@ SWAPS: dict[Any, Any] = {
 }
 SILENT = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr)
 HARMLESS = {"strict", "repr", "compare", "check_finite"}  # keywords that change no number
+HARMLESS |= {"ms", "mew", "lw", "s", "alpha", "zorder", "fontsize", "figsize", "rotation", "pad"}  # nor what is shown
 DECLARE = {"__init__.py", "parameters.py"}  # files that say what there is, and do nothing
 SETTINGS = {"SETTINGS", "QUICK"}  # of experiments; a fingerprint holds these
 ANY_CODE = """
@@ -97,7 +98,7 @@ import json
 from chapters import stored
 stored.load = lambda path: json.loads(path.read_text("utf8"))
 """
-QUIET = {"warn", "debug", "info", "set_description", "update", "tqdm"}
+QUIET = {"warn", "debug", "info", "set_description", "update", "tqdm", "text"}
 
 
 def modules() -> dict[Path, list[str]]:
