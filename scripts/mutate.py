@@ -92,7 +92,7 @@ SILENT = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr)
 HARMLESS = {"strict", "repr", "compare", "check_finite"}  # keywords that change no number
 HARMLESS |= {"ms", "mew", "lw", "s", "alpha", "zorder", "fontsize", "figsize", "rotation", "pad"}  # nor what is shown
 DECLARE = {"__init__.py", "parameters.py"}  # files that say what there is, and do nothing
-SETTINGS = {"SETTINGS", "QUICK"}  # of experiments; a fingerprint holds these
+SETTINGS = {"SETTINGS", "QUICK", "PAPER", "OTHERS"}  # of experiments; a fingerprint holds these
 ANY_CODE = """
 import json
 from chapters import stored
@@ -119,8 +119,10 @@ def places(node: Any) -> Iterator[Any]:
     """Nodes that a fault can be planted in, in the order of the source."""
     if isinstance(node, SILENT) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return
-    if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") in SETTINGS:
-        return
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        if getattr(target, "id", "") in SETTINGS:
+            return
     if isinstance(node, ast.keyword) and node.arg in HARMLESS:
         return
     if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in QUIET:
