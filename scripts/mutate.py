@@ -49,7 +49,7 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     " checkpoints/quantised checkpoints/safetensors checkpoints/tensors spectra/layers": "checkpoints/test_opening.py"
     " checkpoints/test_folders.py checkpoints/test_quantised.py checkpoints/test_safetensors.py"
     " checkpoints/test_onnx_and_gguf.py spectra/test_layers.py",
-    "networks/*": "networks",
+    "networks/*": "networks/test_subspaces.py networks/test_refusals.py networks",
     "propagation/*": "propagation",
     "large/octave_capacity": "large/test_octave_capacity.py",
     "large/octave_blocks": "large/test_octave_capacity.py large/test_octave_forms.py",
@@ -92,14 +92,15 @@ SWAPS: dict[Any, Any] = {
 }
 SILENT = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr)
 HARMLESS = {"strict", "repr", "compare", "check_finite"}  # keywords that change no number
+HARMLESS |= {"ms", "mew", "lw", "s", "alpha", "zorder", "fontsize", "figsize", "rotation", "pad"}  # nor what is shown
 DECLARE = {"__init__.py", "parameters.py"}  # files that say what there is, and do nothing
-SETTINGS = {"SETTINGS", "QUICK"}  # of experiments; a fingerprint holds these
+SETTINGS = {"SETTINGS", "QUICK", "PAPER", "OTHERS"}  # of experiments; a fingerprint holds these
 ANY_CODE = """
 import json
 from chapters import stored
 stored.load = lambda path: json.loads(path.read_text("utf8"))
 """
-QUIET = {"warn", "debug", "info", "set_description", "update", "tqdm"}
+QUIET = {"warn", "debug", "info", "set_description", "update", "tqdm", "text"}
 
 
 def modules() -> dict[Path, list[str]]:
@@ -120,8 +121,10 @@ def places(node: Any) -> Iterator[Any]:
     """Nodes that a fault can be planted in, in the order of the source."""
     if isinstance(node, SILENT) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return
-    if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") in SETTINGS:
-        return
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+        if getattr(target, "id", "") in SETTINGS:
+            return
     if isinstance(node, ast.keyword) and node.arg in HARMLESS:
         return
     if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in QUIET:

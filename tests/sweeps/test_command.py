@@ -1,5 +1,6 @@
 """What the command is given and cannot use is one line and no *runs failed*; nothing foreign acts on the terminal."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -154,3 +155,22 @@ def test_errors_do_not_act_on_the_terminal(called):
 def test_settings_do_not_act_on_the_terminal(called):
     status, said = called("--dry-run", target=f"{TOYS}:troubled", grid='product: {what: ["\\e[31m\\u202e"]}')
     assert status == 0 and r"\x1b[31m" in said and "\x1b" not in said and "\u202e" not in said
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (OSError(errno.ENOSPC, "no space"), 3, "the disk is full"),
+        (OSError(errno.EDQUOT, "over quota"), 3, "the disk is full"),
+        (OSError(errno.EIO, "broken"), 2, "broken"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+    ids=repr,
+)
+def test_what_stops_a_sweep_has_the_status_that_the_help_names(called, error, status, words, monkeypatch):
+    def stopped(*_):
+        raise error
+
+    monkeypatch.setattr(engine, "run", stopped)
+    found, said = called()
+    assert found == status and words in said

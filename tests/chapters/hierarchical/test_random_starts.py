@@ -43,6 +43,14 @@ def test_both_ways_start_at_the_same_points(starts):
     for plain, rebalanced in zip(starts.plain, starts.rebalanced, strict=True):
         assert plain.history[0] == rebalanced.history[0]
         assert np.array_equal(plain.history[:20], rebalanced.history[:20])  # the first rebalancing comes after 20
+        assert not np.array_equal(plain.history[20:40], rebalanced.history[20:40])
+
+
+def test_a_plain_run_is_one_fit_from_the_drawn_parameters(starts):
+    arch = Hierarchical(3, 5)
+    params = arch.init(np.random.default_rng([0, 1]))
+    one = fit(arch, PowerLaw(), start=params, rebalance=False, max_iterations=200)
+    assert np.array_equal(starts.plain[1].history, one.history)
 
 
 def test_fewer_starts_are_the_first_of_more(starts):

@@ -27,6 +27,7 @@ def test_more_channels_agree_to_an_order_of_magnitude(content):
     now, kept = stops(cc.PowerLaw(), {"channels": [8, 32], "seeds": [0, 1, 2]}), content["values"]["PowerLaw"]
     for c in ("8", "32"):
         assert abs(np.log10(np.median(now["losses"][c]) / np.median(kept["losses"][c]))) < 0.7
+    assert [c in now["params"] for c in ("8", "32")] == [c in kept["params"] for c in ("8", "32")] == [True, False]
 
 
 def test_every_family_size_and_seed_is_there(content):
