@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -88,6 +88,33 @@ def one_of(value: object, name: str, choices: Iterable[str]) -> str:
     close = get_close_matches(str(value), known, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise ValueError(f"{name}: found {value!r}, expected one of {', '.join(map(repr, known))}.{hint}")
+
+
+def divided(layers: Mapping[str, slice], n_params: int) -> dict[str, slice]:
+    """``layers`` as a dict, if every parameter is in exactly one of them.
+
+    >>> divided({"one": slice(0, 2), "two": slice(1, 3)}, 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: layers: found parameter 1 in 2 of them, expected every parameter in exactly one.
+    """
+    counts = np.zeros(n_params, int)
+    for name, part in layers.items():
+        ends = (part.start, part.stop, part.step) if isinstance(part, slice) else (part,)
+        if not isinstance(part, slice) or not all(isinstance(end, Integral | None) for end in ends):
+            raise ValueError(f"layers: found {name!r}: {part!r}, expected a slice of whole numbers.")
+        if max(part.start or 0, part.stop or 0) > n_params or part.step == 0 or counts[part].size == 0:
+            raise ValueError(
+                f"layers: found {name!r}: {part!r}, expected a slice with at least one parameter and none beyond the "
+                f"{n_params} that there are."
+            )
+        counts[part] += 1
+    if not np.all(counts == 1):
+        i = int(np.argmax(counts != 1))
+        raise ValueError(
+            f"layers: found parameter {i} in {counts[i]} of them, expected every parameter in exactly one."
+        )
+    return dict(layers)
 
 
 def to_even_scale(values: np.ndarray) -> np.ndarray:

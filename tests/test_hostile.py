@@ -537,16 +537,22 @@ def test_an_answer_or_a_refusal(row, tmp_path, monkeypatch):
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", ["inputs", "targets", "params"])
+@pytest.mark.parametrize("name", ["inputs", "targets", "params", "weight_decay"])
 def test_networks(name):
-    arguments = {"params": np.linalg.lstsq(X, Y)[0], "inputs": X, "targets": Y}
-    for trial in ("one of them NaN", "one of them masked", "dates", "records", "digits as text", "complex numbers"):
-        changed = arguments | {name: ARRAYS[trial](arguments[name])}
-        found = outcome(partial(cc.allocate_network, linear), changed)
-        assert isinstance(found, Exception) and not complaint(found, None), f"{trial}: {found!r}"
+    arguments = {"params": np.linalg.lstsq(X, Y)[0], "inputs": X, "targets": Y, "weight_decay": np.full((3, 2), 0.1)}
+    for trial, replacement, refused in trials(arguments[name]):
+        if refused or trial == "times 1e300":
+            found = outcome(partial(cc.allocate_network, linear), arguments | {name: replacement})
+            read = (name, trial) == ("inputs", "booleans")
+            assert read or (isinstance(found, Exception) and not complaint(found, None)), f"{trial}: {found!r}"
 
 
-@pytest.mark.parametrize("change", [{"tolerance": np.nan}, {"tolerance": True}, {"subspaces": 3}, {"max_steps": 0.5}])
+WRONG_OPTIONS = [{"tolerance": np.nan}, {"tolerance": True}, {"subspaces": 3}, {"max_steps": 0.5}, {"weight_decay": {}}]
+WRONG_OPTIONS += [{"weight_decay": ANY[each](None)} for each in ("None", "NaN", "text", "True", "a function", "a set")]
+WRONG_OPTIONS += [{"layers": ANY[each](None)} for each in ("zero", "text", "True", "an empty list", "a dictionary")]
+
+
+@pytest.mark.parametrize("change", WRONG_OPTIONS, ids=str)
 def test_options_of_networks(change):
     found = outcome(partial(cc.allocate_network, linear, np.zeros((3, 2)), X, Y), change)
     assert isinstance(found, Exception) and not complaint(found, None), found

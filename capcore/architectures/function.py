@@ -16,7 +16,7 @@ from capcore.architectures.base import DenseJacobian
 from capcore.constraints import ConstraintSpace, equilibrate
 from capcore.finite_field import PRIME, Dual, jacobian_of_function
 from capcore.gate import of_kind
-from capcore.validation import finite_array, one_of, positive_integer, to_even_scale
+from capcore.validation import divided, finite_array, one_of, positive_integer, to_even_scale
 
 N_DRAWS = 3
 SPREAD = 0.5  # standard deviation of random parameters when no example is given
@@ -77,7 +77,7 @@ class Function(DenseJacobian):
         self.function = function
         self.n_params = positive_integer(n_params, "n_params")
         self.input_dim = positive_integer(input_dim, "input_dim")
-        self.layers = self._divided(layers or {"all parameters": slice(0, self.n_params)})
+        self.layers = divided(layers or {"all parameters": slice(0, self.n_params)}, self.n_params)
         self.example = None if example is None else self._checked(example, "example")
         probe = self.init(np.random.default_rng(0)) if self.example is None else self.example
         if not callable(derivative):
@@ -167,17 +167,3 @@ class Function(DenseJacobian):
         if found.dtype == object and found.ndim == 0:
             raise ValueError(f"function: found {found.item()!r} returned, expected an array of coefficients.")
         return finite_array(np.ravel(found), "what the function returned", 1)
-
-    def _divided(self, layers: Mapping[str, slice]) -> dict[str, slice]:
-        """The layers; raises ``ValueError`` unless every parameter belongs to exactly one of them."""
-        counts = np.zeros(self.n_params, int)
-        for name, part in layers.items():
-            if not isinstance(part, slice) or counts[part].size == 0:
-                raise ValueError(f"layers: found {name!r}: {part!r}, expected a slice with at least one parameter.")
-            counts[part] += 1
-        if not np.all(counts == 1):
-            i = int(np.argmax(counts != 1))
-            raise ValueError(
-                f"layers: found parameter {i} in {counts[i]} of them, expected every parameter in exactly one."
-            )
-        return dict(layers)

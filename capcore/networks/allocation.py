@@ -79,14 +79,16 @@ def allocate_network(
         "squared": ½‖f − y‖² an example; "cross-entropy": −Σ y log softmax(f).
     weight_decay : float, array, mapping or callable
         λ of ½λ‖θ‖² beside the **sum** of the losses; beside a mean loss, λ is N times its factor (for the squared loss
-        as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter, or any function
-        params → R(θ), can be given. This is the L2 penalty; AdamW's decay has another fixed point, see above.
+        as the mean over N·K numbers without ½, N·K/2 times). One value for each parameter, as (p,) or as a tree like
+        ``params`` that is matched by name, or any function params → R(θ), can be given. This is the L2 penalty;
+        AdamW's decay has another fixed point, see above.
     subspaces : dict, optional
         Name → :class:`~capcore.networks.subspaces.Functions`, or columns (N, m) of functions or (N·K, m) of targets,
         which count as one subspace. By default "inputs", the linear functions of every input, where inputs are
         fewer than examples.
     layers : dict, optional
-        Name → slice of the flat parameters; by default the entries at the top of the tree.
+        Name → slice of the flat parameters, each of which is in exactly one; by default the entries at the top of
+        the tree.
     curvature : str
         "full", or "gauss-newton" for S without the residual curvature.
     stopping_time : float, optional

@@ -6,9 +6,10 @@ with the Jacobian J (N·K, p) of the outputs, or with Hessians of sums of output
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import reduce
 from itertools import accumulate
 from typing import Any
@@ -16,10 +17,13 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.derivatives import library
+from capcore.gate import finite, of_kind
 from capcore.own_model import _slices
 
 CHUNK = 2**15
 """Examples times directions that one call differentiates."""
+SHOWN = 5
+"""Names that a message lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +90,8 @@ class Derivatives:
         wide = jax.tree.map(lambda leaf: jax.numpy.asarray(leaf, dtype=self.dtype), params)
         vector, self.unravel = ravel_pytree(wide)
         self.params = np.array(vector, dtype=float)
-        leaves = jax.tree_util.tree_flatten_with_path(wide)[0]
+        leaves, self._structure = jax.tree_util.tree_flatten_with_path(wide)
+        self.shapes = {jax.tree_util.keystr(path): leaf.shape for path, leaf in leaves}
         names = [jax.tree_util.keystr(path[:1]).strip("[].'\"") or "all parameters" for path, _ in leaves]
         self.layers = _slices(names, [leaf.size for _, leaf in leaves])
         self._array = jax.numpy.asarray
@@ -100,6 +105,7 @@ class Derivatives:
         self.params = np.concatenate([np.ravel(value) for value in params.values()])
         self.layers = _slices([name.split(".")[0] for name in shapes], sizes)
         self._array = torch.as_tensor
+        self.shapes = {f"[{name!r}]": shape for name, shape in shapes.items()}
 
         def unravel(w: Any) -> dict[str, Any]:
             stops = accumulate(sizes)
@@ -119,6 +125,23 @@ class Derivatives:
             if isinstance(self.apply, TorchApply):
                 return {name: leaf.numpy().copy() for name, leaf in found.items()}
             return self.transforms.tree.map(np.array, found)
+
+    def named(self, tree: Any, argument: str) -> dict[str, Any]:
+        """Name of a parameter, as in ``shapes`` → what a tree like that of the parameters has in its place."""
+        if isinstance(self.apply, TorchApply):
+            of_kind(tree, argument, Mapping, "a mapping from the names of the parameters")
+            return {f"[{name!r}]": value for name, value in tree.items()}
+        try:  # as far as the parameters go: in the place of an array there can be a list
+            return dict(zip(self.shapes, self._structure.flatten_up_to(tree), strict=True))
+        except ValueError:
+            pass
+        try:
+            leaves = self.transforms.tree_util.tree_flatten_with_path(tree)[0]
+        except ValueError:
+            raise ValueError(
+                f"{argument}: found names that cannot be sorted, expected those of params: {', '.join(self.shapes)}."
+            ) from None
+        return {self.transforms.tree_util.keystr(path): leaf for path, leaf in leaves}
 
     def outputs_of(self, w: Any, x: Any) -> Any:
         """(n, K) outputs, traceable."""
@@ -209,3 +232,34 @@ class Derivatives:
                 return float(flat(at)), np.asarray(slope(at), dtype=float)
             products = self.transforms.vmap(lambda t: self.transforms.jvp(slope, (at,), (t,))[1])(self.array(v))
             return np.asarray(products, dtype=float)
+
+
+def by_name(values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], argument: str) -> np.ndarray:
+    """(p,) arrays by the names of ``shapes`` and in their order, whatever that of ``values``.
+
+    >>> by_name({"['b']": [3.0], "['a']": [1.0, 2.0]}, {"['a']": (2,), "['b']": (1,)}, "weight_decay").tolist()
+    [1.0, 2.0, 3.0]
+    """
+    missing, unknown = _without(shapes, values), _without(values, shapes)
+    if missing or unknown:
+        known = missing or list(shapes)
+        close = [name for each in unknown[:SHOWN] for name in get_close_matches(each, known, 1)]
+        wrong = [f"{what} {_listed(names)}" for what, names in (("no", missing), ("unknown", unknown)) if names]
+        hint = f"Did you mean {_listed(close)}?" if close else "Give an array for each."
+        raise ValueError(f"{argument}: found {' and '.join(wrong)}, expected the names of params and no others. {hint}")
+    for name, shape in shapes.items():
+        finite(values[name], argument + name)
+        if np.shape(values[name]) != shape:
+            raise ValueError(
+                f"{argument}{name}: found shape {np.shape(values[name])}, expected {shape}, that of the parameters. "
+                "For one number throughout: numpy.full(shape, number)."
+            )
+    return np.concatenate([np.ravel(np.asarray(values[name], dtype=float)) for name in shapes])
+
+
+def _without(names: Iterable[str], others: Mapping[str, Any]) -> list[str]:
+    return [name for name in names if name not in others]
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (f" … ({len(names)} in all)" if len(names) > SHOWN else "")

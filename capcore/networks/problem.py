@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
 from capcore.architectures.derivatives import library
-from capcore.gate import plain_array, unmasked
-from capcore.networks.derivatives import Derivatives, TorchApply
-from capcore.validation import finite_array, finite_number, one_of
+from capcore.gate import of_kind, plain_array, plain_number, unmasked
+from capcore.networks.derivatives import Derivatives, TorchApply, by_name
+from capcore.validation import divided, finite_array, finite_number, one_of
 
 ROWS = 64
 """Rows of a Hessian at a time."""
@@ -48,6 +49,7 @@ class NetworkProblem:
     ) -> NetworkProblem:
         """The problem, with every argument checked."""
         one_of(loss, "loss", LOSSES)
+        of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
         if not callable(apply):
             raise TypeError(f"apply: found {type(apply).__name__}, expected a function (params, inputs) → outputs.")
         _float_leaves(params, isinstance(apply, TorchApply))
@@ -59,11 +61,20 @@ class NetworkProblem:
         points = points if whole else finite_array(points, "inputs", tuple(range(1, 9)))
         derivatives = Derivatives(apply, params, points, single)
         _finite(derivatives.params, "params")
+        _moderate(derivatives.params, "params", single)
+        _moderate(points, "inputs", single)
         outputs = _checked_outputs(derivatives)
+        _moderate(outputs, "apply: outputs", single)
         values = _targets(targets, outputs.shape, loss)
-        regulariser = weight_decay if callable(weight_decay) else None
-        decay = None if regulariser else _decay(weight_decay, derivatives)
-        return cls(derivatives, values, loss, decay, regulariser, dict(layers or derivatives.layers))
+        _moderate(values, "targets", single)
+        regulariser = decay = None
+        if callable(weight_decay):
+            regulariser = _real_valued(weight_decay, derivatives)
+        else:
+            decay = _decay(weight_decay, derivatives)
+            _moderate(decay, "weight_decay", single)
+        groups = divided(derivatives.layers if layers is None else layers, derivatives.n_params)
+        return cls(derivatives, values, loss, decay, regulariser, groups)
 
     @property
     def regularised(self) -> bool:
@@ -158,6 +169,26 @@ def _finite(values: np.ndarray, name: str) -> None:
         raise ValueError(f"{name}: found NaN or infinity, expected finite numbers.")
 
 
+def _moderate(values: np.ndarray, name: str, single: bool) -> None:
+    largest, limit, precision = float(np.abs(values).max()), *((1e9, "single") if single else (1e70, "double"))
+    if largest > limit:
+        raise ValueError(
+            f"{name}: found {largest:.0e}, expected at most {limit:.0e}: powers of it leave {precision} precision. "
+            "Measure in other units."
+        )
+
+
+def _real_valued(regulariser: Callable[[Any], Any], derivatives: Derivatives) -> Callable[[Any], Any]:
+    with derivatives.precision():
+        value = np.asarray(_numpy(regulariser(derivatives.unravel(derivatives.array(derivatives.params)))))
+    if value.shape != () or value.dtype.kind != "f" or not np.isfinite(value):
+        raise ValueError(
+            f"weight_decay: found a function whose value is {str(value)[:40]} (shape {value.shape}, {value.dtype}), "
+            "expected one finite real number, such as a sum over the parameters."
+        )
+    return regulariser
+
+
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
     """(N, K) outputs; refused where the model is random, stateful, or mixes examples."""
     w, points = derivatives.params, derivatives.inputs
@@ -217,21 +248,19 @@ def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
 
 
 def _decay(weight_decay: Any, derivatives: Derivatives) -> np.ndarray:
-    p = derivatives.n_params
-    if np.ndim(weight_decay) == 0 and not isinstance(weight_decay, Mapping):
-        decay = np.full(p, finite_number(weight_decay, "weight_decay"))
-    elif hasattr(weight_decay, "shape") and np.shape(weight_decay) == (p,):
-        decay = finite_array(weight_decay, "weight_decay", 1)
-    elif isinstance(derivatives.apply, TorchApply):
-        decay = np.concatenate([np.ravel(value) for value in weight_decay.values()])
+    """(p,) λ of each parameter, at least 0."""
+    p, given = derivatives.n_params, plain_number(weight_decay, "weight_decay")
+    expected = f"a number, {p} values, or a tree of arrays like params"
+    if isinstance(given, list | tuple) and given and all(isinstance(each, Real) for each in given):
+        given = np.array(given)
+    if isinstance(given, Mapping | list | tuple) or derivatives.shapes == {"": np.shape(given)}:
+        decay = by_name(derivatives.named(given, "weight_decay"), derivatives.shapes, "weight_decay")
+    elif np.ndim(given) == 0:
+        decay = np.full(p, finite_number(given, "weight_decay", f"{expected}, all of them finite"))
     else:
-        from jax.flatten_util import ravel_pytree
-
-        with derivatives.precision():
-            decay = np.array(ravel_pytree(weight_decay)[0], dtype=float)
-    if decay.shape != (p,) or not (decay >= 0).all():
-        raise ValueError(
-            f"weight_decay: found {decay.size} values down to {decay.min():.3g}, expected a number, or {p} values, "
-            "of at least 0."
-        )
+        decay = finite_array(given, "weight_decay", tuple(range(1, 9)))
+    if decay.shape != (p,):
+        raise ValueError(f"weight_decay: found values of shape {decay.shape}, expected {expected}.")
+    if decay.min() < 0:
+        raise ValueError(f"weight_decay: found {decay.min():.3g}, expected {expected}, all of them of at least 0.")
     return decay

@@ -198,7 +198,8 @@ class NetworkAllocation(Capacities):
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
         model, options = self.dense("layers"), self._options
-        parts = {name: np.r_[part] for name, part in self.problem.layers.items()}
+        every = np.arange(self.problem.derivatives.n_params)
+        parts = {name: every[part] for name, part in self.problem.layers.items()}
         names = list(parts)
 
         def of(chosen: list[str]) -> Capacities:

@@ -7,9 +7,9 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import FunctionType, SimpleNamespace
 from typing import Any, Protocol
 
 from chapters.sweeps import job as jobs
@@ -149,15 +149,22 @@ class Dask:
 
     def _connect(self) -> Any:
         from distributed import Client
-        from distributed.versions import VersionMismatchWarning
+
+        connecting, mute = Client._ensure_connected, SimpleNamespace(warn=lambda *_: None)
 
         class Deaf(Client):
             """One that prints nothing that workers or the scheduler say. The table has the versions of each run."""
 
+            _ensure_connected = FunctionType(  # Dask's, which warns of other versions in the scheduler's words
+                connecting.__code__,
+                {**connecting.__globals__, "warnings": mute},
+                argdefs=connecting.__defaults__,
+                closure=connecting.__closure__,
+            )
+
             def subscribe_topic(self, topic: str, handler: object) -> None:
                 """Not even the topics that Dask subscribes to by itself."""
 
-        warnings.filterwarnings("ignore", category=VersionMismatchWarning)
         if self._only_data:
             logging.getLogger("distributed.protocol").setLevel(logging.CRITICAL + 1)  # which logs all that is refused
         return Deaf(self._cluster, timeout=10, set_as_default=False, name="capcore-sweep", deserializers=AS_TEXT)

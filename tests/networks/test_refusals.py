@@ -1,10 +1,13 @@
 """What cannot be measured is refused, or told, with what to do."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import capcore as cc
 from capcore import networks
+from capcore.networks.derivatives import Derivatives, TorchApply, by_name
 
 jnp = pytest.importorskip("jax").numpy
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -38,7 +41,27 @@ def noisy(w, x):
         ({"apply": lambda w, x: (x @ w)[:3]}, "apply: found outputs of shape"),
         ({"apply": lambda w, x: jnp.log(-jnp.abs(x @ w))}, "NaN"),
         ({"loss": "cross-entropy"}, "at least two for cross-entropy"),
-        ({"weight_decay": -1.0}, "of at least 0"),
+        ({"weight_decay": -1.0}, "found -1, .* of at least 0"),
+        ({"weight_decay": "0.1"}, "found '0.1', expected a number, 2 values, or a tree"),
+        ({"weight_decay": np.ones(3)}, r"found values of shape \(3,\), expected a number, 2 values"),
+        ({"weight_decay": np.array([1.0, np.nan])}, "weight_decay: found NaN"),
+        ({"weight_decay": np.array([True, False])}, "weight_decay: found booleans"),
+        ({"weight_decay": len}, "found a function whose value is 2"),
+        (
+            {"weight_decay": lambda w: w},
+            r"found a function .* \(shape \(2,\), float64\), expected one finite real number",
+        ),
+        ({"inputs": X * 1e300}, "inputs: found .*e\\+300, expected at most 1e\\+70.*other units"),
+        ({"inputs": X * 1e30, "single": True}, "inputs: .* leave single precision"),
+        ({"params": W * 1e300}, "params: found 2e\\+300"),
+        ({"targets": Y * 1e300}, "targets: found .*e\\+300"),
+        ({"layers": {"one": slice(0, 2), "two": slice(1, 2)}}, "found parameter 1 in 2 of them"),
+        ({"layers": {"one": slice(0, 1)}}, "found parameter 1 in 0 of them"),
+        ({"layers": {"one": slice(0, 3)}}, "expected a slice with at least one parameter and none beyond the 2"),
+        ({"layers": {"one": slice(0, 2), "two": slice(2, 2)}}, "found 'two': .* expected a slice with at least one"),
+        ({"layers": {"one": "params"}}, "found 'one': 'params', expected a slice of whole numbers"),
+        ({"layers": {"one": slice(0.0, 2.0)}}, "expected a slice of whole numbers"),
+        ({"layers": {}}, "found parameter 0 in 0 of them"),
         ({"tolerance": np.nan}, "tolerance: found nan"),
         ({"tolerance": -1.0}, "tolerance: found -1.0, expected a share"),
         ({"method": "sketch", "max_steps": 0}, "max_steps: found 0"),
@@ -53,6 +76,43 @@ def noisy(w, x):
 def test_a_wrong_argument_is_named(arguments, words):
     with pytest.raises(ValueError, match=words):
         of(**arguments)
+
+
+BRANCHES = {"above": np.ones((2, 1)), "below": np.ones((2, 2))}
+
+
+@pytest.mark.parametrize(
+    ("weight_decay", "words"),
+    [
+        ({"above": np.ones((2, 1))}, r"found no \['below'\], expected the names of params and no others"),
+        (BRANCHES | {"bellow": 1.0}, r"found unknown \['bellow'\], .*Did you mean \['below'\]"),
+        ({"above": np.ones((2, 1)), "bellow": 1.0}, r"found no \['below'\] and unknown \['bellow'\], .*Did you mean"),
+        (list(BRANCHES.values()), r"unknown \[0\], \[1\]"),
+        ({1: 2.0, "below": 3.0}, "names that cannot be sorted, expected those of params"),
+        (BRANCHES | {"below": np.ones((1, 2))}, r"weight_decay\['below'\]: found shape \(1, 2\), expected \(2, 2\)"),
+        (BRANCHES | {"below": 1.0}, r"found shape \(\), .*numpy.full"),
+        (BRANCHES | {"below": np.ones((2, 2)) > 0}, r"\['below'\]: found booleans"),
+        (BRANCHES | {"below": np.ma.masked_less(np.eye(2), 1)}, r"\['below'\]: found 2 masked"),
+        (BRANCHES | {"below": -np.ones((2, 2))}, "found -1, .* of at least 0"),
+        (BRANCHES | {"below": None}, r"\['below'\]: found NaN"),
+    ],
+)
+def test_a_tree_of_weight_decays_is_like_that_of_the_parameters(weight_decay, words):
+    apply = lambda w, x: jnp.tanh(x @ w["below"]) @ w["above"]  # noqa: E731
+    with pytest.raises(ValueError, match=words):
+        of(apply=apply, params=BRANCHES, weight_decay=weight_decay)
+
+
+def test_weight_decays_of_a_pytorch_module_are_matched_by_name():
+    """In whatever order they come; what :class:`Derivatives` asks of its module's parameters are their names."""
+    module, shapes = SimpleNamespace(apply=TorchApply(None)), {"['0.weight']": (2, 1), "['0.bias']": (2,)}
+    named = Derivatives.named(module, {"0.bias": [3.0, 4.0], "0.weight": [[1.0], [2.0]]}, "weight_decay")
+    assert by_name(named, shapes, "weight_decay").tolist() == [1.0, 2.0, 3.0, 4.0]
+    named = Derivatives.named(module, {"0.bais": [3.0, 4.0], "0.weight": [[1.0], [2.0]]}, "weight_decay")
+    with pytest.raises(ValueError, match=r"no \['0.bias'\] and unknown \['0.bais'\], .*mean \['0.bias'\]"):
+        by_name(named, shapes, "weight_decay")
+    with pytest.raises(TypeError, match="weight_decay: found list, expected a mapping"):
+        Derivatives.named(module, [1.0], "weight_decay")
 
 
 def logits(w, x):

@@ -71,3 +71,10 @@ def test_the_package_is_found_without_the_folder(module, tmp_path):
     command = [sys.executable, "-P", "-c", f"import {module}; print({module}.__file__)"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.strip() == str(ROOT / module / "__init__.py"), done.stderr
+
+
+def test_commands_of_dask_workers_that_pages_show():
+    """Their nanny starts Python without -P, which would import ``multiprocessing.py`` from the working folder."""
+    pages = [*(ROOT / "book").rglob("*.md"), *(ROOT / "notebooks").glob("*.ipynb"), *ROOT.glob("*.md")]
+    shown = [line for page in pages for line in page.read_text("utf8").splitlines() if "dask worker tcp" in line]
+    assert shown and all("PYTHONSAFEPATH=1 dask worker" in line for line in shown)

@@ -6,6 +6,7 @@ import pickle
 import re
 import sys
 import time
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
@@ -135,6 +136,21 @@ def test_while_answers_are_data_no_pickle_names_code(tmp_path):
 def test_an_error_of_the_worker_crosses_as_text(monkeypatch):
     found = json.loads(workers.perform_task("no job"))["found"]
     assert found["error"].startswith("ValueError: ") and found["values"] == {}
+
+
+def test_other_versions_are_not_warned_of_and_no_filter_changes(monkeypatch):
+    """The words are the scheduler's; another client of the process still hears them."""
+    from distributed import Client, LocalCluster, versions
+
+    monkeypatch.setattr(versions, "error_message", lambda *_: {"warning": "others' words", "error": ""})
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            before = list(warnings.filters)
+            workers.Dask(cluster).close()
+            assert warnings.filters == before and not heard
+            Client(cluster, set_as_default=False).close()
+            assert [str(each.message) for each in heard] == ["others' words"]
 
 
 def test_workers_that_end_leave_nothing(tmp_path):
