@@ -1,7 +1,7 @@
-"""Sizes are asked before anything is allocated: what would not fit is refused at once, with what to do instead.
+"""Check sizes before anything is allocated: refuse at once what would not fit, and say what to do instead.
 
-A computation may take half of the machine's memory, or of what the container it runs in is allowed: beyond that other
-programs are pushed out to disk, and everything stands still. ``CAPCORE_MEMORY=64e9`` in the environment sets another
+A computation may take half of the machine's or its container's memory: beyond that the system swaps other
+programs out to disk, and everything slows to a halt. ``CAPCORE_MEMORY=64e9`` in the environment sets another
 limit, in bytes.
 """
 
@@ -14,23 +14,23 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-SHARE = 0.5  # of the memory of the machine or container
+SHARE = 0.5  # share of the memory of the machine or container that a computation may take
 CONTAINER_LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),  # cgroup v2
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),  # cgroup v1
 )
-TRAIN_COLUMNS = 64  # numbers per input that the methods for tensor trains hold, about
+TRAIN_COLUMNS = 64  # approximate number of values per input that the methods for tensor trains keep in memory
 
 
 class TooLargeError(ValueError, MemoryError):
-    """Something that would not fit into memory. Shown in a notebook as one line, without a traceback."""
+    """Something would not fit into memory. A notebook shows it as one line, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"TooLargeError: {self}"]
 
 
 def usable() -> float:
-    """Bytes that one computation may take: infinite where the machine does not say how much it has."""
+    """Bytes that one computation may take: infinite if the machine does not say how much memory it has."""
     override = os.environ.get("CAPCORE_MEMORY")
     if override is None:
         return SHARE * min(_physical(), *map(_container, CONTAINER_LIMITS))
@@ -44,7 +44,7 @@ def usable() -> float:
 
 
 def fits(n_bytes: float) -> bool:
-    """Whether so many bytes may be taken.
+    """Whether a computation may take so many bytes.
 
     >>> fits(1e6), fits(1e30)
     (True, False)
@@ -53,7 +53,7 @@ def fits(n_bytes: float) -> bool:
 
 
 def too_large(found: str, n_bytes: float, advice: str) -> TooLargeError:
-    """The error to raise: what was found, what it would take, what is allowed, and what to do.
+    """The error to raise: what was found, how much memory it would take, how much is allowed, and what to do.
 
     >>> print(too_large("n_inputs: found 2", 3e9, "Use 1."))  # doctest: +ELLIPSIS
     n_inputs: found 2, which takes about 3 GB of memory, expected at most ... Use 1.
@@ -75,7 +75,7 @@ def gigabytes(n_bytes: float) -> str:
 
 
 def arrays(*shape: Any, copies: float = 1.0) -> float:
-    """Bytes of ``copies`` arrays of this shape; 0 for sizes that are no numbers, which others refuse.
+    """Bytes of ``copies`` arrays of this shape; 0 if a size is not a number, which is checked elsewhere.
 
     >>> arrays(1000, 1000, copies=2)
     16000000.0
@@ -90,51 +90,51 @@ def arrays(*shape: Any, copies: float = 1.0) -> float:
 
 
 def fit_bytes(arch: Any) -> float:
-    """What :func:`~capcore.optimum.fit` takes: matrices of n × n, the layers' tangents, copies of the parameters."""
+    """Bytes that :func:`~capcore.optimum.fit` takes: n × n matrices, the layers' tangents, copies of the parameters."""
     n = arch.n_inputs * arch.input_dim
     return arrays(n, n, copies=6.5) + 4 * _tangent_bytes(arch) + arrays(arch.n_params, copies=8)
 
 
 def allocation_bytes(arch: Any) -> float:
-    """What :func:`~capcore.allocation.allocate` takes: Σ, and the layers' parts of the constraint matrix."""
+    """Bytes that :func:`~capcore.allocation.allocate` takes: Σ, and the layers' parts of the constraint matrix."""
     n = arch.n_inputs * arch.input_dim
     return arrays(n, n, copies=4) + 5 * _tangent_bytes(arch)
 
 
 def covariance_bytes(n: Any, input_dim: int = 1, copies: float = 3) -> float:
-    """What the dense covariance of n positions takes, with what its check and its root need beside it."""
+    """Bytes that the dense covariance of n positions takes, together with its check and its root."""
     return arrays(n, n, input_dim, input_dim, copies=copies)
 
 
 def covariance_too_large(n: int, input_dim: int = 1) -> TooLargeError:
-    """The refusal of a dense covariance."""
+    """The error for a dense covariance."""
     found = f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
     advice = "Use fewer inputs, or a tensor train: for it, capcore.fit and capcore.allocate never hold it"
     return too_large(found, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
 
 
 def lags_bytes(n: Any, input_dim: int = 1, order: int = 0) -> float:
-    """What n lags take; of features, with so many terms of Mehler's sum."""
+    """Bytes that n lags take; for features, with the given number of terms of Mehler's sum."""
     return max(arrays(n, input_dim, input_dim, copies=4), arrays(n, order, copies=3))
 
 
 def lags_too_large(n: int, input_dim: int = 1, order: int = 0) -> TooLargeError:
-    """The refusal of an autocovariance of so many lags."""
+    """The error for an autocovariance with too many lags."""
     found = f"n: found {n:,} lags" + (f" of {input_dim} × {input_dim} blocks" if input_dim > 1 else "")
     advice = "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate."
     return too_large(found, lags_bytes(n, input_dim, order), advice)
 
 
 def fit_too_large(arch: Any) -> TooLargeError:
-    """The refusal of a fit, with the function that does it instead."""
+    """The error for a fit; names the function to use instead."""
     train = getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1
     advice = _for_trains(arch, "fit", "riemannian-newton") if train else "Use fewer inputs"
     return _too_many_inputs(arch, "fit", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}.")
 
 
 def allocation_too_large(arch: Any) -> TooLargeError:
-    """The refusal of an allocation, with the function that does it instead."""
-    advice = "Use allocate(…, method='sketch'), which knows the Jacobian by its products only"
+    """The error for an allocation; names the function to use instead."""
+    advice = "Use allocate(…, method='sketch'), which needs only products with the Jacobian"
     if getattr(arch, "has_disjoint_supports", False):
         advice = _for_trains(arch, "allocate", "streamed")
     return _too_many_inputs(arch, "allocate", allocation_bytes(arch), f"{advice}; {_what_fits(4)}.")
@@ -146,7 +146,7 @@ def _too_many_inputs(arch: Any, verb: str, n_bytes: float, advice: str) -> TooLa
 
 
 def _for_trains(arch: Any, verb: str, method: str) -> str:
-    """What a tensor train is to use: ``method``, or octaves where not even its inputs fit."""
+    """Advice for a tensor train: ``method``, or octaves if not even its inputs fit."""
     n_bytes = arrays(arch.n_inputs * arch.input_dim, TRAIN_COLUMNS)
     if fits(n_bytes) or arch.input_dim > 1:
         return f"Use {verb}(…, method={method!r}), for about {gigabytes(n_bytes)}"
@@ -155,7 +155,7 @@ def _for_trains(arch: Any, verb: str, method: str) -> str:
 
 def _what_fits(copies: float) -> str:
     n = int((usable() / (8 * copies)) ** 0.5)
-    return f"up to some {float(f'{n:.1e}'):,.0f} inputs fit here"
+    return f"up to about {float(f'{n:.1e}'):,.0f} inputs fit here"
 
 
 def _tangent_bytes(arch: Any) -> float:
@@ -169,7 +169,7 @@ def _tangent_bytes(arch: Any) -> float:
 def _physical() -> float:
     try:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # no such question on this system
+    except (AttributeError, ValueError, OSError):  # this system does not tell
         return inf
 
 
@@ -177,5 +177,5 @@ def _physical() -> float:
 def _container(path: Path) -> float:
     try:
         return float(path.read_text("ascii"))
-    except (OSError, ValueError):  # no container, or the word "max"
+    except (OSError, ValueError):  # no container, or no limit (the word "max")
         return inf

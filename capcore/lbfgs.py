@@ -36,7 +36,7 @@ def minimise_lbfgs(
         The start.
     ftol, gtol : float
         SciPy's stopping tolerances; SciPy compares the decrease of the loss with ``ftol * max(loss, 1)``, an absolute
-        threshold here, so that the defaults of 0 let it run on.
+        threshold here; the defaults of 0 never stop it.
     """
 
     def loss_and_gradient(w: np.ndarray) -> tuple[float, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Which method a model, a process and a size ask for, and which arguments no method can use."""
+"""Which method suits a model, a process and a size, and which arguments no method can use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 
 
 def fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> str:
-    """The method of a fit; "auto" stands for the dense one that fits the model."""
+    """The method of a fit; "auto" means the dense one that suits the model."""
     if isinstance(process, ExponentialSequence):
         return "octaves"
     if not is_train(arch) or arch.n_inputs <= TRAIN_SIZE or not isinstance(process, Process):
@@ -37,7 +37,7 @@ def fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> 
 
 
 def allocation_method(arch: Any, process: object) -> str:
-    """The method of an allocation; "auto" stands for streamed or stored products."""
+    """The method of an allocation; "auto" means streamed or stored products."""
     if isinstance(process, ExponentialSequence):
         return "octaves"
     if arch.n_inputs * arch.input_dim <= DENSE_SIZE and fits(allocation_bytes(arch)):
@@ -57,18 +57,18 @@ def has_sequence(process: object) -> bool:
 
 
 def check_kinds(arch: object, process: object) -> None:
-    """Raise ``TypeError`` for what is no architecture or no process."""
+    """Raise ``TypeError`` unless the arguments are an architecture and a process."""
     if isinstance(arch, type) or not (hasattr(arch, "n_inputs") and hasattr(arch, "input_dim")):
         raise TypeError(
             f"arch: found {arch!r}, expected an architecture, such as capcore.Hierarchical(channels=4, n_layers=6). "
-            "A function of your own is one as capcore.Function(function, n_params=…)."
+            "Wrap a function of your own as capcore.Function(function, n_params=…)."
         )
     if not isinstance(process, Process | Problem | ExponentialSequence):
         raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
 
 
 def same_shapes(first: Any, second: Any) -> bool:
-    """Whether parameters of one architecture are those of the other."""
+    """Whether the two architectures have the same parameters."""
     return (type(first), first.n_inputs, first.n_params) == (type(second), second.n_inputs, second.n_params)
 
 
@@ -87,7 +87,7 @@ def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:
 
 
 def tensor_train(arch: object, verb: str) -> Hierarchical:
-    """The model if it is one, for the method of octaves. Raises ``ValueError`` otherwise."""
+    """The model, if the method of octaves can use it. Raises ``ValueError`` otherwise."""
     if not is_train(arch):
         raise ValueError(
             f"arch: found {arch!r}, expected a Hierarchical model with disjoint supports and one component for "

@@ -1,7 +1,7 @@
-"""Processes with several components per position: what paper 1, §6.1, feeds to its models.
+"""Processes with several components per position, the inputs of paper 1, §6.1.
 
-A vector process x_t of d components is predicted through one number, y = Σ_j w_j x_j(next). The paper names no target;
-this one reduces to the next sample at d = 1. Vectors are position-major: index = position · d + component.
+Models predict one number from a vector process x_t of d components, y = Σ_j w_j x_j(next). The paper names no target;
+this one is the next sample if d = 1. Vectors are position-major: index = position · d + component.
 
 With independent components the best predictor is the weighted stack of the components' own predictors. Components that
 are identical collapse the task to d = 1, and a single non-zero weight makes the other components irrelevant.
@@ -18,7 +18,7 @@ from capcore.available_memory import covariance_bytes, covariance_too_large, fit
 from capcore.processes import Process
 from capcore.validation import finite_array, positive_integer
 
-LARGEST_CONDITION = 1e8  # of a mixing matrix: beyond it half of the digits of M⁻ᵀA are lost
+LARGEST_CONDITION = 1e8  # of a mixing matrix: beyond it M⁻ᵀA loses half of its digits
 
 
 class Independent(Process):
@@ -45,9 +45,9 @@ class Independent(Process):
     Raises
     ------
     ValueError
-        For no components, and for weights of another number, NaN or all zero.
+        If there are no components, or weights are NaN, all zero or not one per component.
     TypeError
-        For components that are not one-dimensional processes.
+        If a component is not a one-dimensional process.
 
     Examples
     --------
@@ -135,14 +135,14 @@ class Mixed(Independent):
     Attributes
     ----------
     sources : Independent
-        The sources with weights Mᵀw, which pose the same prediction problem.
+        The sources with weights Mᵀw, which define the same prediction problem.
     mixing : (d, d) array
         M.
 
     Raises
     ------
     ValueError
-        As :class:`Independent` does, and for a mixing matrix that is not square, not finite, of another size, or
+        In the cases of :class:`Independent`, and if the mixing matrix is not square, not finite, of another size, or
         numerically singular.
 
     Examples
@@ -167,13 +167,13 @@ class Mixed(Independent):
         return (blocks + blocks.transpose(0, 2, 1)) / 2
 
     def predictor(self, n: int) -> tuple[np.ndarray, float]:
-        """Best linear prediction of y = Σ_j w_j x_j(next): target (n·d,) A*_x and variance v*, as of the sources."""
+        """Best linear prediction of y = Σ_j w_j x_j(next): target (n·d,) A*_x and variance v*, that of the sources."""
         target, variance = self.sources.predictor(n)
         by_position = target.reshape(n, self.input_dim).T
         return np.linalg.solve(self.mixing.T, by_position).T.reshape(-1), variance
 
     def with_nugget(self, variance: float) -> Any:
-        """Refused: white noise on mixed components is no mixture of independent ones."""
+        """Raises ``ValueError``: mixed components with white noise are not a mixture of independent ones."""
         raise TypeError(
             "with_nugget: found a Mixed process, expected independent components. Add the noise to the sources, "
             "Mixed([source.with_nugget(variance) for source in components], mixing)."

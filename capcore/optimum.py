@@ -27,19 +27,19 @@ OPTIONS = {
     "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
     "variable-projection": ("max_iterations", "n_random"),
 }
-STATIONARY = 1e-3  # relative offset at which Bates & Watts (1981) call a least-squares fit converged
+STATIONARY = 1e-3  # relative offset below which Bates & Watts (1981) call a least-squares fit converged
 
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """An optimum, and how much of one it is.
+    """An optimum, with measures of its quality.
 
     Attributes
     ----------
     params : (n_params,) array
-        The parameters found.
+        Parameters of the optimum.
     coefficients : (n,) array
-        The model Â they give.
+        Coefficients Â of the model.
     loss : float
         Excess variance (A − A*)ᵀΣ(A − A*).
     variance : float
@@ -47,8 +47,8 @@ class FitResult:
     gradient_norm : float
         ‖∂L/∂W‖ at the end.
     relative_offset : float
-        Cosine of the angle between the residual and the nearest direction the model can move in, 0 at a stationary
-        point (Bates & Watts); only rounding once the loss itself is at the rounding floor.
+        Cosine of the angle between the residual and the nearest direction in which the model can move, 0 at a
+        stationary point (Bates & Watts); it is only rounding once the loss itself is at the rounding floor.
     n_iterations : int
         Iterations of the run that was kept.
     converged : bool
@@ -60,7 +60,7 @@ class FitResult:
     history : (n_iterations + 1,) array
         Loss at the start and after each iteration.
     losses : (n_starts,) array
-        Final loss of every start, in their order; ``params`` are those of the least.
+        Final loss of each start, in order; ``params`` belong to the smallest.
     """
 
     params: np.ndarray = field(repr=False)
@@ -96,7 +96,7 @@ def fit(
     arch : Architecture
         The model.
     process : Process or Problem
-        The process to predict, or a problem already posed.
+        The process to predict, or a problem made from one.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer.
     method : str
@@ -105,13 +105,13 @@ def fit(
         Gauss–Newton for all others.
     start : str or (n_params,) array
         "tensor-train" (the TT-SVD of A*; disjoint supports only), "random", parameters, or "auto": for Gauss–Newton the
-        tensor train where it exists, for variable projection the best optima with 1, 2, … channels in turn, random
+        tensor train if it exists, for variable projection the best optima with 1, 2, … channels in turn, random
         otherwise. With several starts, all after the first are random.
     n_starts : int
         Number of starts; the best is returned, all final losses are in ``losses``.
     rebalance : bool
-        Let Gauss–Newton rescale the layers now and then (the coefficients do not change); needs an architecture with a
-        ``rebalance`` method, and is ignored by L-BFGS-B.
+        Let Gauss–Newton rescale the layers from time to time (the coefficients do not change); needs an architecture
+        with a ``rebalance`` method. L-BFGS-B ignores it.
     progress : bool
         Show a progress bar.
     **options : float
@@ -122,11 +122,11 @@ def fit(
     Raises
     ------
     ValueError
-        For arguments that cannot be used.
+        If an argument cannot be used.
     FloatingPointError
         If a start or the answer is not finite.
     TooLargeError
-        At once, for what would not fit into memory, with the function to use.
+        At once if the fit would not fit into memory; the message names the function to use instead.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def _minimise(
             start_loss = problem.loss(arch.coefficients(params))
         if not np.isfinite(start_loss):
             raise FloatingPointError(
-                "fit: found that the loss at the start is not finite, expected parameters of moderate size. Scale the "
+                "fit: found a loss at the start that is not finite, expected parameters of moderate size. Scale the "
                 "start down."
             )
     if isinstance(arch, PoleModel) and method == "variable-projection":
@@ -222,7 +222,7 @@ def _minimise(
     elif method == "l-bfgs-b":
         result = minimise_lbfgs(arch, problem.target, problem.covariance, params, callback=callback, **options)
     else:
-        form: Any = arch  # beyond the protocol: an architecture may have a balanced form
+        form: Any = arch  # not part of the protocol: an architecture may have a balanced form
         balance = (lambda w: form.rebalance(w, rng)) if rebalance and hasattr(arch, "rebalance") else None
         options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), **options}
         result = minimise_gauss_newton(

@@ -1,4 +1,4 @@
-"""The reader's own model: from a function, a JAX model or a PyTorch module to where its capacity goes."""
+"""Your own model: from a function, a JAX model or a PyTorch module to where its capacity goes."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Linearisation:
 def as_architecture(
     function: Any, params: object, input_dim: int, layers: Mapping[str, slice] | None, derivative: Any
 ) -> tuple[Function, np.ndarray]:
-    """A function params (p,) → coefficients as an architecture, with parameters of even scale at which to look at it.
+    """A function params (p,) → coefficients as an architecture, with rescaled parameters at which to evaluate it.
 
-    Raises ``TypeError`` for what cannot be called, ``ValueError`` for parameters that are not finite.
+    Raises ``TypeError`` if it cannot be called, ``ValueError`` if parameters are not finite.
     """
     if not callable(function):
         raise TypeError(
@@ -56,14 +56,14 @@ def as_architecture(
 def linearised_jax(
     apply: Callable[[Any, Any], Any], params: Any, inputs: object, *, oldest_first: bool = True
 ) -> Linearisation:
-    """The linearisation of a JAX model at an input: its derivative by the inputs, as a function of its parameters.
+    """The linearisation of a JAX model at an input: its derivative there, as a function of its parameters.
 
     Use ``derivative="jax"``.
 
     Parameters
     ----------
     apply : callable
-        (params, inputs) → one number, as Flax, Equinox or Haiku give it.
+        (params, inputs) → one number, as in Flax, Equinox or Haiku.
     params : object
         Any pytree of arrays.
     inputs : (n,) or (n, d) array_like
@@ -74,9 +74,9 @@ def linearised_jax(
     Raises
     ------
     ModuleNotFoundError
-        Without JAX.
+        If JAX is not installed.
     ValueError
-        For a model with more than one output or no parameters.
+        If the model has more than one output or no parameters.
     """
     jax = library("jax")
     from jax.flatten_util import ravel_pytree
@@ -106,14 +106,15 @@ def linearised_jax(
 def linearised_torch(
     module: Any, inputs: object, *, time_axis: int | None = None, oldest_first: bool = True
 ) -> Linearisation:
-    """The linearisation of a PyTorch module at an input: its derivative by the inputs, as a function of its parameters.
+    """The linearisation of a PyTorch module at an input: its derivative there, as a function of its parameters.
 
     Use ``derivative="torch"``.
 
     Parameters
     ----------
     module : torch.nn.Module
-        Gives one number for ``inputs``. It is copied, in double precision and evaluation mode, and not changed.
+        A module that returns one number for ``inputs``. It is copied, in double precision and evaluation mode, and
+        not changed.
     inputs : array_like
         The point at which the module is linearised, in the shape that it takes.
     time_axis : int, optional
@@ -124,9 +125,9 @@ def linearised_torch(
     Raises
     ------
     ModuleNotFoundError
-        Without PyTorch.
+        If PyTorch is not installed.
     ValueError
-        For a module with more than one output or no parameters, or an unclear axis.
+        If the module has more than one output or no parameters, or the time axis is unclear.
     """
     torch = library("torch")
     from copy import deepcopy

@@ -1,6 +1,6 @@
 """What every figure shares: the style, one legend for several axes, and capacity profiles over the inputs.
 
-A function takes results and an axis, draws, and returns the axis. The look is in ``capcore.mplstyle``.
+A function takes results and an axis, draws, and returns the axis. The style is in ``capcore.mplstyle``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LINES = ("-", "--", "-.", ":")
 # Ordered things, from light to dark in even steps of lightness: channels and other sizes are cool, layers are warm.
 SIZES = "#91dbb4 #50c6ad #38aaac #348fa7 #3573a1 #3b5698 #413e7d #382a54 #291930"
 LAYERS = "#f7c2a2 #f6a37a #f47d57 #ef5640 #d82748 #b01759 #7f1e5a #511e4d #2d1738"
-# The five processes of the paper, each with a colour, a line and a mark of its own.
+# The five processes of the book, each with its own colour, line and marker.
 _FAMILIES = ("PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic")
 PROCESSES: dict[str, dict[str, Any]] = {
     family: {"color": CYCLE[i], "linestyle": (*LINES, (0, (6, 1, 1, 1, 1, 1)))[i], "marker": MARKERS[i]}
@@ -40,12 +40,12 @@ PROCESSES: dict[str, dict[str, Any]] = {
 
 
 def use_style() -> None:
-    """Apply ``capcore.mplstyle`` to all figures that follow."""
+    """Apply ``capcore.mplstyle`` to all later figures."""
     plt.style.use(str(files("capcore") / "capcore.mplstyle"))
 
 
 def channel_colours(values: Sequence[int]) -> dict[int, tuple]:
-    """A colour for each number of channels, the same in all figures up to eight; or for other ordered things.
+    """A colour for each number of channels, the same in all figures up to eight; also for other ordered things.
 
     >>> channel_colours([2, 8])[2] == channel_colours([1, 2, 4])[2]
     True
@@ -59,7 +59,7 @@ def layer_colours(n_layers: int) -> list[tuple]:
 
 
 def _shades(palette: str, values: Sequence[Any]) -> list[tuple]:
-    """From light to dark: numbers from 1 to 8 by their square roots, names and others by their order."""
+    """Shades from light to dark: numbers from 1 to 8 by their square roots, everything else by order."""
     given = np.array([to_rgb(colour) for colour in palette.split()])
     numbers = [each for each in values if isinstance(each, int | np.integer) and 1 <= each <= 8]
     if len(numbers) == len(values) > 0:
@@ -70,7 +70,7 @@ def _shades(palette: str, values: Sequence[Any]) -> list[tuple]:
 
 
 def share_legend(figure: Figure, axes: Iterable[Axes], ncols: int = 4) -> Legend:
-    """A legend below the figure with everything labelled in ``axes``, each label once."""
+    """A legend below the figure with each label that occurs in ``axes`` once."""
     found: dict[str, Artist] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -97,15 +97,15 @@ def plot_profiles(
     profiles : dict
         Label → (n,) values, lag 0 first.
     ax : Axes
-        To draw on; returned.
+        The axes to draw on, which are returned.
     xlabel, ylabel : str
         Labels of the axes.
     ceiling : float or None
-        Height of the dashed line, if there is to be one.
+        Height of the dashed line; None for no line.
     colours : dict, optional
         Label → colour; by default the style's cycle.
     recent_right : bool
-        As in the paper, the most recent input stands at the right.
+        Draw the most recent input on the right, as the paper does.
     """
     for i, (label, values) in enumerate(profiles.items()):
         look = {"color": colours[label]} if colours else {"linestyle": LINES[i % len(LINES)]}

@@ -1,4 +1,4 @@
-"""The quadratic problem that a process poses to an architecture (paper 1, Eq. 14)."""
+"""The quadratic problem of fitting an architecture to a process (paper 1, Eq. 14)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Problem:
     Raises
     ------
     ValueError
-        For values that are not finite, shapes that disagree, a covariance beyond 1e±150, and a root whose RᵀR is not Σ.
+        If values are not finite, shapes disagree, the covariance is beyond 1e±150, or RᵀR is not Σ.
     """
 
     target: np.ndarray
@@ -65,7 +65,7 @@ class Problem:
 
     @classmethod
     def of(cls, arch: Architecture, process: Process | Problem) -> Problem:
-        """The problem posed by a process to an architecture; raises where their dimensions disagree."""
+        """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
         if isinstance(process, Problem):
             if process.target.size != arch.n_inputs * arch.input_dim:
                 raise ValueError(

@@ -1,7 +1,7 @@
-"""What the two verbs return: one ``Fit`` and one ``Allocation``, whatever the method and the size.
+"""The results of the two verbs: one ``Fit`` and one ``Allocation``, whatever the method and the size.
 
-Each keeps the record of its method (``details``) and hands on what only that method gives, such as ``layers`` of a
-dense allocation. What a method cannot give is refused by name, with the method that can.
+Each keeps the record of its method (``details``) and passes on what only that method provides, such as ``layers`` of a
+dense allocation. If a method does not provide an attribute, the error names a method that does.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ ALLOCATIONS_THAT_GIVE = dict.fromkeys(
     DENSE,
 ) | {"per_input": "streamed", "condition": "fft", "singular_values": "sketch"}
 LISTED = 2**11
-"""Inputs up to which a picture shows each of them; octaves of lag beyond."""
+"""Number of inputs up to which a picture shows each input; beyond, it shows octaves of lag."""
 
 
 class _WithDetails:
-    """A result that hands on what the record of its method gives: ``details``, and ``extras`` where there are some."""
+    """A result that passes on the attributes of ``details``, the record of its method, and of ``extras`` if any."""
 
     _verb: ClassVar[str]
     _that_give: ClassVar[dict[str, str]]
@@ -63,12 +63,12 @@ class _WithDetails:
 
 @dataclass(frozen=True, eq=False)
 class Fit(_WithDetails):
-    """An optimum, and how much of one it is.
+    """An optimum, with measures of its quality.
 
     Attributes
     ----------
     params : (n_params,) array
-        The parameters found.
+        Parameters of the optimum.
     loss : float
         Excess variance (A − A*)ᵀΣ(A − A*) (paper 1, Eq. 14).
     method : str
@@ -80,7 +80,7 @@ class Fit(_WithDetails):
     n_iterations : int
         Iterations of the run that was kept.
     coefficients : (n · d,) array
-        The model Â. This and the next three are not given by "octaves".
+        Coefficients Â of the model. "octaves" does not provide these and the next three.
     variance : float
         v* + loss, the variance of the prediction error.
     gradient_norm : float
@@ -88,8 +88,8 @@ class Fit(_WithDetails):
     history : (n_iterations + 1,) array
         Loss at the start and after each iteration.
     details : object
-        The record of the method; its other attributes, such as ``relative_offset`` or ``stationarity``, can be asked
-        for here as well.
+        The record of the method; its other attributes, such as ``relative_offset`` or ``stationarity``, are attributes
+        of this result as well.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class Fit(_WithDetails):
     extras: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Loss after each iteration; for "octaves" what each step promised to take off it. Needs matplotlib."""
+        """Loss after each iteration; for "octaves" the decrease that each step promised. Needs matplotlib."""
         axis = _axis(ax)
         listed = hasattr(self, "history")
         values = np.asarray(self.history if listed else self.details.decreases)
@@ -138,14 +138,14 @@ class Allocation(_WithDetails):
     total : int
         κ, the dimension of the constraint space 𝒦 = column space of ΣJ (paper 1, Eq. 16).
     generic_total : int or None
-        Exact rank of the Jacobian at almost all parameters, where it is known.
+        Exact rank of the Jacobian at almost all parameters, if it is known.
     method : str
         "dense", "fft", "streamed", "octaves" or "sketch".
     error : float
-        What rounding, and an approximation of far lags, may do to a capacity: an estimate to first order.
+        First-order estimate of the error of a capacity due to rounding and the approximation of far lags.
     edges : (k + 1,) array
-        0, 1, 2, 4, … n: octave i holds the lags edges[i] … edges[i + 1] − 1. Of method "octaves" the products of kernel
-        sizes, which are these for two taps.
+        0, 1, 2, 4, … n: octave i contains the lags edges[i] … edges[i + 1] − 1. For the method "octaves" they are
+        the products of kernel sizes, which are the same for two taps.
     per_octave : (k,) array
         Capacity of every octave; sums to ``total``.
     per_input : (n_inputs,) array
@@ -223,7 +223,7 @@ def _table(title: str, rows: dict[str, str]) -> str:
 
 
 def _bars(values: np.ndarray) -> str:
-    """Bars as an inline picture that needs no library and takes the text's colour."""
+    """Bars as an inline picture that needs no library and has the colour of the text."""
     height, step = 40, 8
     top = max(float(values.max(initial=0.0)), 1e-300)
     shapes = "".join(

@@ -1,4 +1,4 @@
-"""Least squares where some parameters enter linearly: these are eliminated, and only the others are searched.
+"""Least squares in which some parameters enter linearly: eliminate these, and search only the others.
 
 Variable projection (Golub & Pereyra, 1973), with the Jacobian of the projected residual in Kaufman's form (1975).
 """
@@ -14,7 +14,7 @@ from scipy.optimize import least_squares
 
 EPS = float(np.finfo(float).eps)
 Columns = Callable[[np.ndarray], tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]]
-"""Searched s (k,) → columns (n, c), and the map from weights w (c,) to the derivative (n, k) of columns @ w by s."""
+"""Searched s (k,) → columns (n, c), and the map from w (c,) to the derivative (n, k) of columns @ w in s."""
 
 
 def best_weights(columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -57,11 +57,11 @@ def minimise_projected(
         See :data:`Columns`.
     goal : (n,) array
     start : (k,) array
-        s to begin with.
+        s at the start.
     bounds : tuple
-        Least and largest s.
+        Smallest and largest s.
     max_iterations : int
-        Evaluations of the loss.
+        Largest number of evaluations of the loss.
 
     Examples
     --------

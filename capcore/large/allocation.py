@@ -28,18 +28,18 @@ CHECKED_LAGS = 512  # leading lags whose covariance must be positive definite an
 
 
 class ByOctave:
-    """A capacity of every input, and what it sums to over octaves of lag."""
+    """The capacity of every input, and its sum over each octave of lags."""
 
     per_input: np.ndarray
 
     @property
     def edges(self) -> np.ndarray:
-        """(k + 1,) edges 0, 1, 2, 4, 8, … n_inputs: octave i holds the lags edges[i] … edges[i + 1] − 1."""
+        """(k + 1,) edges 0, 1, 2, 4, 8, … n_inputs: octave i contains the lags edges[i] … edges[i + 1] − 1."""
         return octave_edges(self.per_input.size)
 
     @property
     def per_octave(self) -> np.ndarray:
-        """(k,) capacity of every octave of lag, the last one perhaps cut short; sums to ``total``."""
+        """(k,) capacity of every octave of lag; the last one may be incomplete. Sums to ``total``."""
         return np.add.reduceat(self.per_input, self.edges[:-1])
 
 
@@ -58,7 +58,7 @@ class LargeAllocation(ByOctave):
     method : str
         "fft" or "streamed".
     lag_error : float
-        Largest error at any lag of the covariance used, relative to c_0.
+        Largest error of the covariance used, over all lags, relative to c_0.
     condition : float
         Condition number of ΣT with columns of unit length.
     n_steps : int
@@ -106,17 +106,17 @@ def allocate_large(
     Parameters
     ----------
     arch : Hierarchical
-        Of disjoint supports (the default dilations).
+        A stack with disjoint supports (the default dilations).
     params : (n_params,) array_like
         Its parameters.
     process : Process
-        Stationary, with as many components as the architecture; only its autocovariance enters.
+        A stationary process with as many components as the architecture; only its autocovariance is used.
     method : str
-        "fft" holds ΣT (n · d, κ) in memory, and takes any process; "streamed" never does, and is faster, but asks for
-        far lags that are a sum of decaying exponentials (all families here, alone, independent or mixed); "auto":
-        streamed where it pays and works, the other elsewhere.
+        "fft" keeps ΣT (n · d, κ) in memory, and works for any process; "streamed" never stores it, is faster, but the
+        far lags must be a sum of decaying exponentials (all families here, alone, independent or mixed); "auto" takes
+        "streamed" where it works and pays, and "fft" elsewhere.
     memory : float
-        Bytes that "fft" may use, about.
+        Approximate number of bytes that "fft" may use.
     threads : int, optional
         Python threads; by default as many as BLAS would use.
     progress : bool
@@ -130,10 +130,10 @@ def allocate_large(
     Raises
     ------
     TypeError
-        For another architecture or no process.
+        If ``arch`` is not a Hierarchical or ``process`` not a Process.
     ValueError
-        For overlapping supports, parameters that are not finite, a process that is not positive definite or numerically
-        singular, and for too little memory.
+        If supports overlap, parameters are not finite, the process is not positive definite or numerically singular, or
+        the memory does not suffice.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def allocate_large(
     one_of(method, "method", ("auto", "fft", "streamed"))
     threads = default_threads() if threads is None else positive_integer(threads, "threads")
     memory = finite_number(memory, "memory", "a number of bytes")
-    with threadpool_limits(1, user_api="blas"):  # the threads are ours: those of BLAS wait by spinning
+    with threadpool_limits(1, user_api="blas"):  # we start the threads ourselves: those of BLAS spin while they wait
         _check(arch, process)
         space = TangentSpace.of_kernels(arch.kernels(params))
         generic_total = arch.generic_capacity()
@@ -162,7 +162,7 @@ def allocate_large(
 
 
 def warn_if_singular(total: int, generic_total: int, at: str) -> None:
-    """Give a :class:`~capcore.allocation.CapacityWarning` where the two differ."""
+    """Give a :class:`~capcore.allocation.CapacityWarning` if the two differ."""
     if total != generic_total:
         warn(
             f"capacity {total} at these {at} differs from the exact generic capacity {generic_total}: they are "
@@ -174,7 +174,7 @@ def warn_if_singular(total: int, generic_total: int, at: str) -> None:
 def _matrix(
     space: TangentSpace, process: Process, method: str, memory: float, threads: int, progress: bool
 ) -> StreamedProduct | StoredProduct:
-    """ΣT, by the method asked for or the best one: streamed when large, unless the process does not allow it."""
+    """ΣT by the given method; "auto" streams a large one unless the process does not allow it."""
     stored = 8.0 * space.n_inputs * space.input_dim * (space.dimension + WORKSPACE * threads)
     if method == "streamed" or (method == "auto" and stored > min(SMALL, memory)):
         try:

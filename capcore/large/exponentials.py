@@ -1,15 +1,15 @@
 """The far lags of an autocovariance as a sum of decaying exponentials, c_τ ≈ Σ_k w_k exp(−r_k (τ − first)).
 
-A sum of M exponentials makes the far part of Σ semiseparable: what the lags beyond a point contribute is carried along
-the inputs in M numbers. Where the poles are known (autoregressions, damped cosines) they are taken. Any other sequence
+A sum of M exponentials makes the far part of Σ semiseparable: M numbers carry along the inputs what the lags beyond a
+point contribute. If the poles are known (autoregressions, damped cosines), they are used. Any other sequence
 that decays smoothly is fitted on a logarithmic grid of real rates, from which a pivoted QR picks those that are
-independent in double precision; the weights, of either sign, are those of least squares. Completely monotone sequences
+independent in double precision; least squares gives the weights, of either sign. Completely monotone sequences
 such as the power law are integrals over such rates, and need about five for every factor of two in lag.
 
-For processes of long memory the sum follows at any length by quadrature of their Laplace integrals. With x = e^t, the
+For processes with long memory, quadrature of their Laplace integrals gives the sum at any length. With x = e^t, the
 trapezoidal rule of step h is exact to about exp(−π²/h) for both integrals below (Trefethen & Weideman 2014).
 Exponentials slower than 1/n differ from one another by polynomials of low degree only: Gaussian quadrature merges them.
-One more exponential, gone after a single lag, stands for all those that are.
+One more exponential, which vanishes after a single lag, replaces all those that do.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EPS = float(np.finfo(float).eps)
 
 
 class NoExponentialsError(ValueError):
-    """The far lags of a sequence are no sum of a few decaying exponentials."""
+    """The far lags of a sequence are not a sum of a few decaying exponentials."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +44,9 @@ class ExponentialSum:
     rates : (M,) array
         Real or complex, with positive real part; M may be 0.
     weights : (M,) array
-        Real or complex, as the rates are.
+        Real or complex, like the rates.
     first : int
-        The first lag it stands for.
+        The first lag that it describes.
     max_error : float
         Largest error over the lags it was fitted to, relative to c_0.
     """
@@ -75,7 +75,7 @@ def fit_exponentials(
     poles : (M,) array, optional
         The rates, where they are known.
     tolerance : float
-        Of the error, relative to c_0.
+        Largest error allowed, relative to c_0.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def fit_exponentials(
 
 
 def known_poles(process: Process) -> np.ndarray | None:
-    """Rates (M,) of a process whose autocovariance is an exact sum of exponentials beyond lag 0, or None.
+    """Rates (M,) of a process whose autocovariance beyond lag 0 is exactly a sum of exponentials, or None.
 
     >>> from capcore.processes import DampedCosine
     >>> known_poles(DampedCosine(decay=10.0, period=4.0)).round(4).tolist()
@@ -134,7 +134,7 @@ def known_poles(process: Process) -> np.ndarray | None:
 
 
 def _samples(size: int, first: int) -> np.ndarray:
-    """Offsets from the first lag at which the fit is made: all of a short tail, else evenly spread in log(lag)."""
+    """Offsets from the first lag that are fitted: all of a short tail, otherwise evenly spaced in log(lag)."""
     count = int(SAMPLES_PER_OCTAVE * (2 + np.log2((size + first) / first)))
     if size <= 2 * count:
         return np.arange(size)
@@ -165,7 +165,7 @@ def _best_weights(offsets: np.ndarray, rates: np.ndarray, values: np.ndarray) ->
 
 
 def _largest_error(tail: np.ndarray, rates: np.ndarray, weights: np.ndarray) -> float:
-    """Largest |error| over all lags: exponents split in two digits, so that this is one matrix product a stretch."""
+    """Largest |error| over all lags: exponents are split into two digits, so a stretch takes one matrix product."""
     step = 1024
     within = np.exp(-np.outer(rates, np.arange(step)))
     worst = 0.0
@@ -179,14 +179,15 @@ def _largest_error(tail: np.ndarray, rates: np.ndarray, weights: np.ndarray) -> 
 
 STEP = 0.26  # exp(−π²/STEP) ≈ 3e-17
 SLOW_ORDER = 8  # exponentials into which those slower than 1/n are merged: exact for polynomials of degree 15
-FAST = 45.0  # rate from which an exponential is below rounding one lag later
+FAST = 45.0  # rate from which on an exponential is below rounding one lag later
 
 
 def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
     """The autocovariance of a process at lags 0 … n as near lags and real exponentials, to about 1e-14 of each value.
 
     Raises ``ValueError`` for processes other than power laws, fractional Gaussian noise and AR(1) with phi ≥ 0, with or
-    without a nugget: give the :class:`~capcore.large.octave_predictor.ExponentialSequence` of those yourself.
+    without a nugget: for other processes construct the
+    :class:`~capcore.large.octave_predictor.ExponentialSequence` yourself.
 
     >>> sequence = exponential_sequence(PowerLaw(0.5), 2**40)
     >>> sequence.n_states, bool(abs(sequence.autocovariance(np.array([2**40]))[0] * 2**20 - 1) < 1e-12)
@@ -219,7 +220,7 @@ def _nodes(length: float, lower: float) -> np.ndarray:
 
 
 def _merged(rates: np.ndarray, weights: np.ndarray, length: float, first: float | None = None) -> ExponentialSequence:
-    """The sequence with c_0 = 1, and c_1 = ``first``, which takes up the exponentials that are faster than any here."""
+    """The sequence with c_0 = 1 and c_1 = ``first``, which covers the exponentials faster than all of these."""
     slow = rates < np.exp(-length)
     few = _gauss(rates[slow], weights[slow], SLOW_ORDER)
     rates, weights = np.append(few[0], rates[~slow]), np.append(few[1], weights[~slow])

@@ -6,7 +6,7 @@ upper one, n = Nm. In phases i = mI + i₀ of the output,
     (Σ(v ⊗ c))_{mI + i₀} = Σ_K v_{I−K} g_{mK + i₀},   g = autocovariance ∗ c,
 
 so one long transform serves all columns with the same c, and what remains are m convolutions of length 2N: short
-batched transforms that stay in the cache, or a small matrix product where N is small.
+batched transforms that fit into the cache, or a small matrix product if N is small.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class FastProduct:
 
     @property
     def tasks(self) -> list[tuple[int, int]]:
-        """Layer (from 1) and column of its lower factor: independent parts of the work."""
+        """Pairs of a layer (from 1) and a column of its lower factor: independent parts of the work."""
         layers = zip(self.space.complements, self.space.ranks_above, strict=True)
         return [(l, q) for l, (core, s) in enumerate(layers, 1) if s for q in range(core.shape[2])]
 
     def columns(self, layer: int, q: int) -> Iterator[tuple[int, np.ndarray]]:
-        """Index and values (n · d,) of every column of ΣT made from column q of a layer's lower factor."""
+        """Index and values (n · d,) of every column of ΣT that comes from column q of a layer's lower factor."""
         lower, upper = self.space.factors(layer)
         length, d = len(upper), self.space.input_dim
         block, stride = self.space.blocks[layer - 1], lower.shape[1]
@@ -63,7 +63,7 @@ class FastProduct:
             yield block.start + s * stride + q, values.reshape(-1)
 
     def _convolved(self, lower: np.ndarray) -> np.ndarray:
-        """(2n, d) autocovariance ∗ c, circular; the positions −n + m … n − 1 that are read are free of wrapping."""
+        """(2n, d) autocovariance ∗ c, circular; the positions −n + m … n − 1, which are read, do not wrap around."""
         n = self.space.n_inputs
         spectrum = rfft(lower, 2 * n, axis=0).T  # (d, n + 1)
         mixed = [sum(row[b] * spectrum[b] for b in range(len(row))) for row in self._symbol]
@@ -79,7 +79,7 @@ def _direct(phases: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 def _transformed(phases: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """The same by short transforms, a few phases at a time."""
+    """The same product by short transforms, a few phases at a time."""
     length, s = upper.shape
     spectra = rfft(upper.T, 2 * length)  # (s, N + 1)
     width = phases.shape[1]
@@ -94,7 +94,7 @@ def _transformed(phases: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 
 class StoredProduct:
-    """All of ΣT (n · d, κ) in memory, in blocks of rows: see :class:`~capcore.large.leverage.RowBlocks`."""
+    """ΣT (n · d, κ), kept in memory in blocks of rows: see :class:`~capcore.large.leverage.RowBlocks`."""
 
     def __init__(self, n_rows: int, n_columns: int) -> None:
         self.n_rows, self.n_columns = n_rows, n_columns
@@ -142,9 +142,9 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
     """The function X ↦ Σ X for X (n_inputs · input_dim, m), position-major.
 
     A stationary process has a block Toeplitz Σ, which is applied by FFT and never formed; a
-    :class:`~capcore.problem.Problem` has its own dense Σ. Raises ``TypeError`` for something else, ``ValueError`` for
-    dimensions that do not fit and where the covariance of the first 1,024 lags is not positive definite. Longer
-    ones are not looked at: a numerically singular Σ shows as a rank below the generic one.
+    :class:`~capcore.problem.Problem` has its own dense Σ. Raises ``TypeError`` for anything else, and ``ValueError`` if
+    dimensions do not fit or the covariance of the first 1,024 lags is not positive definite. Longer covariances are
+    not checked: if Σ is numerically singular, the rank falls below the generic one.
 
     >>> from capcore.processes import AR1
     >>> covariance_product(AR1(0.5), 2)(np.eye(2)).round(12).tolist()
@@ -162,7 +162,7 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
         raise ValueError(
             f"process: found {process.input_dim} component(s) per position, expected {input_dim} as in the model."
         )
-    process.covariance(min(n_inputs, DENSE_LIMIT // input_dim or 1))  # refuses what is no covariance
+    process.covariance(min(n_inputs, DENSE_LIMIT // input_dim or 1))  # raises if it is not a covariance
     spectrum = circulant_symbol(process.autocovariance(n_inputs).reshape(n_inputs, input_dim, input_dim))
     size = 2 * (len(spectrum) - 1)
 

@@ -21,14 +21,14 @@ NOISE = 4.0  # times the accuracy of A*: relative to the largest, a singular val
 
 @dataclass(frozen=True, eq=False)
 class LargeFit:
-    """An optimum of a hierarchical model, and how much of one it is.
+    """An optimum of a hierarchical model, with measures of its quality.
 
     Attributes
     ----------
     params : (n_params,) array
-        The parameters found.
+        Parameters of the optimum.
     coefficients : (n,) array
-        The model Â they give.
+        Coefficients Â of the model.
     target : (n,) array
         A*.
     loss : float
@@ -38,10 +38,10 @@ class LargeFit:
     stationarity : float
         At ``params``, ‖TᵀΣX‖/‖ΣX‖ with X = A − A* and T an orthonormal basis of the tangent space.
     resolution : float
-        The stationarity that rounding of Â alone can cause (an estimate); 0 if no step was tried.
+        Estimated stationarity that rounding of Â alone can cause; 0 if no step was tried.
     converged : bool
-        Whether the stationarity is below its tolerance, or below ``resolution`` where it no longer falls, or the loss
-        at its floor.
+        Whether the stationarity is below its tolerance, or below ``resolution`` and no longer falling, or
+        the loss at its floor.
     message : str
         Why it stopped.
     n_iterations : int
@@ -53,9 +53,9 @@ class LargeFit:
     bond_singular_values : list of (r_l,) arrays
         At bond l = 1 … L − 1, singular values of the unfolding of Â, descending.
     is_singular : bool
-        Whether Â has a lower rank at some bond than the architecture can attain, to four times the accuracy of A*. The
-        tangent space at ``params`` then depends on what the spare channels hold, and a capacity allocated there means
-        nothing.
+        Whether Â has a lower rank at some bond than the architecture can attain, up to four times the accuracy of A*.
+        The tangent space at ``params`` then depends on the content of the spare channels, and a capacity allocated
+        there means nothing.
     target_residual : float
         ‖ΣA* − (c_1, …, c_n)‖/‖(c_1, …, c_n)‖.
     """
@@ -91,15 +91,15 @@ def fit_large(
 ) -> LargeFit:
     """Parameters at which a hierarchical model with disjoint supports predicts the process best.
 
-    A target that has lower ranks than the architecture can attain is represented exactly by these (to four times its
-    own accuracy): it is returned at once, from whatever start, with ``is_singular`` set.
+    A target with lower ranks than the architecture can attain is represented exactly (up to four times its own
+    accuracy): it is returned at once, whatever the start, with ``is_singular`` set.
 
     Parameters
     ----------
     arch : Hierarchical
-        The architecture, of one component per input.
+        The architecture, with one component per input.
     process : Process or ToeplitzProblem
-        The process, or a problem already posed.
+        The process, or a problem made from one.
     rng : numpy.random.Generator or int, default 0
         For random starts and spare channels.
     start : str or (n_params,) array
@@ -107,20 +107,20 @@ def fit_large(
     max_iterations : int
         Steps tried, taken or not.
     tolerance : float
-        Of the stationarity.
+        Tolerance of the stationarity.
     floor : float
-        Of the loss, in units of c_0: below it the target counts as attained. The default is the rounding of the
-        coefficients; a larger floor saves steps, and returns a point that is not stationary.
+        Loss, in units of c_0, below which the target counts as attained. The default is the rounding of the
+        coefficients; a larger floor saves steps, but returns a point that is not stationary.
     progress : bool
         Show a progress bar.
 
     Raises
     ------
     ValueError
-        For overlapping dilations, several components per input, a numerically singular process or arguments that cannot
+        If dilations overlap, inputs have several components, the process is numerically singular, or an argument cannot
         be used.
     FloatingPointError
-        For a start that overflows.
+        If the start overflows.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def fit_large(
 
 
 def _attainable(arch: Hierarchical) -> list[int]:
-    """Attainable ranks r_0 … r_L, or a refusal of what is no tensor train of scalars."""
+    """Attainable ranks r_0 … r_L; raises if the model is not a tensor train with one component per input."""
     if not isinstance(arch, Hierarchical):
         raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
     if not arch.has_disjoint_supports:
@@ -179,7 +179,7 @@ def _attainable(arch: Hierarchical) -> list[int]:
 
 
 def _start(arch: Hierarchical, ranks: list[int], start: str | np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-    """Cores of the ranks given, from random or given parameters."""
+    """Cores with the given ranks, from random or given parameters."""
     params = arch.init(rng) if isinstance(start, str) else finite_array(start, "start", 1)
     if params.size != arch.n_params:
         raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
@@ -193,7 +193,7 @@ def _start(arch: Hierarchical, ranks: list[int], start: str | np.ndarray, rng: n
 
 
 def _in_general_position(point: Point, ranks: list[int], rng: np.random.Generator) -> Point:
-    """The point itself where it has the ranks wanted, or one near it that does: lower ranks are no smooth point."""
+    """The point itself if it has the required ranks, otherwise one near it: points of lower rank are not smooth."""
     space = TangentSpace.of_kernels(point.cores)
     if [*space.ranks_below, 1] == ranks and space.ranks_above == ranks[1:]:
         return point

@@ -1,12 +1,12 @@
 """The Jacobian, and the constraint matrix K̃ = ΣJD, as products.
 
-The Jacobian is a pair of products, J V and Jᵀ U, without its entries. For convolution stacks both are one pass through
-the layers: a derivative carried upwards beside the composition, or an error carried downwards, at a cost of O(n · L ·
-c²) per column whatever the dilations are. A JAX function brings its own forward and reverse mode. Everything else falls
-back on the dense Jacobian.
+The Jacobian is represented by two products, J V and Jᵀ U, without its entries. For convolution stacks each product is
+one pass through the layers: it carries a derivative upwards beside the composition, or an error downwards, at a cost of
+O(n · L · c²) per column, whatever the dilations are. For a JAX function, JAX computes forward and reverse mode. All
+other models fall back on the dense Jacobian.
 
-The columns of ΣJD have about unit length: whatever invertible matrix D stands on the right, the column space, and so
-every capacity, stays the same.
+The columns of ΣJD have about unit length: an invertible matrix D on the right does not change the column space, and so
+every capacity stays the same.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from capcore.gate import plain_fields
 from capcore.validation import finite_array, positive_integer
 
 BLOCK_ENTRIES = 2**22  # numbers that the scratch space of one block of columns may hold
-EXACT_ENTRIES = 2**22  # of a Jacobian whose exact generic rank is worked out unasked
+EXACT_ENTRIES = 2**22  # largest Jacobian whose exact generic rank is computed without being asked for
 
 Product = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class JacobianProducts:
-    """J (n_inputs · input_dim, n_params) given by what it does.
+    """J (n_inputs · input_dim, n_params), given by its products.
 
     Attributes
     ----------
@@ -51,9 +51,9 @@ class JacobianProducts:
     input_dim : int
         Components per position.
     generic_total : int, optional
-        Exact rank of J at almost all parameters, where it is known: an upper bound at any parameters.
+        Exact rank of J at almost all parameters, if it is known: an upper bound at any parameters.
     width : int
-        Numbers of scratch space per row and column, by which blocks of columns are chosen.
+        Numbers of scratch space per row and column, which decide the size of the blocks of columns.
 
     Examples
     --------
@@ -90,16 +90,16 @@ class JacobianProducts:
 
     @classmethod
     def of(cls, model: Architecture | JacobianProducts, params: object = None) -> JacobianProducts:
-        """The products of an architecture at parameters (n_params,), by the cheapest route there is for it.
+        """The products of an architecture at parameters (n_params,), by the cheapest available route.
 
-        ``generic_total`` is filled in where a closed form or exact arithmetic gives it: for models with up to four
-        million entries in the Jacobian, and not for functions that are no polynomials.
-        Raises ``ValueError`` for parameters that do not fit, ``TypeError`` for something that is no architecture.
+        ``generic_total`` is set if a closed form or exact arithmetic gives it: for models with up to four
+        million entries in the Jacobian, and not for functions that are not polynomials.
+        Raises ``ValueError`` if the parameters do not fit, ``TypeError`` if ``model`` is not an architecture.
         """
         if isinstance(model, JacobianProducts):
             if params is not None:
                 raise ValueError(
-                    "params: found some beside JacobianProducts, expected None: the products contain them."
+                    "params: found values together with JacobianProducts, expected None: the products contain them."
                 )
             return model
         if not hasattr(model, "jacobian") or not hasattr(model, "generic_capacity"):
@@ -128,7 +128,7 @@ class JacobianProducts:
 
 
 def _exact_total(model: Architecture) -> int | None:
-    """Generic rank where it can be had exactly and soon; a floating-point rank would not bound anything."""
+    """Generic rank if it can be computed exactly and fast, otherwise None: a floating-point rank is not a bound."""
     if not getattr(model, "has_disjoint_supports", False):
         if model.n_inputs * model.input_dim * model.n_params > EXACT_ENTRIES:
             return None
@@ -231,7 +231,7 @@ class ConstraintOperator:
     Attributes
     ----------
     products : JacobianProducts
-        Of the Jacobian J.
+        Products with the Jacobian J.
     covariance : callable
         X ↦ ΣX.
     scales : (n_params,) array
@@ -244,9 +244,9 @@ class ConstraintOperator:
 
     @classmethod
     def balanced(cls, products: JacobianProducts, covariance: Product, rng: np.random.Generator) -> ConstraintOperator:
-        """With lengths from random products Jᵀz, right to some tens of percent whatever the scale of a layer.
+        """The products, with lengths from random Jᵀz: off by some tens of per cent at most, whatever a layer's scale.
 
-        Raises ``ValueError`` for products of the wrong shape or with values that are not finite.
+        Raises ``ValueError`` if products have the wrong shape or values that are not finite.
         """
         probes = rng.normal(size=(products.n_rows, SCALE_PROBES))
         seen = checked(products.backward(probes), (products.n_params, SCALE_PROBES), "backward")
@@ -262,7 +262,7 @@ class ConstraintOperator:
         return checked(self.products.forward(scaled), (self.products.n_rows, x.shape[1]), "forward")
 
     def range_sketch(self, count: int, rng: np.random.Generator, bar: tqdm) -> np.ndarray:
-        """(n, count) J D Ω with Gaussian Ω; from n_params columns on, J D itself."""
+        """(n, count) J D Ω with Gaussian Ω; J D itself if ``count`` is at least n_params."""
         n_params = self.products.n_params
         count = min(count, n_params)
         sketch = np.empty((self.products.n_rows, count), order="F")
@@ -276,11 +276,11 @@ class ConstraintOperator:
 
 
 def checked(values: np.ndarray, shape: tuple[int, int], name: str) -> np.ndarray:
-    """What a product returned, if it has the right shape and is finite."""
+    """The value of a product; raises ``ValueError`` unless it has the right shape and is finite."""
     array = np.asarray(values)
     if array.shape != shape:
         raise ValueError(
-            f"{name}: found a product of shape {array.shape}, expected {shape}: one column per column given."
+            f"{name}: found a product of shape {array.shape}, expected {shape}: one column for each column given."
         )
     if not np.isfinite(array).all():
         raise ValueError(f"{name}: found NaN or infinite values in a product, expected finite ones. Look at the model.")

@@ -22,15 +22,15 @@ from tqdm import tqdm
 
 EPS = float(np.finfo(float).eps)
 LARGEST_CONDITION = 1e13  # beyond it, hardly a digit of the column space is left in double precision
-ORTHONORMAL = 1e-10  # ‖QᵀQ − 1‖, and so the relative error of every score, that is taken as it is
+ORTHONORMAL = 1e-10  # ‖QᵀQ − 1‖, and so the relative error of every score, that needs no further step
 MAX_STEPS = 5
-BLOCK = 128  # columns of a triangular solve whose inverse is taken
+BLOCK = 128  # columns of a triangular factor that are inverted together
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class RowBlocks(Protocol):
-    """A matrix (n_rows, n_columns) that can be asked for any of its blocks of rows, again and again."""
+    """A matrix (n_rows, n_columns) that returns any of its blocks of rows, as often as needed."""
 
     n_rows: int
     n_columns: int
@@ -43,16 +43,16 @@ class RowBlocks(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Leverage:
-    """Leverage scores, and what they cost.
+    """Leverage scores, their accuracy and their cost.
 
     Attributes
     ----------
     scores : (n_rows,) array
-        Between 0 and 1, of sum n_columns.
+        Between 0 and 1; they sum to n_columns.
     condition : float
         Condition number of the matrix with columns of unit length.
     departure : float
-        ‖QᵀQ − 1‖ of the basis behind the scores, largest absolute row sum; the relative error left in them.
+        ‖QᵀQ − 1‖ (largest absolute row sum) of the basis behind the scores; bounds their relative error.
     n_steps : int
         Cholesky steps taken.
     """
@@ -64,15 +64,15 @@ class Leverage:
 
 
 def default_threads() -> int:
-    """As many threads as BLAS would use now: environment variables and caps count."""
+    """The number of threads that BLAS would use now, given environment variables and limits."""
     return max([1, *(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")])
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterable[Result]:
-    """``work`` of every item, in order, on ``threads`` Python threads with one BLAS thread each.
+    """Apply ``work`` to every item, in order, on ``threads`` Python threads with one BLAS thread each.
 
-    BLAS's own threads wait by spinning, which costs a factor of ten wherever another process is at work. The work is
-    NumPy's products of matrices: SciPy's triangular BLAS routines keep other threads waiting.
+    BLAS's own threads spin while they wait, which costs a factor of ten if another process is running. ``work`` should
+    use NumPy's matrix products: SciPy's triangular BLAS routines block the other threads.
     """
     with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
         yield from pool.map(work, items) if threads > 1 else map(work, items)
@@ -93,7 +93,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
     Raises
     ------
     ValueError
-        If the columns are numerically dependent, beyond a condition number of 1e13.
+        If the columns are numerically dependent: their condition number exceeds 1e13.
     """
     blocks = range(matrix.n_blocks)
     with tqdm(desc="Gram matrix", total=len(blocks), unit="block", disable=not progress) as bar:
@@ -133,7 +133,7 @@ def leverage_scores(matrix: RowBlocks, threads: int = 1, progress: bool = False)
 
 
 def _root(gram: np.ndarray, n_rows: int) -> tuple[np.ndarray, float]:
-    """Upper Cholesky factor of a Gram matrix, shifted where it must be, and its condition number."""
+    """Upper Cholesky factor of a Gram matrix, which is shifted if necessary, and its condition number."""
     try:
         root = cholesky(gram)
     except LinAlgError:
@@ -144,7 +144,7 @@ def _root(gram: np.ndarray, n_rows: int) -> tuple[np.ndarray, float]:
 
 
 def _sum_of_grams(matrix: RowBlocks, root: np.ndarray | None, threads: int, bar: Any) -> np.ndarray:
-    """(κ, κ) Gram matrix of Y R⁻¹, symmetric; the same to the last bit whatever the number of threads."""
+    """(κ, κ) symmetric Gram matrix of Y R⁻¹, the same to the last bit for any number of threads."""
     groups = np.array_split(np.arange(matrix.n_blocks), min(64, matrix.n_blocks))
     solve = _solver(root)
 
@@ -176,7 +176,7 @@ def _scores(matrix: RowBlocks, root: np.ndarray, threads: int, bar: Any) -> np.n
 
 
 def _solver(root: np.ndarray | None) -> Callable[[np.ndarray], np.ndarray]:
-    """Y → Y R⁻¹ for transposes (κ, rows), a block of columns of R at a time; nothing to do without ``root``."""
+    """Y → Y R⁻¹ for transposes (κ, rows), a block of columns of R at a time; the identity without ``root``."""
     if root is None:
         return lambda part: part
     edges = [*range(0, len(root), BLOCK), len(root)]

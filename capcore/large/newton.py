@@ -1,9 +1,9 @@
 """Newton's method with a trust region on the manifold of tensor trains of fixed ranks.
 
-Each iteration lists the κ × κ Riemannian Hessian (:mod:`capcore.large.quadratic`), takes the exact minimiser of the
-quadratic model within a ball, and returns to the manifold by rounding. Where the model is right the steps are
-Newton's, with quadratic convergence; plain Gauss–Newton, which leaves the curvature out, is linear here. Source: Absil,
-Mahony & Sepulchre (2008), *Optimization Algorithms on Matrix Manifolds*, chapter 7.
+Each iteration computes the κ × κ Riemannian Hessian (:mod:`capcore.large.quadratic`), takes the exact minimiser of the
+quadratic model within a ball, and returns to the manifold by rounding. Where the model is accurate the steps are
+Newton's, and converge quadratically; plain Gauss–Newton, which leaves out the curvature, converges linearly here.
+Source: Absil, Mahony & Sepulchre (2008), *Optimization Algorithms on Matrix Manifolds*, chapter 7.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from capcore.large.retraction import bond_matrices, retract, shift
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
 
-SHRINK, GROW = 0.25, 0.75  # gains below and above which the radius is changed
+SHRINK, GROW = 0.25, 0.75  # gains below and above which the radius changes
 ACCEPT = 1e-4  # the least gain of a step that is taken
-BLIND = 1e3  # times the rounding of the loss: what a step must promise for the loss to judge it
-TRIES = 4  # of the last, tiny steps, each with rounding of its own, before the best is kept
+BLIND = 1e3  # decrease that a step must promise for the loss to judge it, in units of the loss's rounding
+TRIES = 4  # number of last, tiny steps, each with its own rounding, of which the best is kept
 SMALLEST_RADIUS = 1e-15  # of ‖A‖: a step this short no longer changes the coefficients
 EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A tensor train on the manifold, with the loss's gradient there.
+    """A tensor train on the manifold, with the gradient of the loss there.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Point:
 
     @property
     def stationarity(self) -> float:
-        """‖TᵀΣX‖ / ‖ΣX‖: 0 at a stationary point, and where there is no error at all."""
+        """‖TᵀΣX‖ / ‖ΣX‖: 0 at a stationary point, and if there is no error at all."""
         size = float(np.linalg.norm(self.pull))
         return float(np.linalg.norm(self.gradient)) / size if size > 0 else 0.0
 
@@ -92,7 +92,7 @@ class Point:
         return tangent_hessian(self.space, self.problem.autocovariance, normal, self.bonds)
 
     def decrease(self, other: Point) -> float:
-        """Loss here less that at ``other``, free of the cancellation between two nearly equal losses."""
+        """The loss here minus that at ``other``, without cancellation between nearly equal losses."""
         return float((self.coefficients - other.coefficients) @ (self.pull + other.pull))
 
 
@@ -102,13 +102,13 @@ class Descent(NamedTuple):
     Attributes
     ----------
     point : Point
-        The last one.
+        The last point.
     losses, stationarities : list of float
-        At the start and after every step.
+        Values at the start and after every step.
     resolution : float
         The stationarity that a relative change of A by one rounding, along a random tangent, would cause.
     converged : bool
-        Whether the point is one to trust.
+        Whether the point can be trusted as an optimum.
     message : str
         Why it stopped.
     """
@@ -129,10 +129,10 @@ def minimise_newton(
     curvature: bool = True,
     callback: Callable[[float, float], None] | None = None,
 ) -> Descent:
-    """A stationary point of the loss, from a point whose ranks are those of its tangent space.
+    """Find a stationary point of the loss, from a point whose ranks are those of its tangent space.
 
-    Where the promised decrease is lost in the rounding of the loss, steps are judged by the stationarity instead, and
-    taken core by core, until it no longer falls.
+    Once rounding of the loss hides the promised decrease, steps are judged by the stationarity instead, and taken core
+    by core, until it no longer falls.
 
     Parameters
     ----------
@@ -141,9 +141,9 @@ def minimise_newton(
     max_iterations : int
         Steps tried, taken or not.
     tolerance : float
-        Stop where the stationarity ‖TᵀΣX‖/‖ΣX‖ is at most this and no direction of negative curvature is left.
+        Stop when the stationarity ‖TᵀΣX‖/‖ΣX‖ is at most this and no direction has negative curvature.
     floor : float
-        Stop where the loss is at most this: below it the error is too small for its direction to mean anything.
+        Stop when the loss is at most this: below it the error is too small for its direction to mean anything.
     curvature : bool
         False leaves the manifold's curvature out (Gauss–Newton), for comparison.
     """
@@ -201,7 +201,7 @@ def minimise_newton(
 def trust_region_step(
     values: np.ndarray, vectors: np.ndarray, gradient: np.ndarray, radius: float
 ) -> tuple[np.ndarray, float]:
-    """The minimiser (κ,) of 2 gᵀx + xᵀHx over ‖x‖ ≤ radius, and by how much it lowers that, H by its eigenpairs.
+    """The minimiser (κ,) of 2 gᵀx + xᵀHx over ‖x‖ ≤ radius, and its decrease; H is given by its eigenpairs.
 
     Source: Conn, Gould & Toint (2000), *Trust-Region Methods*, section 7.3; in the hard case the step is
     completed along the direction of most negative curvature.

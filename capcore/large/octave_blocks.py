@@ -1,11 +1,11 @@
 """Nested orthonormal bases of the blocks of a receptive field, and the tangent space in their coordinates.
 
 A block of level l holds N_l = n_1 ⋯ n_l consecutive positions. Whatever lies outside, ΣT restricted to a block is
-spanned by the functions that its edges let in (Φ from the left, Ψ from the right), by the block's own product S_l U_l
-for the columns of higher layers, and by S_l Z for those of the layers up to l. With Q_l an orthonormal basis of [Φ,
-Ψ, S_l U_l], the range of Q_{l+1} lies in that of the children's Q_l side by side: a QR decomposition of two hundred
-rows or so replaces one of N_l. What the columns Z have beyond Q_l, their *detail*, is untouched by anything outside
-the block, and is complete at that level.
+spanned by the functions that enter through its edges (Φ from the left, Ψ from the right), by the block's own product
+S_l U_l for the columns of higher layers, and by S_l Z for those of the layers up to l. With Q_l an orthonormal basis of
+[Φ, Ψ, S_l U_l], the range of Q_{l+1} lies in that of the children's Q_l side by side: a QR decomposition of about two
+hundred rows replaces one of N_l. The part of the columns Z beyond Q_l, their *detail*, does not depend on anything
+outside the block, and is complete at that level.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Corner(NamedTuple):
     Attributes
     ----------
     upper : (n_{l+1}, s_l) array
-        Rows of V_l: what multiplies the columns of layers 1 … l. Without columns for l = 0.
+        Rows of V_l, which multiply the columns of layers 1 … l; no columns for l = 0.
     frame : (n_{l+1}, p_l, κ_{>l}) array
         Coefficients in U_l of the columns of layers l + 1 … L.
     """
@@ -59,7 +59,7 @@ class Share(NamedTuple):
     factor : (f, s_l) array
         Triangular, factorᵀ factor = Σ vᵀv over the blocks of all those bands.
     parts : list of (·, f) arrays
-        For each band: partᵀ part sums to the identity, and part @ factor stands for the band's own rows.
+        For each band: partᵀ part sums to the identity, and part @ factor replaces the band's own rows.
     """
 
     factor: np.ndarray
@@ -81,7 +81,7 @@ def shares(space: TangentSpace, corner: list[Corner]) -> list[Share]:
     return result[::-1]
 
 
-RESOLUTION = 4 * np.finfo(float).eps  # part of a function's own norm below which a basis need not represent it
+RESOLUTION = 4 * np.finfo(float).eps  # share of a function's norm that a basis need not represent
 
 
 class Family(NamedTuple):
@@ -96,19 +96,19 @@ class Family(NamedTuple):
         return Family(self.own @ matrix, self.to_right @ matrix, self.to_left @ matrix)
 
     def beside(self, other: Family) -> Family:
-        """The columns of both, these first."""
+        """The columns of both families, those of this one first."""
         return Family(*map(np.hstack, zip(self, other, strict=True)))
 
     def over(self, bond: np.ndarray) -> Family:
         """The bond index, the fastest of the columns, contracted with (s, s') of the layer over it."""
         s, wider = bond.shape
-        count = self.own.shape[1] // s if s else 0  # a layer of zeros above: no column of the layers below it is left
+        count = self.own.shape[1] // s if s else 0  # a layer of zeros above leaves no column of the layers below it
         return Family(*((x.reshape(len(x), count, s) @ bond).reshape(len(x), count * wider) for x in self))
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """What is known of any block of one level.
+    """What all blocks of one level share.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Level:
 def side_by_side(blocks: Sequence[Level], families: Sequence[Family]) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Functions given on each of successive blocks, first position first, as functions on all of them.
 
-    Their own parts (r, m) in every block, what the others let in added, and ΨᵀX and ΦᵀX of the whole.
+    Returns their own parts (r, m) in every block, with what comes in from the others, and ΨᵀX and ΦᵀX of the whole.
     """
     own, moments = [family.own for family in families], []
     for side in (0, 1):
@@ -215,7 +215,7 @@ def _parent(
 
 
 def _basis(functions: np.ndarray) -> tuple[np.ndarray, int]:
-    """Orthogonal matrix whose first columns span the given ones, each to within rounding of its own norm."""
+    """Orthogonal matrix whose first columns span the given ones, each up to rounding of its own norm."""
     norms = np.linalg.norm(functions, axis=0)
     q, r, _ = qr(functions[:, norms > 0] / norms[norms > 0], pivoting=True)
     return q, int(np.count_nonzero(np.abs(np.diag(r)) > RESOLUTION))

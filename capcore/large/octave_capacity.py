@@ -1,4 +1,4 @@
-"""Capacity of every octave of lags, from the nested bases of the blocks: O(log n) levels, no list of inputs.
+"""Capacity of every octave of lags, from the nested bases of the blocks: O(log n) levels, without listing inputs.
 
 The band [N_l, N_{l+1}) of lags (an octave for two taps) is made of blocks of level l. In orthonormal coordinates ΣT
 on the band is the stack of (i) its coordinates in Q_l, block by block, and (ii) for every level k ≤ l the details of
@@ -36,7 +36,7 @@ class OctaveAllocation:
     total : int
         κ, dimension of the constraint space.
     edges : tuple of int
-        L + 2 numbers 0, 1, n_1, n_1 n_2, …, n: band i holds the lags edges[i] ≤ τ < edges[i + 1].
+        L + 2 numbers 0, 1, n_1, n_1 n_2, …, n: band i contains the lags edges[i] ≤ τ < edges[i + 1].
     per_octave : (L + 1,) array
         Capacity of each band; they sum to ``total``.
     condition : float
@@ -75,7 +75,7 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     Raises
     ------
     ValueError
-        For kernels that do not fit together, or with more than one component per position.
+        If kernels do not fit together, or have more than one component per position.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: Expo
     per_octave = np.array([np.sum(piece**2) for piece in pieces[: len(bands)]])
     for l, (piece, part) in enumerate(zip(pieces[len(bands) :], share, strict=True), 1):
         f = part.factor.shape[0]
-        if not len(piece):  # kernels of one tap above: no block but the first, or no detail
+        if not len(piece):  # kernels of one tap above: only the first block exists, or no detail
             continue
         rows = piece.reshape(len(piece) // f, f, kappa)
         gram = np.einsum("rfc,rgc->fg", rows, rows, optimize=True)
@@ -130,7 +130,7 @@ def _detail_rows(level: Level, factor: np.ndarray) -> np.ndarray:
     """(ρ · f, κ_l) details of all blocks of a level, compressed by the factor of their upper rows."""
     rho, columns = level.details.shape
     f, s = factor.shape
-    count = columns // s if s else 0  # nothing passes through a layer of zeros above
+    count = columns // s if s else 0  # nothing passes a layer of zeros above
     values = level.details.reshape(rho, count, s)
     return (values @ factor.T).transpose(0, 2, 1).reshape(rho * f, count)
 

@@ -1,9 +1,9 @@
-"""Optima of stacks of any length: Gauss–Newton on the manifold of tensor trains, all of it by digits of the lag.
+"""Optima of stacks of any length: Gauss–Newton on the manifold of tensor trains, entirely by digits of the lag.
 
-The tangent space at A holds A itself, and the loss (A − A*)ᵀΣ(A − A*) is least in it at T x with TᵀΣT x = Tᵀ(c_1, …,
-c_n), see :mod:`~capcore.large.octave_forms`. Rounding T x to the ranks at hand gives the next A. The start is A* in
-closed form (:mod:`~capcore.large.octave_predictor`), rounded; convergence is linear, as the manifold's curvature is
-left out.
+The tangent space at A contains A itself, and the minimum of the loss (A − A*)ᵀΣ(A − A*) in it is at T x with TᵀΣT x =
+Tᵀ(c_1, …, c_n), see :mod:`~capcore.large.octave_forms`. Rounding T x to the given ranks yields the next A. The start is
+A* in closed form (:mod:`~capcore.large.octave_predictor`), rounded; convergence is linear, because the manifold's
+curvature is left out.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from capcore.tangent_space import TangentSpace
 from capcore.validation import check_variance, positive_integer
 
 ERROR_RANK = 48  # bond ranks kept of A − A*; the part cut off is far below the rounding of A
-STATIONARY = 1e-8  # ‖TᵀΣX‖ / ‖ΣX‖ up to which an optimum is trusted
+STATIONARY = 1e-8  # largest ‖TᵀΣX‖ / ‖ΣX‖ at which an optimum is trusted
 OFFSET = 1e-9  # √(promised decrease / loss) below which the iteration stops
-ROUNDING = 1e-13  # relative length of a step that changes the last digits of the coefficients only
+ROUNDING = 1e-13  # relative length of a step that changes only the last digits of the coefficients
 FLOOR = 1e-25  # loss, in units of c_0, below which the error is the rounding of A
 
 
 @dataclass(frozen=True, eq=False)
 class OctaveFit:
-    """An optimum, as kernels, with X = A − A*.
+    """An optimum in the form of kernels; X = A − A*.
 
     Attributes
     ----------
     kernels : list of (r_{l−1}, n_l, r_l) arrays
-        The attainable ranks stand for more channels than can be used.
+        With attainable ranks: channels beyond those cannot be used.
     loss : float
         XᵀΣX.
     stationarity : float
         ‖TᵀΣX‖ / ‖ΣX‖.
     decreases : (k,) array
-        What each step promised to take off the loss, (TᵀΣX)ᵀ (TᵀΣT)⁻¹ (TᵀΣX).
+        Decrease of the loss that each step promised, (TᵀΣX)ᵀ (TᵀΣT)⁻¹ (TᵀΣX).
     steps : (k,) array
         Length of each step, relative to ‖A‖.
     converged : bool
-        Whether the optimum is to be trusted.
+        Whether the optimum can be trusted.
     message : str
-        Why the iteration stopped. Beyond 10^6 inputs the rounding of A alone lifts the stationarity above 1e-8; steps
-        as short as that rounding are then as good as any.
+        Why the iteration stopped. Beyond 10^6 inputs the rounding of A alone raises the stationarity above 1e-8; steps
+        as short as that rounding then count as convergence.
     """
 
     kernels: list[np.ndarray] = field(repr=False)
@@ -70,24 +70,24 @@ def fit_octaves(
 ) -> OctaveFit:
     """A stationary optimum of a stack with disjoint supports, at any length.
 
-    Stops when the steps reach rounding, or at once where the loss does: the target is then attained, and the tangent
-    space need not be of full dimension.
+    Stops when the steps reach rounding, or at once if the loss does: the target is then attained, and the tangent
+    space need not have full dimension.
 
     Parameters
     ----------
     channels : list of int
-        Of the L − 1 hidden layers.
+        Channels of the L − 1 hidden layers.
     kernel_sizes : list of int
-        L numbers.
+        Kernel sizes of the L layers.
     sequence : ExponentialSequence
-        With positive weights, accurate up to lag n.
+        The autocovariance, with positive weights and accurate up to lag n.
     max_iterations : int
-        Steps at most.
+        Largest number of steps.
 
     Raises
     ------
     ValueError
-        As :func:`~capcore.large.octave_predictor.optimal_predictor` does, and for lists that do not fit together.
+        In the cases of :func:`~capcore.large.octave_predictor.optimal_predictor`, and if lists do not fit together.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def fit_octaves(
     positive_integer(max_iterations, "max_iterations")
     if len(channels) != len(kernel_sizes) - 1:
         raise ValueError(
-            f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}: one between layers."
+            f"channels: found {len(channels)} numbers, expected {len(kernel_sizes) - 1}: one for each hidden layer."
         )
     check_variance(sequence.variance, "sequence")
     ranks = attainable_ranks([1, *channels, 1], kernel_sizes)
@@ -134,7 +134,7 @@ def fit_octaves(
 
 
 def own_coordinates(space: TangentSpace, cores: Sequence[np.ndarray]) -> np.ndarray:
-    """(κ,) x with A = T x for the train at which the space is tangent: all of it is in the block of the last layer."""
+    """(κ,) x with A = T x, where A is the point of tangency: only the block of the last layer is not zero."""
     x = np.zeros(space.dimension)
     x[space.blocks[-1]] = np.tensordot(carried_below(space, cores)[-1], cores[-1], 1).ravel()
     return x

@@ -1,11 +1,11 @@
-"""TᵀΣT and Tᵀ(c_1, …, c_n) by contraction over the digits of the lag: no list of inputs.
+"""TᵀΣT and Tᵀ(c_1, …, c_n) by contraction over the digits of the lag, without listing inputs.
 
-Within a block the frames U_l see Σ through small matrices that grow out of those of its children; between blocks an
+Within a block, small matrices represent Σ in the frames U_l, and follow from those of its children; between blocks an
 exponential factorises into a moment of each block and a sum over pairs of blocks,
 
     Θ_l[m] = Σ_{j > j'} e^(−λ_m N_l (j − j' − 1)) v_j v_j'ᵀ,    v_j the rows of the upper frame V_l,
 
-which is had from that of the level above. A level costs O(M κ s²).
+which follows from that of the level above. A level costs O(M κ s²).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TangentForms(NamedTuple):
 def tangent_forms(space: TangentSpace, sequence: ExponentialSequence) -> TangentForms:
     """TᵀΣT and TᵀΣA* for a sequence without near lags.
 
-    Raises ``ValueError`` for a sequence with near lags: write lag 1 as one more exponential, of a rate of 90.
+    Raises ``ValueError`` if the sequence has near lags: write lag 1 as one more exponential with the rate 90.
 
     >>> from capcore.architectures import Hierarchical
     >>> arch = Hierarchical(channels=2, n_layers=40)
@@ -87,7 +87,7 @@ def _position(sequence: ExponentialSequence) -> Family:
 
 
 def energy(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> float:
-    """XᵀΣX of a tensor train X with cores (r_{l−1}, n_l, r_l), to rounding of its own size.
+    """XᵀΣX of a tensor train X with cores (r_{l−1}, n_l, r_l), accurate to rounding of its own size.
 
     >>> energy([np.array([[[1.0], [1.0]]])], ExponentialSequence(1.0, [0.5], [1.0]))
     3.0
@@ -102,7 +102,7 @@ def energy(cores: Sequence[np.ndarray], sequence: ExponentialSequence) -> float:
 def _parent(
     children: list[Family], frame: Family, core: np.ndarray, sequence: ExponentialSequence, extent: int
 ) -> Family:
-    """X given on every child of ``extent`` positions, on the parent: own against the child's frame under ``core``."""
+    """X on the parent, from X on its children of ``extent`` positions; own refers to the child's frame and ``core``."""
     steps = np.arange(len(children))
     decay = np.exp(-np.multiply.outer(steps, sequence.rates) * float(extent))[:, :, None]  # after 0, 1, … blocks
     reached = sequence.weights[:, None] * decay

@@ -1,14 +1,14 @@
 """The optimal predictor of any order in closed form, for near lags plus decaying exponentials.
 
 Position i of a block and position j of the block before it are i + j + 1 apart, where j counts backwards from the
-common edge. With c_τ = near_τ + Σ_m w_m e^(−λ_m (τ − 1)) for τ ≥ 1, everything that the earlier block does to the later
-one passes through a *state* at the edge: one number per exponential, and one per position within reach of near lags.
+common edge. With c_τ = near_τ + Σ_m w_m e^(−λ_m (τ − 1)) for τ ≥ 1, the earlier block acts on the later
+one only through a *state* at the edge: one number per exponential, and one per position within reach of near lags.
 
 **The predictor** is a sum of exponentials from both ends of the receptive field. Where c_τ = Σ_m w_m ρ_m^(τ−1) for τ ≥
 1, with positive weights, the spectral density f(z) = Σ_τ c_τ z^τ is a rational function of z + 1/z with real poles ρ_m
 and real zeros z_k that interlace with them. Σ turns z_k^i into multiples of ρ_m^i and ρ_m^(n−1−i) alone, so that A*_i =
-Σ_k α_k z_k^i + β_k z_k^(n−1−i) solves ΣA* = (c_1, …, c_n) exactly, with 2M unknowns for 2M powers to match, whatever n
-is. Such a sum is a tensor train of rank 2M, to be rounded to the channels at hand.
+Σ_k α_k z_k^i + β_k z_k^(n−1−i) solves ΣA* = (c_1, …, c_n) exactly, with 2M unknowns for 2M powers, whatever n
+is. Such a sum is a tensor train of rank 2M, which is then rounded to the available channels.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ExponentialSequence:
     weights : (M,) array
         Real.
     rates : (M,) array
-        Real, none negative.
+        Real and non-negative.
     near : (B,) array
         Corrections at lags 1 … B.
 
@@ -96,7 +96,7 @@ class ExponentialSequence:
         return moved
 
 
-ABSENT = 1e-300  # a zero of the spectral density as good as z = 0: its power is 1 at lag 0 and nothing beyond
+ABSENT = 1e-300  # a zero of the spectral density that acts like z = 0: its power is 1 at lag 0 and vanishes beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +144,8 @@ class PredictorSum:
 def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
     """A* of order n for a sequence of exponentials with positive weights, in O(M³) whatever n.
 
-    Raises ``ValueError`` for near lags, for weights that are not all positive, and for a covariance that is not
-    positive definite.
+    Raises ``ValueError`` if there are near lags, a weight is not positive, or the covariance is not positive
+    definite.
 
     >>> from capcore.large.exponentials import exponential_sequence
     >>> from capcore.processes import PowerLaw
@@ -162,7 +162,7 @@ def optimal_predictor(sequence: ExponentialSequence, n: int) -> PredictorSum:
     rates, gaps = _interlacing(poles, weights, sequence.variance)
     lowest, apart = _last_zero(poles, weights, sequence.variance)
     rho = np.exp(-poles)
-    # ρ_m − z_k and 1 − ρ_m z_k, the former from differences of rates that were never subtracted
+    # ρ_m − z_k and 1 − ρ_m z_k, the former from differences of rates without cancellation
     apart = np.column_stack([-rho[:, None] * np.expm1(gaps), apart])
     product = np.column_stack([-np.expm1(-np.add.outer(poles, rates)), 1 - rho * lowest])
     signs = np.append(np.ones(rates.size), np.sign(lowest))
@@ -217,9 +217,9 @@ def _last_zero(poles: np.ndarray, weights: np.ndarray, variance: float) -> tuple
         return variance + float(np.sum(weights * (z / (1 - rho * z) - 1 / apart)))
 
     if not density(-1.0, rho + 1) > 0:
-        raise ValueError("sequence: not positive definite: found no positive spectral density at frequency ½.")
+        raise ValueError("sequence: not positive definite. Found no positive spectral density at frequency ½.")
     at_zero = density(0.0, rho)
-    if abs(at_zero) < 1e-14 * variance:  # the sequence is as long as it is smooth: c_0 = Σ_m w_m / ρ_m
+    if abs(at_zero) < 1e-14 * variance:  # the exponentials extend to lag 0: c_0 = Σ_m w_m / ρ_m
         return -ABSENT, rho + ABSENT
     if at_zero < 0:
         z = float(brentq(lambda z: density(z, rho - z), -1.0, -ABSENT, xtol=ABSENT, rtol=1e-15, maxiter=5000))

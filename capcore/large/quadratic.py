@@ -1,24 +1,24 @@
 """The loss of a stationary process on the manifold of tensor trains, with its Hessian: no n × n matrix.
 
-The covariance Σ of n successive samples is Toeplitz. Embedded in a circulant of at least twice the size, whose
-transform is kept, it is applied in O(n log n); the optimal predictor, Σ A* = (c_1, …, c_n), follows from conjugate
-gradients, preconditioned by the circulant nearest to Σ.
+The covariance Σ of n successive samples is Toeplitz. It is embedded in a circulant of at least twice the
+size, whose transform is stored, and applied in O(n log n); conjugate gradients, preconditioned by the circulant nearest
+to Σ, give the optimal predictor, Σ A* = (c_1, …, c_n).
 
 **The Riemannian Hessian.** With A(x) any second-order retraction of the tangent vector T x, and G = Σ(A − A*),
 
     loss = loss₀ + 2 xᵀ TᵀG + xᵀ (TᵀΣT + C) x + O(x³),
 
-where C holds the manifold's curvature: a pair of layers l < m that move together adds the product of both
+where C is due to the manifold's curvature: a pair of layers l < m that move together adds the product of both
 changes, and C is its contraction with the part of G that is normal to the manifold. Change of layer l: x_l M_l⁻¹, where
 A = U_l M_l V_lᵀ at the bond above it, so that small singular values of a bond mean strong curvature.
 
-**Σ by levels.** Below layer l a Toeplitz matrix is seen through the frames U_{l−1} on both sides only. What is
-left is block Toeplitz, n / Π_{k<l} n_k blocks of p_{l−1} × p_{l−1} with offsets k:
+**Σ by levels.** Below layer l a Toeplitz matrix appears only between the frames U_{l−1} on both sides. The result
+is block Toeplitz, n / Π_{k<l} n_k blocks of p_{l−1} × p_{l−1} with offsets k:
 
     K_l(k) = Σ_{t,t'} U_l[t]ᵀ K_{l−1}(n_l k + t − t') U_l[t'],      K_0(k) = c_k.
 
-Every level halves the number of offsets (for n_l = 2), so that TᵀΣT takes O(n c²) transforms' work in place of the κ
-transforms of full length that a product ΣT needs. Sources: the second fundamental form follows Holtz, Rohwedder &
+Every level halves the number of offsets (for n_l = 2), so that TᵀΣT takes the work of O(n c²) transforms instead of the
+κ transforms of full length that a product ΣT needs. Sources: the second fundamental form follows Holtz, Rohwedder &
 Schneider (2012), section 3, and Kressner, Steinlechner & Vandereycken (2016), section 3; the levels are our own.
 """
 
@@ -35,7 +35,7 @@ from capcore.processes import Process
 from capcore.tangent_space import TangentSpace, _unfold
 from capcore.validation import check_variance, finite_array, positive_integer
 
-TRUSTED_RESIDUAL = 1e-10  # of ‖(c_1, …, c_n)‖: beyond it the predictor is refused
+TRUSTED_RESIDUAL = 1e-10  # largest residual of a predictor that is accepted, relative to ‖(c_1, …, c_n)‖
 ROUNDS = 4  # restarts of conjugate gradients from the true residual
 
 
@@ -52,10 +52,10 @@ class ToeplitzProblem:
     variance : float
         v* = c_0 − A*·(c_1, …, c_n), the least possible prediction variance.
     residual : float
-        ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖, what conjugate gradients left.
+        ‖ΣA* − (c_1, …, c_n)‖ / ‖(c_1, …, c_n)‖ after conjugate gradients.
     accuracy : float
-        Estimated relative error of A* from rounding of the autocovariances, eps times the condition number of the
-        nearest circulant; not less than the residual over its least eigenvalue.
+        Estimated relative error of A* due to rounding of the autocovariances: eps times the condition number of the
+        nearest circulant, but at least the residual over its least eigenvalue.
 
     Examples
     --------
@@ -75,8 +75,8 @@ class ToeplitzProblem:
     def of(cls, process: Process, n: int) -> ToeplitzProblem:
         """The problem of predicting ``process`` from its last ``n`` values.
 
-        Raises ``ValueError`` where the covariance is numerically singular or not positive definite, as far as
-        conjugate gradients can tell, of a variance beyond 1e±100, and for a process with several components per
+        Raises ``ValueError`` if the covariance is numerically singular or not positive definite, as far as
+        conjugate gradients can tell, if its variance is beyond 1e±100, and if the process has several components per
         position.
         """
         if not isinstance(process, Process):
@@ -106,7 +106,7 @@ class ToeplitzProblem:
         return _apply(self._symbol, values)
 
     def loss(self, coefficients: np.ndarray) -> float:
-        """The excess variance of the predictor with these coefficients (n,) (paper 1, Eq. 14)."""
+        """The excess variance of the predictor with the given coefficients (n,) (paper 1, Eq. 14)."""
         error = finite_array(coefficients, "coefficients", 1) - self.target
         return max(0.0, float(error @ self.apply(error)))
 
@@ -137,21 +137,21 @@ def nearest_circulant(column: np.ndarray) -> np.ndarray:
 def solve_toeplitz_cg(symbol: np.ndarray, nearest: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
     """Solution (n,) of Σ v = ``right``, and its relative residual.
 
-    Conjugate gradients start again from the true residual until it no longer falls.
+    Conjugate gradients restart from the true residual until it no longer falls.
 
     Parameters
     ----------
     symbol : array
-        Of :func:`circulant_symbol`, to apply Σ.
+        From :func:`circulant_symbol`, to apply Σ.
     nearest : array
-        Of :func:`nearest_circulant`, the preconditioner.
+        From :func:`nearest_circulant`, the preconditioner.
     right : (n,) array
         The right-hand side.
 
     Raises
     ------
     ValueError
-        If more than ``TRUSTED_RESIDUAL`` is left.
+        If the residual is larger than ``TRUSTED_RESIDUAL``.
     """
     n = right.size
     scale = float(np.linalg.norm(right))
@@ -193,16 +193,16 @@ def tangent_hessian(
     normal: np.ndarray | None = None,
     bonds: Sequence[np.ndarray] = (),
 ) -> np.ndarray:
-    """(κ, κ) matrix TᵀΣT, plus the curvature C where ``normal`` is given.
+    """(κ, κ) matrix TᵀΣT, plus the curvature C if ``normal`` is given.
 
     Parameters
     ----------
     space : TangentSpace
-        T, of one component per position.
+        T, with one component per position.
     autocovariance : (n,) array
         First column of Σ.
     normal : (n,) array, optional
-        Half the loss's gradient Σ(A − A*) less its tangent part.
+        Half the gradient of the loss, Σ(A − A*), minus its tangent part.
     bonds : list of (p_l, s_l) arrays
         The invertible matrices M_l of :func:`~capcore.large.retraction.bond_matrices`.
 

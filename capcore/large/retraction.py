@@ -1,7 +1,7 @@
 """From the tangent space back to the manifold: add a tangent vector to a tensor train and round it.
 
-The sum has twice the ranks and is written down exactly; TT-SVD rounding brings it back. Each truncation
-removes what is normal to the manifold up to third order, so that rounding is a second-order retraction: A(x) = A + T x
+The sum is exact and has twice the ranks; TT-SVD rounding reduces them. Each truncation
+removes only what is normal to the manifold, up to third order, so rounding is a second-order retraction: A(x) = A + T x
 plus normal terms of order x², plus O(x³). Sources: Oseledets (2011), Algorithm 2; Steinlechner (2016), section 3.3.
 """
 
@@ -19,7 +19,7 @@ from capcore.tensor_train import contract
 
 
 def carried_below(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """U_lᵀ P_l (p_l, r_l) for l = 0 … L−1: the composition of the cores up to l, seen in the frame of its range."""
+    """U_lᵀ P_l (p_l, r_l) for l = 0 … L−1: the composition of the cores up to l, in the frame of its range."""
     result = [np.eye(cores[0].shape[0])]
     for frame, core in zip(space.below, cores, strict=False):
         result.append(np.tensordot(frame, np.tensordot(result[-1], core, 1), ((0, 1), (0, 1))))
@@ -27,7 +27,7 @@ def carried_below(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.n
 
 
 def carried_above(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """S_l V_l (r_l, s_l) for l = 1 … L: the composition of the cores over l, seen in the frame of its range."""
+    """S_l V_l (r_l, s_l) for l = 1 … L: the composition of the cores above l, in the frame of its range."""
     result = [np.ones((1, 1))]
     for frame, core in zip(space.above[::-1], cores[::-1], strict=False):
         result.append(np.tensordot(core @ result[-1], frame, ((1, 2), (1, 2))))
@@ -44,16 +44,16 @@ def bond_matrices(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.n
 
 
 def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
-    """Cores near A + T x, of the ranks of A, balanced.
+    """Balanced cores near A + T x, with the ranks of A.
 
-    A + T x is a train of twice the ranks, with cores [[U_l, C_l x_l], [0, V_l]].
+    A + T x is a train with twice the ranks, with cores [[U_l, C_l x_l], [0, V_l]].
 
     Parameters
     ----------
     space : TangentSpace
-        At A.
+        The tangent space at A.
     cores : list of (r_{l−1}, n_l, r_l) arrays
-        Of A, with ranks equal to those of the space.
+        Cores of A, with the ranks of the space.
     x : (κ,) array
         Coordinates of the step.
     """
@@ -66,10 +66,10 @@ def retract(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> 
 
 
 def shift(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> list[np.ndarray]:
-    """Cores near A + T x, each core moved by itself and none decomposed.
+    """Cores near A + T x; each core is moved by itself and none is decomposed.
 
-    For the last, tiny steps: the rounding of the entries is all the noise it adds, some ten times less than
-    :func:`retract`. Of first order only, which is enough where the gradient vanishes.
+    For the last, tiny steps: it adds only the rounding of the entries, about ten times less noise than
+    :func:`retract`. It is accurate to first order only, which suffices where the gradient vanishes.
     """
     sides = zip(carried_below(space, cores), carried_above(space, cores), strict=True)
     result = []
@@ -80,13 +80,13 @@ def shift(space: TangentSpace, cores: Sequence[np.ndarray], x: np.ndarray) -> li
 
 
 def _changes(space: TangentSpace, x: np.ndarray) -> list[np.ndarray]:
-    """C_l x_l (p_{l−1}, n_l, s_l): what T x changes of every layer."""
+    """C_l x_l (p_{l−1}, n_l, s_l): the change of every layer in T x."""
     layers = zip(space.complements, space.blocks, space.ranks_above, strict=True)
     return [complement @ x[block].reshape(s, complement.shape[2]).T for complement, block, s in layers]
 
 
 def add_trains(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The train A + B, its inner ranks the sums of theirs: cores [[A_l, 0], [0, B_l]].
+    """The train A + B, whose inner ranks are the sums of theirs: cores [[A_l, 0], [0, B_l]].
 
     >>> contract(add_trains([np.ones((1, 2, 1))], [np.ones((1, 2, 1))])).tolist()
     [2.0, 2.0]
@@ -104,7 +104,7 @@ def add_trains(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> lis
 def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.ndarray]:
     """The train cut to ``ranks`` r_0 … r_{L−1} by truncated SVDs, left to right, then balanced.
 
-    Balanced: the singular values of each bond are split evenly between the cores beside it.
+    "Balanced" means that the singular values of each bond are split evenly between its two cores.
     """
     cores = list(cores)
     for l in range(len(cores) - 1, 0, -1):
@@ -122,7 +122,7 @@ def round_train(cores: Sequence[np.ndarray], ranks: Sequence[int]) -> list[np.nd
 
 
 def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np.random.Generator) -> list[np.ndarray]:
-    """A train of ``ranks`` r_0 … r_L in general position, at a distance of about ``size`` from the given one."""
+    """A train with ``ranks`` r_0 … r_L in general position, at a distance of about ``size`` from the given one."""
     noise = [
         rng.normal(0, (r * core.shape[1]) ** -0.5, (r, core.shape[1], s))
         for core, r, s in zip(cores, ranks[:-1], ranks[1:], strict=True)
@@ -134,8 +134,8 @@ def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np
 def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
     """Kernels with the given channels c_0 … c_L and the very same coefficients as the cores, in general position.
 
-    As :func:`~capcore.tensor_train.widen`, but for the rotation of the channels, whose rounding would be larger than
-    all that is left of the gradient: spare channels are random on the one side and exact zeros on the other.
+    Like :func:`~capcore.tensor_train.widen`, but without the rotation of the channels, whose rounding would exceed the
+    remaining gradient: spare channels are random on one side and exactly zero on the other.
     """
     sizes = [core.shape[1] for core in cores]
     from_below, from_above = ranks_from_below(channels, sizes), ranks_from_above(channels, sizes)
@@ -153,10 +153,10 @@ def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Gen
 def decompose(
     coefficients: np.ndarray, kernel_sizes: Sequence[int], ranks: Sequence[int], tolerance: float
 ) -> list[np.ndarray]:
-    """Balanced cores of the TT-SVD of ``coefficients`` (n,), of at most the given ranks r_0 = 1 … r_L = 1.
+    """Balanced cores of the TT-SVD of ``coefficients`` (n,), with at most the given ranks r_0 = 1 … r_L = 1.
 
-    As :func:`~capcore.tensor_train.tt_svd`, but for ``tolerance``: relative to the norm of the coefficients, what
-    counts as a singular value of zero. There it grows with n, and at a million lags hides genuine ranks.
+    Like :func:`~capcore.tensor_train.tt_svd` except for ``tolerance``, below which a singular value, relative to the
+    norm of the coefficients, counts as zero. There it grows with n, and at a million lags hides genuine ranks.
     """
     rest = coefficients.reshape(kernel_sizes[::-1]).transpose()
     least = tolerance * float(np.linalg.norm(coefficients))

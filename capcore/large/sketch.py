@@ -1,10 +1,10 @@
-"""Capacity of a model whose Jacobian is known by its products only.
+"""Capacity of a model whose Jacobian is available only through its products.
 
-The leverage scores are exact up to rounding: nothing random is left in the answer.
+The leverage scores are exact up to rounding: nothing in the result is random.
 
 κ + 10 random combinations of the columns of J span its whole column space with probability one (Halko, Martinsson &
-Tropp 2011, section 4, at the exact rank). An orthonormal basis U of it, taken through Σ and orthonormalised again, is a
-basis of 𝒦: n × κ numbers, κ + 10 forward products, and a rank decision on J alone.
+Tropp 2011, section 4, at the exact rank). An orthonormal basis U of it, multiplied by Σ and orthonormalised again, is a
+basis of 𝒦. This takes n × κ numbers, κ + 10 forward products, and a rank decision on J alone.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class CapacityEstimate(ByOctave):
     total : int
         κ, the numerical dimension of the constraint space; ``per_input`` sums to it, up to ``error``.
     generic_total : int or None
-        Exact generic capacity, None where it is not known.
+        Exact generic capacity, None if it is not known.
     per_input : (n_inputs,) array
         Capacity of each position, lag 0 first.
     error : float
-        Bound, to first order, on what rounding does to the capacity of any group of inputs.
+        First-order bound on the rounding error of the capacity of any group of inputs.
     singular_values : array
-        Of the sketch, descending; those above the tolerance were kept.
+        Singular values of the sketch, descending; those above the tolerance were kept.
     """
 
     total: int
@@ -59,20 +59,20 @@ class CapacityEstimate(ByOctave):
 
 
 OVERSAMPLING = 10
-FIRST_SKETCH = 64  # columns tried first where no bound on the rank is known
+FIRST_SKETCH = 64  # columns tried first if no bound on the rank is known
 
 
 class Leverage(NamedTuple):
-    """Leverage scores of the rows of K̃, and what decided them.
+    """Leverage scores of the rows of K̃, with the rank decision behind them.
 
     Attributes
     ----------
     scores : (n,) array
-        Of the rows.
+        Scores of the rows.
     rank : int
-        What was kept.
+        Number of directions kept.
     singular_values : array
-        Of the sketch.
+        Singular values of the sketch.
     rounding : float
         First-order bound on the error of any sum.
     """
@@ -86,8 +86,8 @@ class Leverage(NamedTuple):
 def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.random.Generator, bar: tqdm) -> Leverage:
     """Leverage scores through a basis of the column space; ``bound`` is an upper bound on the rank, if one is known.
 
-    Without one the sketch grows until its rank stays ten below its number of columns. Raises
-    :class:`~capcore.available_memory.TooLargeError` before a sketch that would not fit into memory.
+    Without a bound the sketch grows until its rank is at least ten below its number of columns. Raises
+    :class:`~capcore.available_memory.TooLargeError` before it makes a sketch that would not fit into memory.
     """
     n, p = operator.products.n_rows, operator.products.n_params
     most = min(n, p)
@@ -123,7 +123,7 @@ def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.r
             "covariance: numerically singular on the tangent space. Found the smallest relative stretch "
             f"{stretch[-1] / stretch[0]:.1e}. Add white noise with process.with_nugget(variance)."
         )
-    # U_j is off by at most tolerance / s_j; Σ, and the division by what it leaves of U, carry that to 𝒦.
+    # U_j is off by at most tolerance / s_j; Σ and the normalisation that follows carry this error to 𝒦.
     carried = svd(solve_triangular(r, np.diag(1 / values[:rank]), trans="T"), compute_uv=False)
     rounding = 2 * tolerance * float(stretch[0]) * float(carried.sum())
     return Leverage(np.square(basis).sum(axis=1), rank, values, rounding)
@@ -144,20 +144,20 @@ def estimate_capacity(
     rng: np.random.Generator | int | None = None,
     progress: bool = False,
 ) -> CapacityEstimate:
-    """Capacity per input and per octave of lags, exact but for rounding, from products with J, Jᵀ and Σ.
+    """Capacity per input and per octave of lags, exact up to rounding, from products with J, Jᵀ and Σ.
 
-    Layers of any scale are evened first.
+    Layers of any scale are rescaled first.
 
     Parameters
     ----------
     model : Architecture or JacobianProducts
-        The model, or what does its Jacobian's products.
+        The model, or the products with its Jacobian.
     params : (n_params,) array_like
-        Its parameters; None beside products.
+        Its parameters; None if ``model`` is products.
     process : Process or Problem
-        Whose covariance enters, or the problem it poses.
+        The process whose covariance Σ is used, or the prediction problem that it defines.
     rng : numpy.random.Generator or int, default 0
-        Of the sketch.
+        For the sketch.
     progress : bool
         Show a progress bar.
 
@@ -171,7 +171,7 @@ def estimate_capacity(
     TooLargeError
         If 3 n κ numbers would not fit into memory.
     ValueError
-        For arguments that cannot be used and for products that are not finite.
+        If an argument cannot be used or a product is not finite.
 
     Examples
     --------

@@ -1,12 +1,13 @@
-"""ΣT in chunks of inputs, never as a whole: exact near lags, and decaying exponentials for the far ones.
+"""Compute ΣT in chunks of inputs, never as a whole: exact near lags, and decaying exponentials for the far ones.
 
-A chunk is one setting of the upper layers' digits: B = n_1 ⋯ n_b successive positions. Layers up to b differ from chunk
-to chunk only through V_b: T = Σ_r V_b[I, r] F_r. Layers above b see a chunk only through U_b: T = U_b C_I.
+A chunk is one setting of the upper layers' digits: B = n_1 ⋯ n_b successive positions. The columns of layers up to b
+differ between chunks only by V_b: T = Σ_r V_b[I, r] F_r. Those of layers above b contain a chunk only as U_b: T = U_b
+C_I.
 
 T is thus made of the same few columns in every chunk, and so are its products with the covariance inside a chunk and
 between neighbours. What chunks farther away contribute, at lags above B, is
-Σ_k w_k z_k^lag: it is carried from chunk to chunk, from either end, in one number for each exponential and column. A
-chunk sees those states through smooth functions of the position in it, of which some 26 are independent in double
+Σ_k w_k z_k^lag: one number for each exponential and column carries it from chunk to chunk, from either end. These
+states enter a chunk through smooth functions of the position in it, of which about 26 are independent in double
 precision.
 """
 
@@ -56,7 +57,7 @@ class Chunks:
 
     @classmethod
     def of(cls, space: TangentSpace, size: int) -> Chunks:
-        """Chunks of as nearly as possible ``size`` positions."""
+        """Chunks of a size as close to ``size`` positions as possible."""
         extents = np.array([*space.extents[1:], space.n_inputs], dtype=float)
         depth = int(np.argmin(np.abs(np.log(extents / size)))) + 1  # b
         n, d, last = space.n_inputs, space.input_dim, depth == space.n_layers
@@ -84,9 +85,9 @@ class Chunks:
         return cls(chunk, n // chunk, chunk * d, np.concatenate(fixed, axis=1), weights, frame, coarse)
 
 
-CHUNK = 512  # positions in a chunk, about
-GROUP = 8  # chunks that are worked on at a time
-CHECKPOINTS = 1.5e8  # bytes of states kept, so that chunks can be visited in any order and several times
+CHUNK = 512  # approximate number of positions in a chunk
+GROUP = 8  # chunks processed at a time
+CHECKPOINTS = 1.5e8  # bytes of stored states, so that chunks can be visited in any order and several times
 EPS = float(np.finfo(float).eps)
 
 
@@ -98,9 +99,9 @@ class StreamedProduct:
     space : TangentSpace
         The tangent basis.
     process : Process
-        With as many components: one-dimensional, independent or mixed.
+        A process with as many components as ``space``: one-dimensional, independent or mixed.
     chunk : int
-        B, about.
+        Approximate B.
 
     Attributes
     ----------
@@ -110,8 +111,8 @@ class StreamedProduct:
     Raises
     ------
     NoExponentialsError
-        If the far lags are no sum of exponentials, or the components neither independent nor mixtures of independent
-        ones.
+        If the far lags are not a sum of exponentials, or the components are neither independent nor mixtures of
+        independent ones.
     """
 
     def __init__(self, space: TangentSpace, process: Process, chunk: int = CHUNK) -> None:
@@ -150,7 +151,7 @@ class StreamedProduct:
         self._near_frame = near[:, rank * low :].reshape(3 * len(chunks.frame), chunks.rows)
 
     def _far(self, sums: list[ExponentialSum], mixing: np.ndarray) -> None:
-        """What goes into the states, how they decay, and what comes out of them."""
+        """How columns enter the states, how the states decay, and what they contribute."""
         chunks = self._chunks
         rates = np.concatenate([part.rates for part in sums])
         owner = np.repeat(np.arange(len(sums)), [part.rates.size for part in sums])
@@ -160,21 +161,21 @@ class StreamedProduct:
         ahead = (falling[:, :, None] * spread).reshape(rates.size, chunks.rows)
         behind = (falling[:, ::-1, None] * spread).reshape(rates.size, chunks.rows)
         self._decay = np.exp(-rates * chunks.size)[:, None]
-        # States from the left take in T by ``behind`` and give it out by ``ahead``; those from the right the reverse.
+        # ``behind`` adds T to the states from the left, and ``ahead`` reads them; from the right it is the reverse.
         self._inputs = [
             (np.einsum("mx,rcx->mrc", part, chunks.fixed, optimize=True), part @ chunks.frame.T)
             for part in (behind, ahead)
         ]  # what the fixed columns (M, s, κ_low) and the frame (M, p) add to them
         outputs = np.concatenate([_real_rows(part * weights[:, None]) for part in (ahead, behind)])
         u, s, vt = svd(outputs, full_matrices=False)
-        kept = s > EPS / 2 * self._scale  # what is dropped changes no lag by more than ε of c_0
+        kept = s > EPS / 2 * self._scale  # dropping the rest changes no lag by more than ε of c_0
         self._spread_out, self._given_out = vt[kept], (u[:, kept] * s[kept]).T
         self._spread_frame = np.concatenate([self._near_frame, self._spread_out])
 
     def _checkpoint(self) -> None:
-        """States of the fixed columns at every chunk, those of the coarse ones at the edges of the blocks.
+        """States of the fixed columns at every chunk, and of the coarse ones at the edges of the blocks.
 
-        The fixed columns differ from chunk to chunk in V_b only, so that (M, s) numbers carry all of them.
+        The fixed columns differ between chunks only by V_b, so that (M, s) numbers carry all of them.
         """
         chunks, m = self._chunks, self._decay.size
         kind = self._decay.dtype
@@ -245,7 +246,7 @@ def _window(array: np.ndarray, group: range) -> np.ndarray:
 
 
 def _real_rows(matrix: np.ndarray) -> np.ndarray:
-    """Real rows that give the real part of a complex state's product, to go with :func:`_real_columns`."""
+    """Real rows that give the real part of a product with a complex state; used with :func:`_real_columns`."""
     return np.concatenate([matrix.real, -matrix.imag]) if np.iscomplexobj(matrix) else matrix
 
 

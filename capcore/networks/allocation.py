@@ -8,7 +8,7 @@ A subspace of targets with orthonormal columns Z has the capacity tr ZᵀSZ. The
 parameters: a projector's rank for linear models, MacKay's γ under the Gauss–Newton form.
 
 Three things to know. In the Gauss–Newton form S is a contraction: its eigenvalues, and with them leverages and the
-capacity of any direction, lie between 0 and 1. With the full Hessian they are not bounded: at a minimum of weak decay
+capacity of any direction, lie between 0 and 1. With the full Hessian they are not bounded: at a minimum with weak decay
 outputs may move by several times what their targets did. For cross-entropy R is one root of W, diag(√p) − p√pᵀ; another
 is R times a rotation of each example's outputs, which changes ``per_output`` and nothing else. And R(θ) is part of the
 loss, so that weight decay means ½λ‖θ‖², whose optimum has ∇ℓ = −λθ. AdamW shrinks θ beside its adaptive step and ends
@@ -39,7 +39,7 @@ DENSE = 4096
 """Parameters up to which the dense route is taken, if it fits: its time grows with their cube."""
 LACKING = 1e-4
 OPTIMUM = 1e-8
-"""A Newton step may take this share off the loss at most: outputs are then within about 1e-4 of the residuals."""
+"""The largest share of the loss that a Newton step may remove: outputs are then within about 1e-4 of the residuals."""
 
 
 def allocate_network(
@@ -68,9 +68,9 @@ def allocate_network(
     ----------
     apply : callable
         (params, inputs) → outputs (N, K) or (N,), as JAX can trace it; or that of
-        :func:`~capcore.networks.derivatives.from_torch`. Deterministic, each example by itself.
+        :func:`~capcore.networks.derivatives.from_torch`. It must be deterministic and treat each example by itself.
     params : object
-        Any pytree of real arrays; those of an optimum, see :func:`~capcore.networks.polish.polish`.
+        Any pytree of real arrays, at an optimum; see :func:`~capcore.networks.polish.polish`.
     inputs : (N, …) array_like
         The training inputs.
     targets : (N, K), or (N,) array_like
@@ -84,32 +84,32 @@ def allocate_network(
         AdamW's decay has another fixed point, see above.
     subspaces : dict, optional
         Name → :class:`~capcore.networks.subspaces.Functions`, or columns (N, m) of functions or (N·K, m) of targets,
-        which count as one subspace. By default "inputs", the linear functions of every input, where inputs are
-        fewer than examples.
+        which count as one subspace. By default "inputs", the linear functions of every input, if there are fewer
+        inputs than examples.
     layers : dict, optional
         Name → slice of the flat parameters, each of which is in exactly one; by default the entries at the top of
         the tree.
     curvature : str
         "full", or "gauss-newton" for S without the residual curvature.
     stopping_time : float, optional
-        Steps × rate t of gradient descent on the sum of losses. In place of 1/μ the inverse is (1 − e^{−tμ})/μ on the
+        Steps × rate t of gradient descent on the sum of losses. The inverse 1/μ is replaced by (1 − e^{−tμ})/μ on the
         Gauss–Newton spectrum, so that a direction of J counts 1 − e^{−tσ²}: exact for the model linearised at
         ``params`` and trained from there with squared loss, and nothing more.
     method : str
-        "dense" forms J and H; "sketch" estimates from products with them; "auto" the first where it fits.
+        "dense" forms J and H; "sketch" estimates from products with them; "auto" is "dense" if it fits into memory.
     tolerance : float, optional
         Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
         decides, as everywhere (:func:`~capcore.constraints.rank_tolerance`). For "sketch" the share of a capacity that
         a solve may still lack when it stops, by default 1e-4.
     probes : int, default 16
-        Random vectors of "sketch", at least 2: errors, which are half-widths of 95 % intervals, fall as their root.
-        Subspaces of no more columns are solved for one by one.
+        Random vectors of "sketch", at least 2. Errors (half-widths of 95 % intervals) fall as the root of their number.
+        Subspaces with at most so many columns are solved column by column.
     max_steps : int, default 2000
-        Steps of a solve of "sketch", at most.
+        Largest number of steps of a solve of "sketch".
     single : bool, default False
-        Derivatives in single precision, which suffices for "sketch" where the condition number is below about 1e5.
+        Compute derivatives in single precision, which suffices for "sketch" if the condition number is below about 1e5.
     rng : numpy.random.Generator or int, default 0
-        Of "sketch".
+        For "sketch".
     progress : bool
         Show a progress bar.
 
@@ -120,16 +120,15 @@ def allocate_network(
     Warns
     -----
     CapacityWarning
-        For parameters that are no minimum, and for leverages above 1, unless the Gauss–Newton form is asked for; for
-        a singular Hessian along whose null space outputs move; and for solves that reached ``max_steps``.
+        If parameters are not a minimum or leverages exceed 1, unless the Gauss–Newton form is asked for; if the Hessian
+        is singular and outputs move along its null space; and if solves reached ``max_steps``.
 
     Raises
     ------
     ValueError
-        For arguments that cannot be used, and for a network without regularisation that can fit all targets: there
-        S = I says nothing.
+        If an argument cannot be used, or a network without regularisation can fit all targets: then S = I says nothing.
     TooLargeError
-        Before anything is allocated that would not fit.
+        If something would not fit into memory; raised before it is allocated.
 
     Examples
     --------
@@ -175,7 +174,7 @@ def allocate_network(
 def _dense(
     problem: NetworkProblem, subspaces: Any, full: bool, tolerance: float | None, time: float | None, progress: bool
 ) -> tuple[NetworkAllocation, float]:
-    """By eigenvectors; also the share of the Jacobian in singular directions."""
+    """Capacities from eigenvectors; also the share of the Jacobian in singular directions."""
     model, (n, k) = DenseModel.of(problem, full, progress), problem.targets.shape
     approximate = Response.of(model.scaled, model.gauss_newton, tolerance, time)
     if time is None:
@@ -209,7 +208,7 @@ def _sketched(
     problem: NetworkProblem, subspaces: Any, full: bool, tolerance: float, probes: int, max_steps: int, rng: Any,
     progress: bool,
 ) -> NetworkAllocation:  # fmt: skip
-    """By Hutchinson's estimator: zᵀSz of random signs z, for the whole and for the columns of every subspace."""
+    """Capacities by Hutchinson's estimator: zᵀSz of random signs z, in all and for the columns of every subspace."""
     p, (n, k) = problem.derivatives.n_params, problem.targets.shape
     n_bytes = arrays(p, 11 * probes) + arrays(n * k, 6 * probes)
     if not fits(n_bytes):
@@ -227,8 +226,8 @@ def _sketched(
             leverage = leverage_of_a_few(model, images, found["means"].per_example)
         except NegativeCurvatureError:
             raise ValueError(
-                "params: found negative curvature, expected a minimum. Train on, or use capcore.networks.polish; the "
-                "Gauss–Newton form needs no minimum: curvature='gauss-newton'."
+                "params: found negative curvature, expected a minimum. Train further, or use capcore.networks.polish; "
+                "the Gauss–Newton form needs no minimum: curvature='gauss-newton'."
             ) from None
     return NetworkAllocation(
         **vars(found["means"]),
@@ -250,7 +249,7 @@ def _sketched(
 
 
 def _largest_leverage(response: Response, shape: tuple[int, int]) -> float:
-    """Largest eigenvalue of the (K, K) blocks of S, whichever root of W it is formed with."""
+    """Largest eigenvalue of the (K, K) blocks of S; it does not depend on the root of W."""
     rows = response.factor.reshape(*shape, -1)
     return max(float(np.linalg.eigvalsh((each * response.gains) @ each.T)[-1]) for each in rows)
 
@@ -272,30 +271,30 @@ def _warn(found: NetworkAllocation, dropped: float, full: bool) -> None:
         why = f"{found.n_negative} negative curvatures, " if found.n_negative > 0 else ""
         warn(
             f"params: found no minimum: {why}gradient norm {found.gradient_norm:.2g}, and a Newton step would take "
-            f"a share {found.decrement:.1g} off the loss. S is then not what retraining does. What needs no optimum: "
-            "the Gauss–Newton form (curvature='gauss-newton'), which is the linearised model's, and paper_metric. "
-            "Train on, or use capcore.networks.polish.",
+            f"a share {found.decrement:.1g} off the loss. S then does not describe retraining. These need no optimum: "
+            "the Gauss–Newton form (curvature='gauss-newton'), that of the linearised model, and paper_metric. "
+            "Train further, or use capcore.networks.polish.",
             CapacityWarning,
         )
     elif full and (above := _above_one(found)):
         warn(f"leverage: found {above}, expected at most 1. {CONTRACTION}", CapacityWarning)
     if found.method == "sketch" and found._options["lacking"] > found._options["tolerance"]:
         warn(
-            f"max_steps: found solves that stopped with a share of {found._options['lacking']:.1g} of a capacity still "
-            f"to come, expected at most {found._options['tolerance']:g}. Raise max_steps, or weight_decay.",
+            f"max_steps: found solves that stopped with a share of {found._options['lacking']:.1g} of a capacity "
+            f"missing, expected at most {found._options['tolerance']:g}. Raise max_steps, or weight_decay.",
             CapacityWarning,
         )
     if dropped > 1e-12:
         warn(
             f"params: found {found.n_singular} singular directions of the Hessian, with a share {dropped:.1g} of the "
-            "squared Jacobian: outputs move along them and the loss does not hold them, so S is not defined there and "
+            "squared Jacobian: outputs move along them and the loss does not fix them, so S is not defined there and "
             "they were left out. Add weight_decay, or set tolerance.",
             CapacityWarning,
         )
 
 
 def _above_one(found: NetworkAllocation) -> str:
-    """What there is of leverages above 1: of examples, and of groups of a subspace, a direction in the mean."""
+    """In words, which leverages exceed 1: of examples, and of a subspace's groups, averaged over directions."""
     said = [f"{found.largest_leverage:.3g} of an example"] if found.largest_leverage > 1 + SLACK else []
     for name, (_, labels, form) in found._subspaces.items():
         sizes = by_group(np.ones(len(labels)), labels, form)

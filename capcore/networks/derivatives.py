@@ -1,7 +1,8 @@
-"""Derivatives of a network by its parameters, in chunks of examples and of directions, as NumPy arrays.
+"""Derivatives of a network with respect to its parameters, in chunks of examples and directions, as NumPy arrays.
 
-JAX and ``torch.func`` name their transformations alike, so one set of formulas serves both. Everything is a product
-with the Jacobian J (N·K, p) of the outputs, or with Hessians of sums of outputs; J itself costs K passes over the data.
+JAX and ``torch.func`` give their transformations the same names, so one set of formulas serves both. Everything is a
+product with the Jacobian J (N·K, p) of the outputs, or with Hessians of sums of outputs; J itself costs K passes over
+the data.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from capcore.gate import finite, of_kind
 from capcore.own_model import _slices
 
 CHUNK = 2**15
-"""Examples times directions that one call differentiates."""
+"""Number of examples times directions that one call differentiates."""
 SHOWN = 5
 """Names that a message lists."""
 
@@ -56,7 +57,7 @@ def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
     Raises
     ------
     ModuleNotFoundError
-        Without PyTorch.
+        If PyTorch is not installed.
     """
     library("torch")
     from copy import deepcopy
@@ -67,7 +68,7 @@ def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
 
 
 class Derivatives:
-    """What the rest of :mod:`capcore.networks` asks of a network: outputs, J, and products, at any parameters (p,)."""
+    """What the rest of :mod:`capcore.networks` needs from a network: outputs, J and products at any parameters (p,)."""
 
     def __init__(self, apply: Callable[[Any, Any], Any], params: Any, inputs: np.ndarray, single: bool) -> None:
         self.apply: Any = apply
@@ -115,11 +116,11 @@ class Derivatives:
         self.unravel = unravel
 
     def array(self, values: np.ndarray) -> Any:
-        """``values`` for the library: of the working precision, whole numbers as they are."""
+        """``values`` for the library, in the working precision; whole numbers stay as they are."""
         return self._array(values.astype(self.dtype) if values.dtype.kind == "f" else values)
 
     def tree(self, w: np.ndarray) -> Any:
-        """Parameters (p,) as they were given, a pytree, of NumPy arrays in double precision."""
+        """Parameters (p,) in the pytree in which they were given, as NumPy arrays in double precision."""
         with self.precision():
             found = self.unravel(self.array(w))
             if isinstance(self.apply, TorchApply):

@@ -1,9 +1,9 @@
-"""Capacity of functions of several inputs together: ANOVA (Sobol) spaces and Shapley values, for independent inputs.
+"""Capacity of joint functions of several inputs: ANOVA (Sobol) spaces and Shapley values, for independent inputs.
 
 A capacity is a variance. With q(x) = Rᵀ J(x) H^(−1/2) the total is N E‖q(x)‖², and where inputs are independent its
-parts are N times the Sobol variances of q. Jansen's form serves them all: T(u) = ½ E‖q(x) − q(x with u drawn anew)‖² is
-what depends on u at all, and T(all) − T(all but u) is what depends on u alone. Along a random order of the inputs the
-steps of T are, on average, Shapley values (Goda, 2021); each order is also taken backwards.
+parts are N times the Sobol variances of q. Jansen's form gives them all: T(u) = ½ E‖q(x) − q(x with u drawn anew)‖² is
+the part that depends on u at all, and T(all) − T(all but u) the part that depends on u alone. Along a random order of
+the inputs the steps of T are, on average, Shapley values (Goda, 2021); each order is also taken backwards.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from capcore.validation import finite_array, positive_integer
 
 @dataclass(frozen=True, eq=False)
 class Interactions:
-    """Capacity by groups of independent inputs; half-widths of 95 % intervals under the same names in ``errors``.
+    """Capacity by groups of independent inputs; ``errors`` has half-widths of 95 % intervals under the same names.
 
     Attributes
     ----------
     constant : float
-        Of constants.
+        Capacity of constants.
     varying : float
-        Of all the rest: ``constant + varying`` is the total at inputs drawn anew.
+        Capacity of everything else: ``constant + varying`` is the total at inputs drawn anew.
     alone : (d,) array
-        Of functions of one group alone: first-order Sobol.
+        Capacity of functions of one group alone: first-order Sobol.
     involved : (d,) array
-        Of all ANOVA spaces that the group is in: total Sobol.
+        Capacity of all ANOVA spaces that contain the group: total Sobol.
     shapley : (d,) array
         Each space shared equally among its groups; sums to ``varying``.
     closed : (len(sets),) array
-        Of all functions of the groups in each set, without constants.
+        Capacity of all functions of the groups in each set, without constants.
     errors : dict
         Name of an array above → its half-widths, by Student's law with ``samples`` − 1 degrees of freedom.
     """
@@ -61,7 +61,7 @@ def interactions(
     samples: int = 256,
     rng: np.random.Generator | int | None = None,
 ) -> Interactions:
-    """Capacity of single inputs, of all that involves them, and each one's share of the whole.
+    """Capacity of single inputs, of everything that involves them, and the share of each in the whole.
 
     For inputs that depend on each other, ask for a chain of subspaces instead (``how="chain"`` of
     :func:`~capcore.networks.subspaces.inputs`), or give independent ``values`` and the ``transform`` to inputs, such as
@@ -70,15 +70,15 @@ def interactions(
     Parameters
     ----------
     allocation : NetworkAllocation
-        Dense.
+        A dense allocation.
     values : (M, …) array_like, optional
-        Independent inputs: every group is drawn from its rows, by itself. By default the training inputs.
+        Independent inputs: each group is drawn separately from the rows. By default the training inputs.
     groups : (…) array_like of int, optional
-        Group 0, 1, … of each; by default each its own.
+        Group 0, 1, … of each input; by default each is a group of its own.
     transform : callable, optional
         Values (n, …) → inputs of the network.
     sets : list of tuples of int, optional
-        Groups whose functions together are asked for, as ``closed``.
+        Sets of groups whose joint functions are reported as ``closed``.
     samples : int, default 256
         Pairs of points; each costs the Jacobian of one example 4 d times.
     rng : numpy.random.Generator or int, default 0
@@ -114,7 +114,7 @@ def interactions(
         raise ValueError(f"sets: found {list(sets)}, expected groups from 0 to {d - 1}.")
     n_bytes = arrays(samples * allocation.problem.targets.shape[1], allocation.problem.derivatives.n_params, copies=5)
     if not fits(n_bytes):
-        raise too_large(f"samples: found {samples:,}", n_bytes, "Use fewer, several times, with other rng.")
+        raise too_large(f"samples: found {samples:,}", n_bytes, "Use fewer samples, several times, with different rng.")
     flat = data.reshape(len(data), -1)
 
     def drawn() -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From a trained network to an optimum: what capacity is asked of ends where the gradient is zero to rounding."""
+"""From a trained network to an optimum, where capacity is defined: train until the gradient vanishes up to rounding."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True, eq=False)
 class Polished:
-    """Parameters at an optimum, and how much of one it is.
+    """Parameters at an optimum, with measures of its quality.
 
     Attributes
     ----------
     params : object
-        As they were given: a pytree.
+        The pytree in which they were given.
     loss_value : float
-        L(θ), R included.
+        L(θ), including R.
     gradient_norm : float
     smallest_eigenvalue : float
-        Of the Hessian there: negative at a saddle.
+        Smallest eigenvalue of the Hessian there: negative at a saddle.
     converged : bool
-        Whether the gradient reached ``gtol`` where no curvature is negative beyond rounding.
+        Whether the gradient reached ``gtol`` at a point where no curvature is negative beyond rounding.
     n_steps : int
         Newton steps taken.
     """
@@ -55,10 +55,10 @@ def polish(
     max_steps: int = 200,
     lbfgs_steps: int = 2000,
 ) -> Polished:
-    """The optimum near trained parameters: L-BFGS, then saddle-free Newton steps with the whole Hessian.
+    """Find the optimum near trained parameters: L-BFGS, then saddle-free Newton steps with the whole Hessian.
 
-    A step uses the sizes of the Hessian's eigenvalues (Dauphin et al., 2014), damped until it helps. For some thousand
-    parameters, and a smooth network: the gradient of a piecewise linear one jumps.
+    A step uses the sizes of the Hessian's eigenvalues (Dauphin et al., 2014), damped until it lowers the loss. It suits
+    a few thousand parameters and a smooth network: the gradient of a piecewise linear one jumps.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def polish(
     gtol : float, default 1e-9
         Gradient norm to reach, relative to 1 or the loss if that is larger.
     max_steps : int, default 200
-        Newton steps at most.
+        Largest number of Newton steps.
     lbfgs_steps : int, default 2000
-        Of L-BFGS before them.
+        Largest number of L-BFGS steps before them.
 
     Returns
     -------
@@ -78,9 +78,9 @@ def polish(
     Raises
     ------
     ValueError
-        For arguments that cannot be used.
+        If an argument cannot be used.
     TooLargeError
-        For a Hessian that would not fit.
+        If the Hessian would not fit into memory.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def polish(
     problem = NetworkProblem.of(apply, params, inputs, targets, loss, weight_decay)
     derivatives, p = problem.derivatives, problem.derivatives.n_params
     if not fits(arrays(p, p, copies=6)):
-        raise too_large(f"polish: found {p:,} parameters", arrays(p, p, copies=6), "Train on with L-BFGS instead.")
+        raise too_large(f"polish: found {p:,} parameters", arrays(p, p, copies=6), "Train further with L-BFGS instead.")
     first = minimize(
         problem.value_and_gradient, derivatives.params, jac=True, method="L-BFGS-B",
         options={"maxiter": lbfgs_steps, "ftol": 0.0, "gtol": 1e-7, "maxcor": 30},
@@ -122,7 +122,7 @@ def _step(
     problem: NetworkProblem, w: np.ndarray, value: float, size: float, curvature: np.ndarray, vectors: np.ndarray,
     along: np.ndarray, damping: float, rounding: float,
 ) -> tuple[np.ndarray, float, np.ndarray, float] | None:  # fmt: skip
-    """The damped step that lowers the loss, or, where that is within rounding, the gradient."""
+    """The damped step that lowers the loss or, if the change of the loss is within rounding, the gradient."""
     sizes = np.abs(curvature)
     for _ in range(40):
         denominators = sizes + damping

@@ -1,4 +1,4 @@
-"""A trained network as an optimisation problem: its data, its loss, and what is added to it; checked once, here."""
+"""A trained network as an optimisation problem: its data, its loss and its regularisation, all checked here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from capcore.networks.derivatives import Derivatives, TorchApply, by_name
 from capcore.validation import divided, finite_array, finite_number, one_of
 
 ROWS = 64
-"""Rows of a Hessian at a time."""
+"""Number of rows of a Hessian computed at a time."""
 LOSSES = ("squared", "cross-entropy")
 
 
@@ -25,7 +25,7 @@ LOSSES = ("squared", "cross-entropy")
 class NetworkProblem:
     """L(θ) = Σᵢ ℓ(f(xᵢ; θ), yᵢ) + R(θ), a sum over examples, not a mean.
 
-    ``targets`` is (N, K), one-hot or probabilities for cross-entropy. ``decay`` is (p,), or None beside a callable R.
+    ``targets`` is (N, K), one-hot or probabilities for cross-entropy. ``decay`` is (p,), or None if R is a callable.
     """
 
     derivatives: Derivatives
@@ -78,11 +78,11 @@ class NetworkProblem:
 
     @property
     def regularised(self) -> bool:
-        """Whether anything is added to the loss."""
+        """Whether the loss has a regularisation term."""
         return self.decay is None or bool(self.decay.any())
 
     def refuse_rank(self, rank: int) -> None:
-        """Refuse what could fit any targets, which move in K directions an example, or K − 1 for probabilities."""
+        """Refuse a network that could fit any targets: K directions per example, or K − 1 for probabilities."""
         n, k = self.targets.shape
         if not self.regularised and rank >= n * (k if self.loss == "squared" else k - 1):
             raise ValueError(
@@ -146,7 +146,7 @@ def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.n
 
 
 def from_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """R z of columns (N·K, m): what :func:`to_metric` is the transpose of."""
+    """R z of columns (N·K, m): the transpose of :func:`to_metric`."""
     z = columns.reshape(*roots.shape, -1) * roots[..., None]
     return (z - means[..., None] * z.sum(1, keepdims=True)).reshape(columns.shape)
 
@@ -160,7 +160,7 @@ def _float_leaves(params: Any, is_torch: bool) -> None:
         kind = np.asarray(leaf).dtype
         if kind.kind != "f" and "float" not in str(kind):
             raise TypeError(
-                f"params: found a leaf of type {kind}, expected floating-point arrays. Close over the rest."
+                f"params: found a leaf of type {kind}, expected floating-point arrays. Let apply capture all others."
             )
 
 
@@ -190,7 +190,7 @@ def _real_valued(regulariser: Callable[[Any], Any], derivatives: Derivatives) ->
 
 
 def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
-    """(N, K) outputs; refused where the model is random, stateful, or mixes examples."""
+    """(N, K) outputs; raises ``ValueError`` if the model is random, stateful, or mixes examples."""
     w, points = derivatives.params, derivatives.inputs
     with derivatives.precision():
         raw = [
@@ -230,7 +230,7 @@ def _targets(targets: object, shape: tuple[int, ...], loss: str) -> np.ndarray:
         return values.reshape(shape)
     if k < 2:
         raise ValueError(
-            "apply: found one output, expected at least two for cross-entropy: put a logit that is always 0 beside it."
+            "apply: found one output, expected at least two for cross-entropy: add a logit that is always 0."
         )
     if values.shape == (n,):
         if np.any(values != np.floor(values)) or values.min() < 0 or values.max() >= k:

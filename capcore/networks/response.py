@@ -1,7 +1,7 @@
-"""The response operator of an optimum: from its Jacobian and Hessian held whole, or from products with them.
+"""The response operator of an optimum: from the full Jacobian and Hessian, or from products with them.
 
-Both solve with H, and give S times columns. The second does it by conjugate gradients: every step gains a known
-positive part of bᵀH⁻¹b (Hestenes and Stiefel, 1952), so that they stop by what is still to be gained.
+Both solve with H, and give S times columns. The second uses conjugate gradients: every step gains a known
+positive part of bᵀH⁻¹b (Hestenes and Stiefel, 1952), and they stop once little is left to gain.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Response:
     eigenvalues : (p,) array
         μ, ascending.
     kept : (p,) array of bool
-        Those above the tolerance in size.
+        Which eigenvalues exceed the tolerance in absolute value.
     vectors : (p, p) array
         V.
     """
@@ -78,20 +78,20 @@ class Response:
 
     @cached_property
     def dropped(self) -> float:
-        """Share of ‖RᵀJ‖² in the directions counted as singular: 0 where the outputs do not move along them."""
+        """Share of ‖RᵀJ‖² in the directions that count as singular: 0 if the outputs do not move along them."""
         squares = np.square(self.factor).sum(axis=0)
         return float(squares[~self.kept].sum() / max(squares.sum(), 1e-300))
 
 
 def dense_bytes(problem: NetworkProblem) -> float:
-    """What J, H, and the eigenvectors of both forms take."""
+    """Bytes that J, H and the eigenvectors of both forms take."""
     p = problem.derivatives.n_params
     return arrays(problem.targets.size, p, copies=4) + arrays(p, p, copies=9)
 
 
 @dataclass(frozen=True, eq=False)
 class DenseModel:
-    """What the dense route holds: e, RᵀJ, and the Hessian in its full and its Gauss–Newton form."""
+    """What the dense route keeps: e, RᵀJ, and the full and the Gauss–Newton form of the Hessian."""
 
     scaled: np.ndarray
     full: np.ndarray
@@ -103,7 +103,7 @@ class DenseModel:
 
     @classmethod
     def of(cls, problem: NetworkProblem, with_residual: bool, progress: bool = False) -> DenseModel:
-        """Compute them; refused beforehand where they would not fit into memory."""
+        """Compute them; raises :class:`~capcore.memory.TooLargeError` first if they would not fit into memory."""
         derivatives, p = problem.derivatives, problem.derivatives.n_params
         n_bytes = dense_bytes(problem)
         if not fits(n_bytes):
@@ -124,19 +124,19 @@ class DenseModel:
         return cls(scaled, full, gauss_newton, gradient, errors, roots, means)
 
     def restricted(self, columns: np.ndarray, full: bool, tolerance: float | None, time: float | None) -> Response:
-        """The response of some parameters alone, all others held constant."""
+        """The response of some parameters alone, with all others constant."""
         hessian = self.full if full else self.gauss_newton
         return Response.of(self.scaled[:, columns], hessian[np.ix_(columns, columns)], tolerance, time)
 
 
 UNSOLVED = 1e-6
-"""Share of bᵀH⁻¹b that a solve may lack without a warning: its root, a thousandth, is the error of H⁻¹b itself."""
+"""Share of bᵀH⁻¹b that a solve may miss without a warning; its root, a thousandth, is the error of H⁻¹b itself."""
 DELAY = 10
-"""Steps whose gains say how much is still to come."""
+"""Number of last steps whose gains tell how much is left to gain."""
 
 
 class NegativeCurvatureError(ValueError):
-    """A direction of negative curvature: conjugate gradients, and a minimum, end there."""
+    """A direction has negative curvature: conjugate gradients stop, and there is no minimum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,13 +149,13 @@ class SketchedModel:
     errors, roots, means : (N, K) array
         e, and W = diag(roots²) − means meansᵀ.
     vectors : (r, p) array
-        Orthonormal: about the largest eigenvectors of H, deflated.
+        Orthonormal; approximately the leading eigenvectors of H, which are deflated.
     values : (r,) array
-        Their eigenvalues, about.
+        Their approximate eigenvalues.
     tolerance : float
-        Share of bᵀH⁻¹b still to be gained at which a solve may stop.
+        A solve stops once it lacks at most this share of bᵀH⁻¹b.
     max_steps : int
-        Of a solve, at most.
+        Largest number of steps of a solve.
     bar : object
         Counts products.
     """
@@ -193,7 +193,7 @@ class SketchedModel:
         return replace(model, vectors=vectors, values=np.maximum(s**2 - nudge, nudge))
 
     def gauss_newton(self) -> SketchedModel:
-        """The same without residual curvature."""
+        """The same operator without residual curvature."""
         return replace(self, errors=0 * self.errors)
 
     def product(self, v: np.ndarray) -> np.ndarray:
@@ -203,7 +203,7 @@ class SketchedModel:
         return self.problem.derivatives.hvp(w, v, self.errors, self.roots, self.means) + self.problem.penalty(w, v)
 
     def precondition(self, v: np.ndarray) -> np.ndarray:
-        """(m, p) directions with the largest eigenvalues brought down to the smallest of those deflated."""
+        """(m, p) preconditioned directions: the deflated eigenvalues are reduced to the smallest of them."""
         if not len(self.values):
             return v
         return v + ((v @ self.vectors.T) * (self.values[-1] / self.values - 1)) @ self.vectors
@@ -222,13 +222,13 @@ class SketchedModel:
         return to_metric(outputs.reshape(len(stacked), -1).T, self.roots, self.means), lacking
 
     def solve(self, gradients: np.ndarray) -> np.ndarray:
-        """(p, m) H⁻¹ times (p, m); warns where that is not known to a thousandth."""
+        """(p, m) H⁻¹ times (p, m); warns if it is not accurate to a thousandth."""
         found, lacking = self.solved(gradients)
         self._warn(lacking)
         return found
 
     def apply(self, columns: np.ndarray) -> np.ndarray:
-        """(N·K, m) S times columns, in the metric of the loss; warns where that is not known to a thousandth."""
+        """(N·K, m) S times columns, in the metric of the loss; warns if it is not accurate to a thousandth."""
         found, lacking = self.applied(columns)
         self._warn(lacking)
         return found
@@ -237,7 +237,7 @@ class SketchedModel:
         if lacking.max() > UNSOLVED:
             warnings.warn(
                 f"max_steps: found solves that stopped after {self.max_steps:,} steps, with a share of "
-                f"{lacking.max():.1g} of zᵀSz still to come, expected at most {UNSOLVED:g}. Raise max_steps.",
+                f"{lacking.max():.1g} of zᵀSz missing, expected at most {UNSOLVED:g}. Raise max_steps.",
                 CapacityWarning,
                 stacklevel=4,
             )
@@ -250,7 +250,7 @@ def conjugate_gradients(
     tolerance: float,
     max_steps: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Solutions (m, p) of as many systems, and the share (m,) of bᵀH⁻¹b that each may still lack.
+    """Solutions (m, p) of m systems, and the share (m,) of bᵀH⁻¹b that each may still lack.
 
     Raises
     ------

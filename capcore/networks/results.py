@@ -1,4 +1,4 @@
-"""What :func:`~capcore.networks.allocation.allocate_network` returns, whichever route it took."""
+"""The results of :func:`~capcore.networks.allocation.allocate_network`, for both methods."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from capcore.networks.subspaces import in_metric
 from capcore.validation import finite_array
 
 LEVEL = 0.95
-"""Of the intervals whose half-widths are reported as errors."""
+"""Level of the intervals whose half-widths are reported as errors."""
 ROW_SUMS = 1e-6
-"""Of the sum of sizes: what single precision leaves of a row that sums to 0, as for probabilities that sum to 1."""
+"""Largest sum of a row that counts as 0, relative to the sum of absolute values: single precision leaves less."""
 SLACK = 1e-6
-"""Of leverages of 1: more than rounding does, times the condition numbers at which optima are found."""
+"""Excess over 1 that a leverage may have: more than rounding times the condition number of usual optima."""
 TINY = float(np.finfo(float).tiny)
 CONTRACTION = (
     "At an optimum of weak decay the residual curvature lets outputs move by more than their targets did, so that "
@@ -39,10 +39,10 @@ class Capacities:
     total : float
         tr S.
     per_output : (K,) array
-        Sums to ``total``. For cross-entropy these parts depend on the root of W that is taken, here
-        R = diag(√p) − p√pᵀ: with R times any rotation of each example's outputs, all but these stay as they are.
+        Sums to ``total``. For cross-entropy these parts depend on the root of W, here R = diag(√p) − p√pᵀ:
+        multiplying R by a rotation of each example's outputs changes only these.
     per_example : (N,) array
-        Leverages; sums to ``total``.
+        Leverages; they sum to ``total``.
     per_subspace : dict
         Name → array of the subspace's groups, or a number.
     """
@@ -64,7 +64,7 @@ class Capacities:
 
 @dataclass(frozen=True, eq=False)
 class NetworkLayer:
-    """Capacities of one group of parameters, seen in the four ways of :class:`~capcore.allocation.LayerAllocation`.
+    """Capacities of one group of parameters, in the four versions of :class:`~capcore.allocation.LayerAllocation`.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class NetworkLayer:
 
 @dataclass(frozen=True, eq=False)
 class NetworkAllocation(Capacities):
-    """Where a network at given parameters spends its capacity, and how much of an optimum it is.
+    """Where a network at given parameters spends its capacity, and how close to an optimum it is.
 
     Attributes
     ----------
@@ -102,25 +102,25 @@ class NetworkAllocation(Capacities):
     gradient_norm : float
         ‖∇L‖.
     decrement : float
-        ½∇LᵀH⁻¹∇L over L: the share of the loss that a Newton step would take off.
+        ½∇LᵀH⁻¹∇L / L: the share of the loss that a Newton step would remove.
     is_optimum : bool
         Whether ``decrement`` is below 1e-8 and no curvature is negative.
     largest_leverage : float
-        The most that an example's outputs follow a shift of their own targets: the largest eigenvalue of the (K, K)
-        blocks of S. At most 1 in the Gauss–Newton form, and in the full one not bounded. For "sketch" a lower bound,
-        from the four examples that seem to have most.
+        How far an example's outputs follow a shift of their own targets at most: the largest eigenvalue of the (K, K)
+        blocks of S. It is at most 1 in the Gauss–Newton form, and unbounded in the full one. For "sketch" it is a
+        lower bound, from the four examples that seem to have the largest.
     eigenvalues : (p,) array
-        Of H, ascending; empty for "sketch".
+        Eigenvalues of H, ascending; empty for "sketch".
     n_negative, n_singular : int
         Eigenvalues below zero, and numerically zero; −1 for "sketch".
     method : str
         "dense" or "sketch".
     error : float
-        Half-width of the 95 % interval of ``total``, by Student's law with ``probes`` − 1 degrees of freedom, and what
-        the solves may lack; for "dense" what rounding may do, relatively.
+        Half-width of the 95 % interval of ``total``, by Student's law with ``probes`` − 1 degrees of freedom, plus what
+        the solves may lack; for "dense" the relative rounding error.
     errors : Capacities or None
-        For "sketch" such half-widths of all of them. Subspaces of at most ``probes`` columns are not sampled: there it
-        is what the solves may lack.
+        For "sketch" the half-widths of all capacities. Subspaces with at most ``probes`` columns are not sampled: their
+        error is what the solves may lack.
     """
 
     gauss_newton_total: float
@@ -143,7 +143,7 @@ class NetworkAllocation(Capacities):
     _subspaces: dict[str, Any] = field(repr=False)
 
     def dense(self, name: str) -> DenseModel:
-        """J and H; refused for what was sketched."""
+        """J and H; raises ``AttributeError`` for a sketch, which does not have them."""
         if self.method != "dense":
             raise AttributeError(f"{name}: found a result of method 'sketch'. Use allocate_network(…, method='dense').")
         return self._model
@@ -151,7 +151,7 @@ class NetworkAllocation(Capacities):
     def capacity(self, columns: object) -> float:
         """tr ZᵀSZ of the subspace that columns (N·K, k) span, example by example, in units of the outputs.
 
-        Warns where it exceeds the dimension, which the full Hessian allows.
+        Warns if it exceeds the dimension, which is possible with the full Hessian.
         """
         array = finite_array(columns, "columns", (1, 2)).reshape(len(np.asarray(columns)), -1)
         basis = in_metric(array, self.problem)
@@ -170,8 +170,8 @@ class NetworkAllocation(Capacities):
     def response(self, shift: object) -> np.ndarray:
         """(N, K) change of the outputs, to first order, after the targets moved by ``shift`` (N, K): J H⁻¹ Jᵀ h.
 
-        Targets of cross-entropy stay probabilities, so that each row of a shift sums to 0. Any other row would move all
-        logits of its example alike, which the weight decay alone holds.
+        Targets of cross-entropy stay probabilities, so each row of a shift sums to 0. Any other row would move all
+        logits of its example alike, which only weight decay resists.
         """
         h = finite_array(shift, "shift", (1, 2))
         shape = self.problem.targets.shape
@@ -221,10 +221,10 @@ def half_widths(samples: np.ndarray, quadratic: bool = False) -> np.ndarray:
     Parameters
     ----------
     samples : (…, m) array
-        Of equal law, and independent along the last axis.
+        Independent and identically distributed along the last axis.
     quadratic : bool
-        Whether they are values of a quadratic form that is not negative. Their scatter grows with their mean, so that
-        means too low come with intervals too short. On a logarithmic scale the interval ends at mean·exp(x) for
+        Whether they are values of a non-negative quadratic form. Their scatter grows with their mean, so a mean that is
+        too low comes with an interval that is too short. On a logarithmic scale the interval ends at mean·exp(x) for
         a relative half-width of x; the half-width is this end's, to second order. Such samples have x at most
         Student's factor.
 
@@ -252,7 +252,7 @@ def measure(response: Any, shape: tuple[int, int], prepared: Mapping[str, Any]) 
 
 
 def by_group(values: np.ndarray, labels: np.ndarray, form: tuple[int, ...]) -> np.ndarray:
-    """(groups, …) sums over the groups of the first axis, group by group in the order of an array of shape ``form``."""
+    """(groups, …) sums over the groups of the first axis, in the order of an array of shape ``form``."""
     sums = np.zeros((int(np.prod(form)), *values.shape[1:]))
     np.add.at(sums, labels, values)
     return sums

@@ -1,6 +1,6 @@
-"""Capacities from products: Hutchinson's estimator zᵀSz of random signs z, and how far it may be off.
+"""Capacities from products: Hutchinson's estimator zᵀSz of random signs z, and its error.
 
-Half-widths are those of 95 % intervals by Student's law, and hold what solves by conjugate gradients may still lack.
+Half-widths are those of 95 % intervals by Student's law, plus what solves by conjugate gradients may still lack.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from capcore.networks.response import SketchedModel
 from capcore.networks.results import Capacities, by_group, half_widths, shaped
 
 FEW = 4
-"""Columns that a sketch spends on the largest responses, and on the largest leverages."""
+"""Number of columns that a sketch spends on the largest responses, and on the largest leverages."""
 
 
 def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any) -> dict[str, Any]:
@@ -61,9 +61,9 @@ def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng
 def steep_part(model: SketchedModel, rng: Any) -> np.ndarray:
     """(N·K, r) root of the part of S that responds by more than 1, found without the probes.
 
-    With residual curvature a few eigenvalues of S can exceed all others. They would dominate what random signs scatter,
-    by squares of single normal numbers, whose law is far from Student's. Taking a fixed part off what is sampled, and
-    adding its diagonal, changes no expectation (Nyström's approximation, as in Meyer et al., 2021).
+    With residual curvature a few eigenvalues of S can exceed all others. They would dominate the scatter of the random
+    signs by squares of single normal numbers, whose law is far from Student's. Subtracting a fixed part from what is
+    sampled, and adding its diagonal, changes no expectation (Nyström's approximation, as in Meyer et al., 2021).
     """
     if not model.errors.any():
         return np.empty((model.roots.size, 0))
@@ -76,7 +76,7 @@ def steep_part(model: SketchedModel, rng: Any) -> np.ndarray:
 
 
 def leverage_of_a_few(model: SketchedModel, images: np.ndarray, per_example: np.ndarray) -> float:
-    """Largest response of an example's outputs to themselves, along what probes say is its main direction."""
+    """Largest response of an example's outputs to themselves, along the main direction that the probes suggest."""
     chosen = np.argsort(per_example)[-FEW:]
     columns = np.zeros((*model.roots.shape, len(chosen)))
     for column, i in enumerate(chosen):

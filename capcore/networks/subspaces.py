@@ -1,10 +1,10 @@
-"""Subspaces of targets whose capacity is asked for: functions of the inputs, evaluated on the data, for every output.
+"""Subspaces of targets whose capacity can be computed: functions of the inputs, on the data, for every output.
 
-A function counts in units of the outputs (logits for cross-entropy), and lengths are those of the loss: L²(data) for
+Functions are in units of the outputs (logits for cross-entropy), and lengths are those of the loss: L²(data) for
 squared loss, the Fisher metric Σᵢ uᵢᵀWᵢuᵢ for cross-entropy. Constants are projected out first. Functions of dependent
-inputs overlap, and ``how`` says what is done about that:
+inputs overlap, and ``how`` says how to treat that:
 
-- "whitened": all functions together, made orthonormal with the least change (ZCA, Löwdin); capacities add up.
+- "whitened": all functions together are made orthonormal with the least change (ZCA, Löwdin); capacities add up.
 - "chain": in order, each group given those before it; capacities add up, and depend on the order.
 - "span": each group by itself; capacities of groups that overlap add up to too much.
 """
@@ -42,7 +42,7 @@ class Functions:
     labels : (m,) array of int
         The group of each, 0, 1, ….
     shape : tuple of int
-        Of the array of capacities, one a group.
+        Shape of the array of capacities, which has one entry per group.
     how : str
         "whitened", "chain" or "span".
     """
@@ -116,7 +116,7 @@ def inputs(values: object, groups: object = None, how: str = "whitened") -> Func
     Parameters
     ----------
     values : (N, …) array_like
-        The inputs, or any functions of them; what follows the first axis is the shape of the result.
+        The inputs, or any functions of them; the axes after the first are the shape of the result.
     groups : (…) array_like of int, optional
         Group 0, 1, … of each, such as lags, patches, or the components of a position.
     how : str
@@ -153,7 +153,7 @@ def patches(images: object, size: int, how: str = "whitened") -> Functions:
 def frequencies(images: object, how: str = "whitened") -> Functions:
     """Linear functions of images (N, height, width): their 2-D cosine modes (DCT-II), lowest first.
 
-    Of correlated images, "whitened" spreads capacity nearly evenly over modes and "span" does not: say which.
+    For correlated images, "whitened" spreads capacity nearly evenly over modes and "span" does not: say which you used.
     """
     array = finite_array(images, "images", 3)
     modes = dctn(array, axes=(1, 2), norm="ortho")
@@ -189,7 +189,7 @@ def prepare(subspaces: Mapping[str, Any] | None, problem: NetworkProblem) -> dic
 
 
 def _default_subspaces(problem: NetworkProblem) -> dict[str, Functions]:
-    """Linear functions of every input, where there are fewer than examples."""
+    """Linear functions of every input, if there are fewer inputs than examples."""
     points, k = problem.derivatives.inputs, problem.targets.shape[1]
     columns = points[0].size
     if points.dtype.kind != "f" or columns >= len(points) or not fits(arrays(len(points) * k, columns * k, copies=4)):
@@ -208,15 +208,15 @@ def in_metric(columns: np.ndarray, problem: NetworkProblem) -> np.ndarray:
 def paper_metric(allocation: NetworkAllocation, values: object) -> np.ndarray:
     """(n,) capacity of every input in paper 1's metric: raw inputs orthonormal, L²(data) on their complement.
 
-    The leverages of the first n rows of [XᵀJ/√N ; (I − P_X) J] (Eq. 16, where the model is linear: there they are
+    The leverages of the first n rows of [XᵀJ/√N ; (I − P_X) J] (Eq. 16; if the model is linear they equal
     ``per_input`` of :func:`~capcore.verbs.allocate`). A projector: it has a rank tolerance and no weight decay.
 
     Parameters
     ----------
     allocation : NetworkAllocation
-        Dense, of one output and squared loss.
+        A dense allocation with one output and squared loss.
     values : (N, n) array_like
-        Inputs of independent columns, in units in which they are to be orthonormal.
+        Inputs with independent columns, in the units in which they should be orthonormal.
     """
     x = finite_array(values, "values", 2)
     model = allocation.dense("paper_metric")

@@ -1,7 +1,7 @@
 """Stationary Gaussian processes: autocovariance, covariance and optimal linear predictor (paper 1, Appendix B).
 
-Every process is a :class:`~capcore.processes.base.Process`. The families that have a name are in
-:mod:`capcore.processes.families`, with the registry of those that ``make_process`` knows.
+Every process is a :class:`~capcore.processes.base.Process`. Named families are in
+:mod:`capcore.processes.families`, with the registry that ``make_process`` uses.
 """
 
 import lazy_loader

@@ -16,7 +16,7 @@ from capcore.gate import of_kind, plain_fields, plain_number
 from capcore.toeplitz import condition_bound, levinson_durbin
 from capcore.validation import finite_array, finite_number, positive_integer
 
-DENSE_LIMIT = 1024  # lags up to which the eigenvalues of Σ are looked at before it is trusted
+DENSE_LIMIT = 1024  # lags up to which the eigenvalues of Σ are checked
 
 
 class Process(ABC):
@@ -89,7 +89,7 @@ class Process(ABC):
         return target, variance
 
     def with_nugget(self, variance: float) -> WithNugget:
-        """The process plus independent white noise of the given variance: c_0 grows, the rest stays."""
+        """The process plus independent white noise of the given variance: only c_0 grows."""
         return WithNugget(self, variance)
 
 
@@ -100,7 +100,7 @@ class WithNugget(Process):
     Parameters
     ----------
     process : Process
-        Of one component.
+        A process with one component.
     nugget : float
         Variance of the noise, at least 0.
 
@@ -127,11 +127,11 @@ class WithNugget(Process):
 
 
 def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:
-    """Optimal predictor and its variance, or a refusal if the sequence defines no usable covariance.
+    """Optimal predictor and its variance; raises if the sequence defines no usable covariance.
 
-    A covariance is numerically singular where a prediction-error variance is lost in rounding, or where the condition
-    number is beyond 1/(n·eps), so that a linear solve with Σ has no correct digit left: from the eigenvalues up to
-    1,024 lags, from the lower bound :func:`~capcore.toeplitz.condition_bound` for longer sequences.
+    A covariance is numerically singular if a prediction-error variance is lost in rounding, or if the condition
+    number exceeds 1/(n·eps), so that a linear solve with Σ has no correct digit: computed from the eigenvalues up to
+    1,024 lags, and from the lower bound :func:`~capcore.toeplitz.condition_bound` for longer sequences.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
     target : (n,) array
         The predictor of order n.
     variance : float
-        Of its error.
+        Variance of its error.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Families of processes by name. A new one is a class here, and a line in ``REGISTRY``.
+"""Families of processes by name. To add one, write a class here and a line in ``REGISTRY``.
 
 The paper never states the autocovariance behind its figures, so the families are the book's choice; ``PowerLaw(0.5)``
 is the default because its losses fall in the paper's range.
@@ -140,7 +140,7 @@ class DampedCosine(Process):
 class RationalQuadratic(Process):
     """c_τ = (1 + τ²/(2·alpha·scale²))^(−alpha): smooth.
 
-    The spectrum falls like exp(−√(2·alpha)·scale·ω), so a large scale is numerically singular and refused.
+    The spectrum falls like exp(−√(2·alpha)·scale·ω), so a large scale makes Σ numerically singular and is refused.
 
     Parameters
     ----------
@@ -173,28 +173,28 @@ class RationalQuadratic(Process):
 FAMILIES: dict[str, type[Process]] = {
     family.__name__: family for family in (PowerLaw, FractionalGaussianNoise, AR1, DampedCosine, RationalQuadratic)
 }
-"""The five over which the book's studies and claims run. Stored results depend on them: a sixth belongs below."""
+"""The five families of the book's studies and claims. Stored results depend on them: add a sixth below."""
 
 REGISTRY: dict[str, type[Process]] = {
     **FAMILIES,
 }
-"""Every family that :func:`make_process` knows: one line for each beside the five. No stored result depends on it."""
+"""Every family that :func:`make_process` knows, one line for each besides the five. No stored result depends on it."""
 
 
 def make_process(name: str, **parameters: float) -> Process:
-    """The process of the family called ``name`` (what the notebooks' parameters name).
+    """A process of the family ``name`` (which the notebooks take as a parameter).
 
     Parameters
     ----------
     name : str
         One of :data:`REGISTRY`.
     **parameters : float
-        Of that family; its defaults stand for those left out.
+        Parameters of that family; those left out have their defaults.
 
     Raises
     ------
     ValueError
-        For an unknown family, or an unknown or invalid parameter.
+        If the family or a parameter is unknown, or a parameter is invalid.
 
     Examples
     --------

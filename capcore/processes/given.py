@@ -12,7 +12,7 @@ from capcore.validation import finite_array, finite_number
 
 
 class FromAutocovariance(Process):
-    """A process given by its own autocovariance sequence c_0, c_1, … (a measured one, say).
+    """A process given by its autocovariance sequence c_0, c_1, …, for example a measured one.
 
     A predictor of order n needs the lags 0 … n, so n is at most m − 1.
 
@@ -24,7 +24,7 @@ class FromAutocovariance(Process):
     Raises
     ------
     ValueError
-        For a sequence that is not positive definite, or numerically singular.
+        If the sequence is not positive definite, or numerically singular.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class FromAutocovariance(Process):
 class AutoRegressive(Process):
     """The process y_{t+1} = Σ_i a_i y_{t−i} + η with η ~ N(0, v): Eq. 31 of paper 1 reversed (Appendix B.1).
 
-    With A = A*(n) and v = v* of another process, the first n + 1 autocovariances are that process's own.
+    With A = A*(n) and v = v* of another process, the first n + 1 autocovariances are those of that process.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class AutoRegressive(Process):
     Raises
     ------
     ValueError
-        For an autoregression that is not stable, or a variance that is not positive.
+        If the autoregression is not stable, or the variance is not positive.
 
     Examples
     --------

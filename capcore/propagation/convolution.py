@@ -1,18 +1,18 @@
-"""Transport of capacity by a convolution: of any number of axes and channels, dilated, causal or centred.
+"""Transport of capacity by a convolution with any number of axes and channels, dilated, causal or centred.
 
-Its squared weights are the W∘W of paper 2, Eq. 2, where W is convolutional (§3.1), dilated (§3.6), of several channels
-(§3.7) or of several axes (§3.8). What happens to capacity that leaves the range of positions is its *boundary*:
+Its squared weights are the W∘W of paper 2, Eq. 2, where W is convolutional (§3.1), dilated (§3.6), with several
+channels (§3.7) or several axes (§3.8). What happens to capacity that leaves the range of positions is its *boundary*:
 
 ``periodic``
     It comes back at the other end: circular convolution.
 ``absorbing``
-    It is gone: zero padding. What is lost is counted.
+    It is lost, as with zero padding; the loss is recorded.
 ``reflecting``
     It is folded back at the edge, mirror-symmetrically: position −1 is position 0, −2 is 1, and so on.
 ``renormalised``
-    None of it is sent, and the columns near the edge are scaled up to their full sum: a convolution whose weights are
-    normalised at every output separately. For nearest neighbours it agrees with ``reflecting`` to first order in the
-    rates, so that both have one limit.
+    It is not sent, and the columns near the edge are scaled up to their full sum, as in a convolution whose weights
+    are normalised at every output separately. For nearest neighbours it agrees with ``reflecting`` to first order in
+    the rates, so that both have one limit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def check_boundary(boundary: object) -> str:
 
 
 def moved(positions: np.ndarray, length: int, boundary: str) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (m,) brought back into 0 … length − 1, and which of them (m,) are inside.
+    """Positions (m,) mapped back into 0 … length − 1, and which of them (m,) are inside.
 
     >>> moved(np.array([-1, 0, 4, 9]), 4, "reflecting")[0].tolist()
     [0, 0, 3, 1]
@@ -75,7 +75,7 @@ def convolution_operator(
     matrix : (n · in, n · out) scipy.sparse.csr_array
         Position-major, for n positions; entry ((y + j, i), (y, o)) is kernel[i, j, o].
     lost : (n · out,) array
-        What is missing in each column. Zero but for ``absorbing``.
+        Loss of each column; zero except for ``absorbing``.
     """
     below, _, above = kernel.shape
     n = int(np.prod(shape))
@@ -111,13 +111,13 @@ def convolution_operator(
 class ConvolutionTransport:
     """Capacity weights of a convolution: capacity at position y moves to y + (tap − origin) · dilation.
 
-    It is W∘W of paper 2, Eq. 2, and with several channels D_ℓ of Eq. 24. The same object holds jump rates, as the
+    It is W∘W of paper 2, Eq. 2, and with several channels D_ℓ of Eq. 24. The same class represents jump rates, the
     generator of the limits: see :mod:`capcore.propagation.generator`.
 
     Attributes
     ----------
     weights : (in, *taps, out) array
-        None negative: the squared kernel. As many axes of taps as of positions.
+        Non-negative: the squared kernel. It has as many axes of taps as there are axes of positions.
     dilation : int or tuple of int
         At least 1, or one for every axis.
     origin : int, tuple of int or "centre"
@@ -155,7 +155,7 @@ class ConvolutionTransport:
     def of_weights(
         cls, kernel: object, dilation: int | tuple[int, ...] = 1, origin: int | tuple[int, ...] | str = "centre"
     ) -> ConvolutionTransport:
-        """From the signed kernel (in, *taps, out) of a network: its squares."""
+        """The squares of the signed kernel (in, *taps, out) of a network."""
         return cls(squares(finite_array(kernel, "kernel", tuple(range(3, 8))), "kernel"), dilation, origin)
 
     @classmethod
@@ -198,7 +198,7 @@ class ConvolutionTransport:
         return self.weights.reshape(-1, self.weights.shape[-1]).sum(axis=0)
 
     def input_shape(self, above: tuple[int, ...]) -> tuple[int, ...]:
-        """(*positions, channels) of the inputs for outputs (*positions, channels)."""
+        """Shape (*positions, channels) of the inputs for outputs of shape (*positions, channels)."""
         if len(above) != self.ndim + 1 or above[-1] != self.weights.shape[-1]:
             raise ValueError(
                 f"output: found shape {above}, expected {self.ndim} axes of positions and then "
@@ -230,7 +230,7 @@ class ConvolutionTransport:
         return replace(self, weights=columns_to_one(self.weights, "weights"))
 
     def require_stochastic(self) -> ConvolutionTransport:
-        """Itself, if capacity is conserved; otherwise :class:`~capcore.propagation.matrix.NotStochasticError`."""
+        """Itself; raises :class:`~capcore.propagation.matrix.NotStochasticError` unless capacity is conserved."""
         advice = "Use .normalised() to divide every column by its sum."
         require_stochastic(self.sums, "weights: the squared weights of output channel", advice)
         return self

@@ -1,4 +1,4 @@
-"""Capacity through any stack of layers, one layer at a time, with an account of where it went."""
+"""Propagate capacity through any stack of layers, one layer at a time, and record where it went."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from capcore.propagation.matrix import representable, require_stochastic, with_c
 
 @dataclass(frozen=True, eq=False)
 class Propagation:
-    """Where the capacity of the output layer ends, and what passed on the way.
+    """Where the capacity of the output layer ends, and where it passes on the way.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Propagation:
     side_mass, bias_mass, boundary_mass : (n_layers,) array
         Totals by layer, lowest first.
     supplied : float
-        All that was put in: the output's capacity and the sources.
+        Total supply: the output's capacity and the sources.
     states : tuple of arrays
         Capacities on the outputs of layers 0 … n_layers, where 0 is the input; empty unless kept.
     """
@@ -49,7 +49,7 @@ class Propagation:
 
     @property
     def masses(self) -> dict[str, float]:
-        """What reached the input, the side inputs, the bias, and what left through the boundary."""
+        """Sum of what reached the input, the side inputs and the bias, and what left through the boundary."""
         return {
             "input": float(self.input.sum()),
             "side": float(self.side_mass.sum()),
@@ -59,7 +59,7 @@ class Propagation:
 
     @property
     def imbalance(self) -> float:
-        """(received − supplied)/supplied: rounding where capacity is conserved."""
+        """(received − supplied)/supplied: only rounding if capacity is conserved."""
         return (sum(self.masses.values()) - self.supplied) / self.supplied if self.supplied else 0.0
 
 
@@ -72,12 +72,12 @@ def propagate(
     conserve: bool = True,
     keep: bool = False,
 ) -> Propagation:
-    """Capacity of the input and of all else that the layers read (paper 2, Eqs 2, 7, 15 and 24).
+    """Capacity of the input and of everything else that the layers read (paper 2, Eqs 2, 7, 15 and 24).
 
     Parameters
     ----------
     output : (*positions, channels) array_like
-        κ^L, on the outputs of the uppermost layer; (*positions) will do with one channel.
+        κ^L, on the outputs of the uppermost layer; (*positions) suffices for one channel.
     layers : list of Layer
         Lowest first. A bare transport is a layer without side inputs, bias and skips.
     boundary : str
@@ -94,9 +94,9 @@ def propagate(
     Raises
     ------
     NotStochasticError
-        For a layer that does not conserve capacity.
+        If a layer does not conserve capacity.
     ValueError
-        For shapes that do not fit, negative capacities and unknown boundaries.
+        If shapes do not fit, capacities are negative, or the boundary is unknown.
 
     Examples
     --------
@@ -117,11 +117,11 @@ def propagate(
 
     @cache
     def operator(part: Transport, above: tuple[int, ...]) -> tuple[sparse.csr_array, np.ndarray]:
-        """A transport used many times is built once."""
+        """The operator of a transport, built once even if the transport is used many times."""
         return part.operator(above, boundary)
 
     def send(part: Transport, capacity: np.ndarray, level: int) -> np.ndarray:
-        """Capacity below; what a layer loses at the boundary is noted."""
+        """Capacity on the layer below; records what a layer loses at the boundary."""
         matrix, lost = operator(part, capacity.shape)
         flat = capacity.reshape(-1)
         boundary_mass[level - 1] += lost @ flat

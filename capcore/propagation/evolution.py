@@ -1,7 +1,7 @@
 """The limits of many layers: the lattice law exp(tΔ), and the partial differential equation.
 
-Two limits hide under one equation of the paper. With jumps of order 1/N, N layers tend to exp(tΔ), a law on pixels,
-with an error of order 1/N. Only where capacity spreads over many pixels, √(2D) ≫ 1, does that tend to the heat
+One equation of the paper stands for two limits. With jumps of order 1/N, N layers tend to exp(tΔ), a law on pixels,
+with an error of order 1/N. Only if capacity spreads over many pixels, √(2D) ≫ 1, does that tend to the heat
 equation, with an error of order 1/D. Paper 2, Eq. 3, is the second limit.
 
 Time t runs from 0 at the output to 1 at the input, in segments in which nothing changes: dilations change from layer to
@@ -25,9 +25,9 @@ from capcore.propagation.matrix import representable, with_channels
 from capcore.validation import finite_number
 
 LARGEST = 1e7
-"""Of exponents: their exponentials are right to 1e-9."""
+"""Largest exponent: up to here exponentials are accurate to 1e-9."""
 NOTHING = -745.0
-"""The exponential of what is below is zero."""
+"""Exponent below which the exponential is zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,22 +62,22 @@ class Segment:
 
     @property
     def total_leak(self) -> float:
-        """α, wherever it stands."""
+        """α, from the segment or from its coefficients."""
         return self.generator.leak if isinstance(self.generator, LimitCoefficients) else float(self.leak)
 
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """Where capacity is at the end, and what became of the rest (paper 2, Eq. 16).
+    """Where capacity is at the end, and where the rest went (paper 2, Eq. 16).
 
     Attributes
     ----------
     final : (*positions, channels) array
         κ^X, at t = 1.
     leaked : (*positions, channels) array
-        κ^Y, where it leaked.
+        κ^Y, by the position at which it leaked.
     supplied : float
-        All that was put in: at the start, and by sources.
+        Total supply, from the start and from sources.
     """
 
     final: np.ndarray
@@ -86,7 +86,7 @@ class Evolution:
 
     @property
     def boundary(self) -> float:
-        """What is neither at the end nor leaked: zero but for rounding unless the boundary absorbs."""
+        """Capacity that is neither at the end nor leaked; without an absorbing boundary it is zero up to rounding."""
         return self.supplied - float(self.final.sum() + self.leaked.sum())
 
 
@@ -99,18 +99,18 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
     Parameters
     ----------
     initial : (*positions, channels) array_like
-        π(0, x); (*positions) will do with one channel. With sources alone, zeros.
+        π(0, x); (*positions) suffices for one channel. Use zeros if there are only sources.
     segments : list of Segment
-        From the output down, each with at most 1e7 jumps where there are several channels, and a drift of at most 1e7
-        waves: then nine digits are right.
+        From the output down. Each may have at most 1e7 jumps if there are several channels, and a drift of at most 1e7
+        waves: then nine digits are correct.
     boundary : str
-        As far as the generators are symmetric enough for images, see :mod:`capcore.propagation.fourier`; otherwise
+        The generators must be symmetric enough for images, see :mod:`capcore.propagation.fourier`; otherwise
         follow the layers one by one with :func:`~capcore.propagation.discrete.propagate`.
 
     Raises
     ------
     ValueError
-        For more jumps, or results beyond double precision.
+        If there are more jumps, or results leave double precision.
 
     Examples
     --------
@@ -143,17 +143,17 @@ def evolve(initial: object, segments: Sequence[Segment], boundary: str = "period
 
 
 def _checked(w: np.ndarray) -> np.ndarray:
-    """Exponents (…, C, C) whose exponentials are more than rounding; others are refused.
+    """Exponents (…, C, C), if rounding spares their exponentials; raises ``ValueError`` otherwise.
 
-    A number's exponential has the error ε |w| where it is not zero anyway, a matrix's some ε ‖w‖ everywhere.
+    The exponential of a number has the error ε |w| unless it is zero, that of a matrix about ε ‖w‖ everywhere.
     """
     representable(w, "segments")
     counts = w.real > NOTHING if w.shape[-1] == 1 else np.ones(w.shape, bool)
     largest = float(np.abs(w).max(where=counts, initial=0.0))
     if largest > LARGEST:
         raise ValueError(
-            f"segments: found rates or a drift of {largest:.1e} in all, expected at most {LARGEST:g}: of what they "
-            "make, hardly a digit would be left. Use smaller ones, or a shorter duration."
+            f"segments: found rates or a drift of {largest:.1e} in all, expected at most {LARGEST:g}: the result "
+            "would have hardly a correct digit. Use smaller ones, or a shorter duration."
         )
     return w
 

@@ -1,8 +1,8 @@
-"""Convolutions as products of Fourier symbols, periodic or by mirror images, and equal layers as powers of them.
+"""Convolutions as products of Fourier symbols, periodic or by mirror images, and equal layers as powers of symbols.
 
 Reflection is an even extension to twice the length, absorption an odd one with zeros at positions −1 and n. Images
-are exact only for kernels that are symmetric along every axis; for absorption they must also reach no
-further than the neighbour.
+are exact only for kernels that are symmetric along every axis; for absorption their jumps must also reach no
+further than the neighbours.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from capcore.validation import positive_integer
 
 
 class NoSymbolError(ValueError):
-    """With this boundary the kernel has no Fourier symbol; layers have to be followed one by one."""
+    """With this boundary the kernel has no Fourier symbol; follow the layers one by one instead."""
 
 
 class Grid:
-    """Positions with the transform that suits the boundary.
+    """A range of positions with the transform that suits its boundary.
 
     Parameters
     ----------
     shape : tuple of int
-        Numbers of positions along the axes.
+        Number of positions along each axis.
     boundary : str
         "periodic", "reflecting" or "absorbing".
 
@@ -99,7 +99,7 @@ class Grid:
                 shift = -2 * np.sin(phase / 2) ** 2 - 1j * np.sin(phase)
                 total += shift[..., None, None] * block
         mixing = generator.blocks.sum(axis=0)
-        np.fill_diagonal(mixing, 0)  # else the small rest of numbers near one is all rounding
+        np.fill_diagonal(mixing, 0)  # otherwise the small remainder of numbers near one is all rounding
         return total + (mixing - np.diag(mixing.sum(axis=0)))
 
     def _diffusion_symbol(self, coefficients: LimitCoefficients) -> np.ndarray:
@@ -139,28 +139,28 @@ def propagate_equal(
 ) -> np.ndarray:
     """(*positions, channels) capacity below ``n_layers`` layers of equal, conserving weights (paper 2, Eq. 2).
 
-    The power is taken of the symbol's distance from one, so that neither conservation nor long waves suffer from
-    rounding in deep networks. The cost hardly depends on the depth. Rounding leaves numbers of either sign,
-    some 1e-17 of the total, where there is nothing.
+    The power is computed from the symbol's distance from one, so that neither conservation nor long waves suffer from
+    rounding in deep networks. The cost hardly depends on the depth. Where there is no capacity, rounding leaves numbers
+    of either sign, about 1e-17 of the total.
 
     Parameters
     ----------
     output : (*positions, channels) array_like
-        (*positions) will do with one channel.
+        Capacity of the outputs; (*positions) suffices for one channel.
     transport : ConvolutionTransport
-        With as many input as output channels.
+        A transport with as many input as output channels.
     n_layers : int
         At least 1.
     boundary : str
         ``periodic``; ``reflecting`` for kernels symmetric along every axis; ``absorbing`` for those that also reach no
-        further than neighbours. Anything else is for :func:`~capcore.propagation.discrete.propagate`.
+        further than neighbours. For all others use :func:`~capcore.propagation.discrete.propagate`.
 
     Raises
     ------
     NotStochasticError
         If the weights do not conserve capacity.
     NoSymbolError
-        If the boundary asks for more symmetry than the kernel has.
+        If the boundary needs more symmetry than the kernel has.
 
     Examples
     --------

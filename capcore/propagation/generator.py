@@ -1,9 +1,9 @@
-"""Residual layers I + Δ/N and their generator Δ: jump rates, and the drift, diffusion and leak that they amount to.
+"""Residual layers I + Δ/N and their generator Δ: jump rates, and the drift, diffusion and leak that follow from them.
 
 A residual layer keeps most capacity where it is and lets a little jump: W∘W = I + Δ/N, with rates a_j ≥ 0 at offset
 j ≠ 0 and −Σ a_j on the diagonal, so that columns sum to one (the W∘W = 1 + εΔ of paper 2, §3.1, needs that too). Over N
 layers the mean displacement is v = Σ j a_j and the variance 2D − v²/N with D = ½ Σ j jᵀ a_j. The paper leaves out v,
-which vanishes for symmetric kernels only: causal ones drift.
+which vanishes only for symmetric kernels: causal ones drift.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from capcore.validation import finite_array, finite_number, positive_integer
 def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:
     """I + Δ/N: capacity weights of one of N layers whose jumps have the given rates over all layers (paper 2, §3.1).
 
-    What stays on the diagonal is the rest to one, whatever ``rates`` holds there.
+    The diagonal makes the columns sum to one, whatever ``rates`` contains there.
 
     Parameters
     ----------
     rates : ConvolutionTransport
-        Jumps over all layers, of as many input as output channels.
+        Jumps over all layers, with as many input as output channels.
     n_layers : int
         N, at least 1.
 
@@ -57,7 +57,7 @@ def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport
 
 
 def jumps(transport: ConvolutionTransport) -> ConvolutionTransport:
-    """The weights without those that leave capacity at its position and in its channel."""
+    """The weights without those that keep capacity at its position and in its channel."""
     if transport.weights.shape[0] != transport.weights.shape[-1]:
         raise ValueError(
             f"rates: found {transport.weights.shape[-1]} channels above and {transport.weights.shape[0]} below, "
@@ -72,7 +72,7 @@ def normalised_rates(shape: ConvolutionTransport, total: float) -> ConvolutionTr
     Parameters
     ----------
     shape : ConvolutionTransport
-        The pattern; what leaves capacity where it is does not count.
+        The pattern; weights that keep capacity where it is do not count.
     total : float
         Positive.
 
@@ -105,9 +105,9 @@ class LimitCoefficients:
     Attributes
     ----------
     diffusion : (d, d) array
-        Symmetric, no eigenvalue negative.
+        Symmetric, without negative eigenvalues.
     drift : (d,) array
-        Towards larger positions.
+        Drift towards larger positions.
     leak : float
         α ≥ 0.
 
@@ -154,16 +154,16 @@ class LimitCoefficients:
 
 
 def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> ConvolutionTransport:
-    """One channel that carries the sum over channels (paper 2, Eqs 25–26), where such a law exists.
+    """One channel that carries the sum over channels (paper 2, Eqs 25–26), if such a law exists.
 
-    It does exactly where Σ_c a_j(c' → c) is the same for all channels c' at every offset j ("lumpable"). Otherwise the
+    It exists exactly if Σ_c a_j(c' → c) is the same for all channels c' at every offset j ("lumpable"). Otherwise the
     paper's averages depend on how capacity is spread over channels, and so change from layer to layer.
 
     Parameters
     ----------
     transport : ConvolutionTransport
     tolerance : float
-        Of the sums' differences between channels, relative to the largest sum.
+        Largest difference of the sums between channels, relative to the largest sum.
 
     Raises
     ------
@@ -191,14 +191,14 @@ def lumped(transport: ConvolutionTransport, tolerance: float = 1e-12) -> Convolu
 
 @dataclass(frozen=True, eq=False)
 class Displacement:
-    """Moments of where the capacity of one output ends, on unbounded positions.
+    """Moments of the position at which the capacity of one output ends, on unbounded positions.
 
     Attributes
     ----------
     mean : (d,) array
     covariance : (d, d) array
     excess_kurtosis : (d,) array
-        Along every axis: 0 for a Gaussian, NaN where nothing moves.
+        Along every axis: 0 for a Gaussian, NaN if nothing moves.
     """
 
     mean: np.ndarray
@@ -207,19 +207,19 @@ class Displacement:
 
 
 def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:
-    """Moments of where the capacity of one output ends: of dilated layers, they are what paper 2, Eqs 20–23, is about.
+    """Moments of the position at which the capacity of one output ends; for dilated layers see paper 2, Eqs 20–23.
 
     Parameters
     ----------
     layers : list of ConvolutionTransport
-        Of any dilations, each conserving capacity.
+        Layers with any dilations, each of which conserves capacity.
 
     Raises
     ------
     NotStochasticError
-        For layers that do not conserve capacity.
+        If a layer does not conserve capacity.
     ValueError
-        For channels that are not lumpable.
+        If the channels are not lumpable.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from capcore.propagation.matrix import representable
 from capcore.validation import finite_array, finite_number, positive_integer
 
 FEWEST_JUMPS, MOST_JUMPS = 1e-100, 1e9
-"""Between which the law of nearest neighbours is right to 1e-11; far beyond, SciPy has zeros for it, or no number."""
+"""Between these the law of nearest neighbours is accurate to 1e-11; far beyond, SciPy returns zeros or NaN."""
 
 
 def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndarray:
@@ -31,7 +31,7 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
     t : float
         Positive.
     coefficients : LimitCoefficients
-        With a positive definite diffusion.
+        Coefficients with a positive definite diffusion.
 
     Raises
     ------
@@ -65,8 +65,8 @@ def heat_kernel(x: object, t: float, coefficients: LimitCoefficients) -> np.ndar
 def nearest_neighbour_law(x: object, right: float, left: float) -> np.ndarray:
     """(…) probability of an offset after unit time, with jumps to nearest neighbours: exp(Δ) on all integers.
 
-    The Skellam law e^{−a−b} (a/b)^{x/2} I_x(2√(ab)), in the symmetric case e^{−2D} I_x(2D). It is what layers tend to
-    before paper 2, Eq. 3, does.
+    The Skellam law e^{−a−b} (a/b)^{x/2} I_x(2√(ab)), in the symmetric case e^{−2D} I_x(2D). Layers tend to this
+    law first, and it tends to paper 2, Eq. 3.
 
     Parameters
     ----------
@@ -117,7 +117,8 @@ def source_kernel(x: object, t: float, diffusion: float) -> np.ndarray:
 def dilated_diffusion(rate: float, dilation_ratio: float, n_layers: int) -> float:
     """V(1) = ∫ D dt of N layers with dilations 1, λ, λ², … and rates a/N at ±λ^l in each: a (λ^{2N} − 1)/(N (λ² − 1)).
 
-    The sum itself. Paper 2, Eqs 20–21, replaces it by an integral, with 2 log λ for λ² − 1: 2.16 times more at λ = 2.
+    This is the sum itself. Paper 2, Eqs 20–21, replaces it by an integral, with 2 log λ instead of λ² − 1: 2.16 times
+    more at λ = 2.
 
     Parameters
     ----------
@@ -142,8 +143,8 @@ def dilated_diffusion(rate: float, dilation_ratio: float, n_layers: int) -> floa
 def forgetting(alpha: float, n_steps: int) -> np.ndarray:
     """(n_steps,) capacity of the side input k steps back, in N steps with leak α/N each: (α/N)(1 − α/N)^k.
 
-    What paper 2, Eq. 30, says of side inputs, before its limit. The rest, (1 − α/N)^N, is the initial state's. In the
-    limit of many steps the half-life is N ln 2/α.
+    This is the share of side inputs in paper 2, Eq. 30, before its limit. The initial state has the rest, (1 − α/N)^N.
+    In the limit of many steps the half-life is N ln 2/α.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ def forgetting(alpha: float, n_steps: int) -> np.ndarray:
 
 
 def _within_range(values: np.ndarray, name: str) -> None:
-    """Refuse products so large or so small that digits of them are lost, or all."""
+    """Refuse products so large or so small that some or all of their digits are lost."""
     if not all(1e-290 < abs(value) < 1e290 for value in values):
         raise ValueError(f"{name}: found products beyond 1e±290, near the ends of double precision. Rescale.")
 

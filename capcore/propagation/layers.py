@@ -30,7 +30,7 @@ class Layer:
     transport : ConvolutionTransport or MatrixTransport
         Squared weights on the outputs of the layer below.
     side : float, ConvolutionTransport or MatrixTransport
-        γ², the squared scale of side inputs Y_ℓ added to the outputs one to one (paper 2, Eq. 13); or a transport to
+        γ², the squared scale of side inputs Y_ℓ added one to one to the outputs (paper 2, Eq. 13); or a transport to
         their own space.
     bias : float
         β², the squared scale of the bias (paper 2, Eq. 17).
@@ -53,7 +53,7 @@ class Layer:
         if not isinstance(self.transport, Transport):
             raise ValueError(
                 f"transport: found {type(self.transport).__name__}, expected a ConvolutionTransport or a "
-                "MatrixTransport. A network's weights become one by `.of_weights(…)`."
+                "MatrixTransport. Make one from a network's weights with `.of_weights(…)`."
             )
         if not isinstance(self.side, Transport):
             object.__setattr__(self, "side", check_leak(self.side, "side"))
@@ -70,7 +70,7 @@ class Layer:
         Raises
         ------
         ValueError
-            For a negative leak, or leaks of more than one.
+            If a leak is negative, or the leaks exceed one in all.
         """
         leak = check_leak(side, "side") + check_leak(bias, "bias")
         if leak > 1:
@@ -80,14 +80,14 @@ class Layer:
         return cls(transport.scaled(1 - leak), side, bias)
 
     def columns(self, above: tuple[int, ...]) -> np.ndarray:
-        """(n_out,) everything that leaves an output, before boundaries, for outputs (*positions, channels)."""
+        """(n_out,) total that leaves each output, before boundaries, for outputs (*positions, channels)."""
         side = self.side if isinstance(self.side, float) else self.side.columns(above)
         parts = [self.transport, *self.skips.values()]
         return self.bias + side + np.sum([part.columns(above) for part in parts], axis=0)
 
 
 def check_leak(value: object, name: str) -> float:
-    """``value`` as a float that is not negative."""
+    """``value`` as a non-negative float."""
     leak = finite_number(value, name)
     if leak < 0:
         raise ValueError(f"{name}: found a leak of {leak:g}, expected a square, at least 0. It creates no capacity.")

@@ -1,8 +1,8 @@
 """Transport of capacity by any matrix: κ below = (W∘W) κ above (paper 2, Eq. 2).
 
-Paper 2, Eq. 2, is one layer off: κ^ℓ lives on the *inputs* of layer ℓ, so it is W_{ℓ−1} that takes it to κ^{ℓ−1}. Here
+Paper 2, Eq. 2, is off by one layer: κ^ℓ lives on the *inputs* of layer ℓ, so W_{ℓ−1} takes it to κ^{ℓ−1}. Here
 a layer sends capacity from its outputs to its inputs, with W (in, out) as in X_ℓ = f(Wᵀ X_{ℓ−1}) of Eq. 1. As a Markov
-kernel it is P(y → x) = W_xy², one column for every starting position y: capacity is conserved where columns sum to one.
+kernel it is P(y → x) = W_xy², one column for every starting position y: capacity is conserved if columns sum to one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy import sparse
 from capcore.gate import all_of_kind, of_kind
 from capcore.validation import finite_array
 
-TOLERANCE = 1e-12  # of a column's sum: rounding of square roots and squares, for up to some thousand entries
+TOLERANCE = 1e-12  # of a column's sum: rounding of square roots and squares, for up to a few thousand entries
 
 
 class NotStochasticError(ValueError):
@@ -36,7 +36,7 @@ def nonnegative(values: object, name: str, ndim: int | tuple[int, ...]) -> np.nd
 
 
 def squares(values: np.ndarray, name: str) -> np.ndarray:
-    """Squares of weights, refusing those of a scale whose squares leave double precision."""
+    """Squares of weights; raises ``ValueError`` if they leave double precision."""
     largest = float(np.abs(values).max(initial=0.0))
     if largest and not 1e-150 < largest < 1e150:
         raise ValueError(
@@ -47,16 +47,16 @@ def squares(values: np.ndarray, name: str) -> np.ndarray:
 
 
 def representable(values: np.ndarray, name: str) -> np.ndarray:
-    """``values`` if they are finite; otherwise an error that blames the scale of what went in."""
+    """``values`` if they are finite; otherwise raises an error about the scale of the input."""
     if not np.isfinite(values).all():
         raise ValueError(f"{name}: found results beyond 1.8e308, the end of double precision. Scale {name} down.")
     return values
 
 
 def columns_to_one(weights: np.ndarray, name: str, total: float = 1.0) -> np.ndarray:
-    """Weights (…, m), none negative, of any scale, with every column's sum made ``total``; zeros alone are refused.
+    """Non-negative weights (…, m) of any scale, with columns scaled to the sum ``total``; refuses columns of zeros.
 
-    Powers of two are taken out first, which changes nothing but that no sum leaves double precision.
+    Powers of two are taken out first, which is exact and keeps every sum within double precision.
     """
     columns = weights.reshape(-1, weights.shape[-1])
     largest = columns.max(axis=0)
@@ -79,7 +79,7 @@ def require_stochastic(sums: np.ndarray, whose: str, advice: str) -> None:
 
 
 def with_channels(values: object, name: str, ndim: int, dims: tuple[int, ...] = ()) -> np.ndarray:
-    """Capacities (*positions, channels), none negative; with one channel its axis may be left out.
+    """Non-negative capacities (*positions, channels); with one channel its axis may be left out.
 
     There are ``ndim`` axes of positions; ``dims`` are the numbers of axes admitted if not ndim and ndim + 1.
     """
@@ -94,7 +94,7 @@ class MatrixTransport:
     Attributes
     ----------
     weights : (n_in, n_out) array
-        Dense or sparse, none negative: the squared weights W∘W.
+        Dense or sparse, non-negative: the squared weights W∘W.
     shape : tuple of int, optional
         (*positions, channels) of the inputs, with n_in entries; (n_in, 1) if left out.
 
@@ -123,7 +123,7 @@ class MatrixTransport:
 
     @classmethod
     def of_weights(cls, weights: object, shape: tuple[int, ...] | None = None) -> MatrixTransport:
-        """From the signed weights W (n_in, n_out) of a network, dense or sparse."""
+        """The transport of a network's signed weights W (n_in, n_out), dense or sparse."""
         if sparse.issparse(weights):
             matrix = sparse.csr_array(weights, dtype=float)
             matrix.data = squares(finite_array(matrix.data, "weights", 1), "weights") if matrix.nnz else matrix.data
@@ -136,7 +136,7 @@ class MatrixTransport:
         return self.shape or (self.weights.shape[0], 1)
 
     def input_shape(self, above: tuple[int, ...]) -> tuple[int, ...]:
-        """(*positions, channels) of the inputs for outputs (*positions, channels)."""
+        """Shape (*positions, channels) of the inputs for outputs of shape (*positions, channels)."""
         if int(np.prod(above)) != self.weights.shape[1]:
             raise ValueError(
                 f"output: found {int(np.prod(above))} entries (shape {above}), expected {self.weights.shape[1]}, "
@@ -162,6 +162,6 @@ class MatrixTransport:
         """Every column divided by its sum, so that capacity is conserved."""
         level = sparse.csr_array(self.weights, copy=True)
         largest = level.max(axis=0).toarray().reshape(-1)
-        columns_to_one(largest[None], "weights")  # refuses columns of zeros
+        columns_to_one(largest[None], "weights")  # raises for columns of zeros
         level.data = np.ldexp(level.data, -np.frexp(largest)[1][level.indices])
         return MatrixTransport(level @ sparse.diags_array(1 / np.asarray(level.sum(axis=0)).reshape(-1)), self.shape)

@@ -30,8 +30,8 @@ def signed_operator(
 ) -> sparse.csr_array:
     """(n_in, n_out) weights W of a convolution, sparse.
 
-    Folded weights at a reflecting boundary add before they are squared: there, W∘W is the transport's operator on
-    average over independent signs of the weights only. At the other boundaries it is that operator.
+    Folded weights at a reflecting boundary add before they are squared: there, W∘W is the transport's operator
+    only on average over independent signs of the weights. At the other boundaries it equals that operator.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def signed_operator(
     dilation : int or tuple of int
         As in :class:`~capcore.propagation.convolution.ConvolutionTransport`.
     origin : int, tuple of int or "centre"
-        As there.
+        As for :class:`~capcore.propagation.convolution.ConvolutionTransport`.
     boundary : str
         Any but "renormalised".
 
@@ -62,14 +62,14 @@ def signed_operator(
 
 
 def squared_gradients(weights: Sequence[object], output: int, n_samples: int, rng: np.random.Generator) -> np.ndarray:
-    """(n_samples, n_in) squares of a column of W₁ S₁ W₂ … S_{N−1} W_N, with fresh random signs S every time.
+    """(n_samples, n_in) squares of a column of W₁ S₁ W₂ … S_{N−1} W_N, with new random signs S in every sample.
 
     Parameters
     ----------
     weights : list of (n_in, n_out) arrays
-        N of them, dense or sparse, lowest first.
+        W₁, …, W_N, dense or sparse, lowest first.
     output : int
-        Which column.
+        Index of the column.
     n_samples : int
         At least 1.
     rng : Generator
@@ -117,7 +117,7 @@ def mean_chi_square(samples: np.ndarray, expected: np.ndarray) -> ChiSquare:
     """Whether samples have the expected mean, allowing for the correlation of their entries.
 
     Hotelling's T² with the samples' covariance, on the directions in which they vary; for many samples its law is a
-    chi-square with ``dof`` degrees of freedom, and the p-value uses the F law that is exact for Gaussian ones.
+    chi-square with ``dof`` degrees of freedom, and the p-value uses the F law, which is exact for Gaussian samples.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def mean_chi_square(samples: np.ndarray, expected: np.ndarray) -> ChiSquare:
     Raises
     ------
     ValueError
-        For no more samples than directions, and where samples do not vary but differ from what is expected.
+        If there are no more samples than directions, or samples do not vary but differ from the expected mean.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """How weights must scale with depth, channels and kernel size for a limit to exist, derived by counting (paper 2).
 
-Squared weights of scale ε do three things over a whole network: they make capacity jump so many times, spread it by so
-many pixels squared, and let so much of it leak. Each is ε times a whole number that is counted here on the layers
-themselves, with all squared weights one. It is a polynomial in the number of layers L, the channels C and the kernel
-size r, and the limit is neither zero nor infinite if ε falls as the inverse of its leading power.
+Squared weights of scale ε do three things over a whole network: they make capacity jump, spread it, and let it leak.
+The number of jumps, the spread in pixels squared and the leak are ε times a whole number each, which is counted here
+on the layers themselves, with all squared weights one. It is a polynomial in the number of layers L, the channels C
+and the kernel size r, and the limit is neither zero nor infinite if ε falls as the inverse of its leading power.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def source_count(L: int = 2) -> int:
 
 
 def degree(count: Count, parameter: str) -> int:
-    """Degree of a count as a polynomial in one parameter, by finite differences of whole numbers.
+    """Degree of a count as a polynomial in one parameter, from finite differences of whole numbers.
 
     >>> degree(spread_count, "r")
     3
@@ -83,19 +83,19 @@ class ScalingRelation:
     Attributes
     ----------
     section : str
-        Of paper 2.
+        Section of paper 2.
     equation : int
-        Of paper 2.
+        Equation of paper 2.
     quantity : str
         The squared scale.
     derived : dict
         ``{parameter: exponent}`` for a finite number of jumps, or a finite leak.
     spread : dict, optional
-        The same for a finite diffusion in pixels squared, where the quantity spreads capacity.
+        The same for a finite diffusion in pixels squared, if the quantity spreads capacity.
     printed : dict
-        The paper's. A parameter that the paper does not name is held fixed there.
+        The paper's exponents. A parameter that the paper does not name is held fixed there.
     remark : str
-        On what differs.
+        What differs, in words.
     """
 
     section: str

@@ -65,8 +65,8 @@ class _Places:
         self.sizes = [shape[0] for shape in network.shapes()]
         self.widest = max(self.sizes)
         self.depth = network.depth
-        self.beside = bool(network.layers[-1].skips)
-        self.right = self.widest + (0.9 if self.beside else 0.1)
+        self.read = sorted({network.depth - 1, *network.layers[-1].skips})
+        self.right = self.widest + (0.9 if len(self.read) > 1 else 0.1)
 
     def node(self, node: Node) -> tuple[float, float]:
         level, x = node
@@ -74,7 +74,7 @@ class _Places:
 
     def block(self, level: int) -> tuple[float, float]:
         """The part of the output layer that reads ``level``."""
-        return (self.widest + 0.3, level + 0.6) if self.beside else ((self.widest - 1) / 2, level + 1.0)
+        return ((self.widest - 1) / 2, level + 1.0) if len(self.read) == 1 else (self.widest + 0.3, level + 0.6)
 
     def start(self, edge: Edge) -> tuple[float, float]:
         upper, lower = edge

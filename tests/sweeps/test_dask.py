@@ -143,14 +143,16 @@ def test_other_versions_are_not_warned_of_and_no_filter_changes(monkeypatch):
     from distributed import Client, LocalCluster, versions
 
     monkeypatch.setattr(versions, "error_message", lambda *_: {"warning": "others' words", "error": ""})
-    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            before = list(warnings.filters)
-            workers.Dask(cluster).close()
-            assert warnings.filters == before and not heard
-            Client(cluster, set_as_default=False).close()
-            assert [str(each.message) for each in heard] == ["others' words"]
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        warnings.catch_warnings(record=True) as heard,
+    ):
+        warnings.simplefilter("always")
+        before = list(warnings.filters)
+        workers.Dask(cluster).close()
+        assert warnings.filters == before and not heard
+        Client(cluster, set_as_default=False).close()
+        assert [str(each.message) for each in heard] == ["others' words"]
 
 
 def test_workers_that_end_leave_nothing(tmp_path):
