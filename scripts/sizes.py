@@ -19,8 +19,9 @@ def lines_of_code(text: str) -> int:
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     lines = {line for each in tokens if each.type not in LAYOUT for line in range(each.start[0], each.end[0] + 1)}
     for node in ast.walk(ast.parse(text)):
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        if documented and ast.get_docstring(node, clean=False) is not None:
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if ast.get_docstring(node, clean=False) is not None:
             lines -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     return len(lines)
 

@@ -205,7 +205,8 @@ def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator
     for source in sources:
         for line in re.findall(r"^(?:from|import) [^(\n]+$", source, re.MULTILINE):
             exec(line, {})
-    packages = (f"chapters.{chapter}.", "chapters.shared.", "capcore.propagation.", "capcore.spectra.")
+    packages: tuple[str, ...] = (f"chapters.{chapter}.", "chapters.shared.")
+    packages += ("capcore.checkpoints.", "capcore.propagation.", "capcore.spectra.")
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(("capcore", "chapters"))]
     faulty: dict[int, Any] = {}
     for module in modules:
