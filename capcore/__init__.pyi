@@ -51,9 +51,9 @@ from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
 from .networks.allocation import allocate_network as allocate_network
 from .networks.results import NetworkAllocation as NetworkAllocation
+from .optimum import Problem as Problem
 from .own_model import linearised_jax as linearised_jax
 from .own_model import linearised_torch as linearised_torch
-from .problem import Problem as Problem
 from .processes import AR1 as AR1
 from .processes import AutoRegressive as AutoRegressive
 from .processes import DampedCosine as DampedCosine

@@ -10,6 +10,8 @@ from typing import Any
 MOVED = {
     "capcore.cli": ("capcore.commands.cli",),
     "capcore.memory": ("capcore.available_memory",),
+    "capcore.methods": ("capcore.verbs",),
+    "capcore.problem": ("capcore.optimum",),
     "capcore.working_folder": ("capcore.commands.working_folder",),
     "capcore.spectra.adapters": ("capcore.checkpoints.adapters",),
     "capcore.spectra.archives": ("capcore.checkpoints.files", "capcore.checkpoints.archives"),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from capcore import allocation, methods, optimum
+from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.available_memory import allocation_bytes, fits
 from capcore.gate import of_kind, plain_number, plain_seed
 from capcore.large.allocation import allocate_large
+from capcore.large.exponentials import exponential_sequence
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
 from capcore.large.jacobian_products import JacobianProducts
@@ -19,13 +22,27 @@ from capcore.large.octave_fit import fit_octaves
 from capcore.large.octave_predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
-from capcore.optimum import Problem
+from capcore.optimum import OPTIONS, Problem
 from capcore.own_model import as_architecture
 from capcore.processes import Process
 from capcore.results import DENSE, Allocation, Fit, octaves_of
 from capcore.validation import finite_array, one_of
 
 EPS = float(np.finfo(float).eps)
+TRAIN_SIZE = 256
+"""Inputs of a tensor train up to which "auto" fits by Gauss–Newton: the same optimum, at n³ instead of n log n."""
+
+DENSE_SIZE = 2048
+"""Coefficients up to which "auto" allocates by n × n matrices, which also give layers and frequencies."""
+
+LISTED_INPUTS = 2**22
+"""Inputs beyond which "auto" lists octaves of lag only."""
+
+LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), "octaves": ("max_iterations",)}
+
+FIT_METHODS = ("auto", *OPTIONS, *LARGE_OPTIONS)
+
+ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 
 
 def fit(
@@ -91,12 +108,12 @@ def fit(
     rng = plain_number(rng, "rng")
     plain_seed(rng)
     options = {name: plain_number(value, name) for name, value in options.items()}
-    one_of(method, "method", methods.FIT_METHODS)
-    methods.check_kinds(arch, process)
+    one_of(method, "method", FIT_METHODS)
+    check_kinds(arch, process)
     if method == "auto":
-        plain = n_starts == 1 and rebalance and set(options) <= set(methods.LARGE_OPTIONS["riemannian-newton"])
-        method = methods.fit_method(arch, process, start) if plain else "auto"
-    if method not in methods.LARGE_OPTIONS:
+        plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
+        method = fit_method(arch, process, start) if plain else "auto"
+    if method not in LARGE_OPTIONS:
         if isinstance(process, ExponentialSequence):
             raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
         dense: dict[str, Any] = {"n_starts": n_starts, "rebalance": rebalance, "progress": progress, **options}
@@ -104,7 +121,7 @@ def fit(
         ends = (found.method, found.converged, found.message)
         return Fit(arch, found.params, found.loss, *ends, found.n_iterations, found)
     for key in options:
-        one_of(key, f"option of {method}", methods.LARGE_OPTIONS[method])
+        one_of(key, f"option of {method}", LARGE_OPTIONS[method])
     if n_starts != 1:
         raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds.")
     if method == "octaves":
@@ -190,7 +207,7 @@ def allocate(
     rng = plain_number(rng, "rng")
     plain_seed(rng)
     of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
-    one_of(method, "method", methods.ALLOCATION_METHODS)
+    one_of(method, "method", ALLOCATION_METHODS)
     products = isinstance(arch, JacobianProducts)
     own = not products and not hasattr(arch, "generic_capacity")
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
@@ -202,13 +219,13 @@ def allocate(
         raise ValueError(
             f"input_dim, layers, derivative: found some beside {arch!r}, expected them with your own function only."
         )
-    methods.check_kinds(model, process)
-    if isinstance(params, Fit) and not own and not methods.same_shapes(params.arch, model):
+    check_kinds(model, process)
+    if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     if products and method not in ("auto", "sketch"):
         raise ValueError(f"method: found {method!r} for JacobianProducts, expected 'sketch'.")
     if method == "auto":
-        method = "sketch" if products else methods.allocation_method(model, process)
+        method = "sketch" if products else allocation_method(model, process)
     found: Any
     if method == "octaves":
         return _allocate_octaves(model, values, kernels, process)
@@ -230,10 +247,10 @@ def allocate(
 
 
 def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:
-    train = methods.tensor_train(arch, "fit")
+    train = tensor_train(arch, "fit")
     if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
-    found = fit_octaves(train.channels, train.kernel_sizes, methods.sequence_of(process, train.n_inputs), **options)
+    found = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
     rng = np.random.default_rng(0 if rng is None else rng)
     params = np.concatenate([k.ravel() for k in pad(found.kernels, [1, *train.channels, 1], rng)])
     return Fit(train, params, found.loss, "octaves", found.converged, found.message, len(found.steps), found)
@@ -242,9 +259,9 @@ def _fit_octaves(arch: object, process: object, start: object, rng: Any, options
 def _allocate_octaves(
     arch: object, params: object, kernels: Sequence[np.ndarray] | None, process: object
 ) -> Allocation:
-    train = methods.tensor_train(arch, "allocate")
+    train = tensor_train(arch, "allocate")
     cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
-    found = octave_capacities(cores, methods.sequence_of(process, train.n_inputs))
+    found = octave_capacities(cores, sequence_of(process, train.n_inputs))
     octaves = np.array(found.edges), found.per_octave
     error = EPS * found.condition
     return Allocation(train, found.total, train.generic_capacity(), "octaves", error, *octaves, found)
@@ -254,3 +271,73 @@ def _dense_error(found: allocation.CapacityAllocation) -> float:
     """How far rounding turns the layers' spaces, or the space that they span together."""
     kept = [space.singular_values[: space.dimension] for space in [found.space, *found._layer_spaces.values()]]
     return EPS * max([float(values[0] / values[-1]) for values in kept if len(values)], default=1.0)
+
+
+def fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> str:
+    """The method of a fit; "auto" means the dense one that suits the model."""
+    if isinstance(process, ExponentialSequence):
+        return "octaves"
+    if not is_train(arch) or arch.n_inputs <= TRAIN_SIZE or not isinstance(process, Process):
+        return "auto"
+    listed = arch.n_inputs <= LISTED_INPUTS or not isinstance(start, str) or start != "auto"
+    return "riemannian-newton" if listed or not has_sequence(process) else "octaves"
+
+
+def allocation_method(arch: Any, process: object) -> str:
+    """The method of an allocation; "auto" means streamed or stored products."""
+    if isinstance(process, ExponentialSequence):
+        return "octaves"
+    if arch.n_inputs * arch.input_dim <= DENSE_SIZE and fits(allocation_bytes(arch)):
+        return DENSE
+    if not (isinstance(arch, Hierarchical) and arch.has_disjoint_supports) or isinstance(process, Problem):
+        return "sketch"
+    octaves = arch.n_inputs > LISTED_INPUTS and arch.input_dim == 1 and has_sequence(process)
+    return "octaves" if octaves else "auto"  # allocate_large's own choice
+
+
+def has_sequence(process: object) -> bool:
+    """Whether the autocovariance is known as exponentials at any length."""
+    try:
+        return bool(sequence_of(process, LISTED_INPUTS))
+    except ValueError:
+        return False
+
+
+def check_kinds(arch: object, process: object) -> None:
+    """Raise ``TypeError`` unless the arguments are an architecture and a process."""
+    if isinstance(arch, type) or not (hasattr(arch, "n_inputs") and hasattr(arch, "input_dim")):
+        raise TypeError(
+            f"arch: found {arch!r}, expected an architecture, such as capcore.Hierarchical(channels=4, n_layers=6). "
+            "Wrap a function of your own as capcore.Function(function, n_params=…)."
+        )
+    if not isinstance(process, Process | Problem | ExponentialSequence):
+        raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
+
+
+def same_shapes(first: Any, second: Any) -> bool:
+    """Whether the two architectures have the same parameters."""
+    return (type(first), first.n_inputs, first.n_params) == (type(second), second.n_inputs, second.n_params)
+
+
+def is_train(arch: object) -> TypeGuard[Hierarchical]:
+    """Whether the model is a tensor train of one component."""
+    return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and arch.input_dim == 1
+
+
+def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:
+    """The autocovariance as exponentials."""
+    if isinstance(process, ExponentialSequence):
+        return process
+    if not isinstance(process, Process):
+        raise ValueError(f"process: found {type(process).__name__}, expected a Process for method 'octaves'.")
+    return exponential_sequence(process, n_inputs)
+
+
+def tensor_train(arch: object, verb: str) -> Hierarchical:
+    """The model, if the method of octaves can use it. Raises ``ValueError`` otherwise."""
+    if not is_train(arch):
+        raise ValueError(
+            f"arch: found {arch!r}, expected a Hierarchical model with disjoint supports and one component for "
+            f"{verb}(…, method='octaves'). Use 'auto'."
+        )
+    return arch

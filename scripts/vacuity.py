@@ -241,7 +241,7 @@ def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator
             exec(line, {})
     named = {chapter, *re.findall(r"chapters\.(\w+)", "\n".join(sources))}
     chapters = [f"chapters.{name}." for name in sorted(named) if (ROOT / "chapters" / name).is_dir()]
-    packages = (*chapters, "chapters.shared.", "capcore.propagation.", "capcore.spectra.")
+    packages = (*chapters, "chapters.shared.", "capcore.checkpoints.", "capcore.propagation.", "capcore.spectra.")
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(("capcore", "chapters"))]
     faulty: dict[int, Any] = {}
     for module in modules:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore import methods
+from capcore import verbs
 from capcore.large.jacobian_products import JacobianProducts
 
 TASK = cc.PowerLaw(0.5)
@@ -97,7 +97,7 @@ def test_auto_stays_with_its_method_whatever_of_its_options_is_given():
 
 
 def test_auto_sketches_large_models_that_are_no_tensor_trains(monkeypatch):
-    monkeypatch.setattr(methods, "DENSE_SIZE", 4)
+    monkeypatch.setattr(verbs, "DENSE_SIZE", 4)
     params = OVERLAPPING.init(np.random.default_rng(0))
     assert cc.allocate(OVERLAPPING, params, TASK).method == "sketch"
 
@@ -138,7 +138,7 @@ def test_what_an_allocation_does_not_give_is_refused_with_the_method_that_does(n
         assert hasattr(other, name)
 
 
-@pytest.mark.parametrize("name", sorted(methods.LARGE_OPTIONS))
+@pytest.mark.parametrize("name", sorted(verbs.LARGE_OPTIONS))
 def test_what_a_fit_does_not_give_is_refused_with_the_method_that_does(name):
     found = cc.fit(SMALL, TASK, method=name)
     with pytest.raises(AttributeError, match=r"Use fit\(…, method='gauss-newton'\)"):
@@ -240,8 +240,8 @@ def test_what_a_result_gives_is_offered_when_typing(weights):
 
 def test_processes_that_are_no_known_exponentials_are_listed_at_any_length():
     arch = cc.Hierarchical(channels=1, n_layers=23)
-    assert methods.fit_method(arch, cc.RationalQuadratic(1.0, 0.5), "auto") == "riemannian-newton"
-    assert methods.fit_method(arch, TASK, "auto") == "octaves"
+    assert verbs.fit_method(arch, cc.RationalQuadratic(1.0, 0.5), "auto") == "riemannian-newton"
+    assert verbs.fit_method(arch, TASK, "auto") == "octaves"
 
 
 def test_names_of_the_first_edition_still_work_with_a_warning():
