@@ -6,8 +6,8 @@ PY := .venv/bin/python -P
 MARKERS ?= not site and not slow
 # The cells of a notebook are compared in order, by one process.
 DIST ?= loadfile
-# The optional extras that requirements.lock holds; torch, onnx, gguf, pyarrow, and the peers of the benchmarks, are left to those who want them.
-LOCKED := --extra book --extra test --extra autodiff --extra deep --extra spectra --extra sweep --extra checkpoints
+# What requirements.lock holds; torch, onnx, gguf, pyarrow, and the peers of the benchmarks, are left to those who want them.
+LOCKED := --extra autodiff --extra spectra --extra sweep --group dev
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
 
 # Two BLAS threads on a busy machine spin against each other and are slower than one.
