@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 
 import capcore
 from capcore.working_folder import off_the_path
@@ -26,6 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         off_the_path()
         argv = sys.argv[1:]
+        for stream in (sys.stdout, sys.stderr):  # a pipe on Windows has no λ
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")
     if argv and argv[0] in MOVED:
         told = f"it is a command of the book. In the book's repository: python -m chapters {argv[0]}"
         print(f"capcore {argv[0]}: found {argv[0]!r}, expected one of {', '.join(COMMANDS)}; {told}", file=sys.stderr)
