@@ -6,8 +6,8 @@ PY := .venv/bin/python -P
 MARKERS ?= not site and not slow
 # The cells of a notebook are compared in order, by one process.
 DIST ?= loadfile
-# The optional extras that requirements.lock holds; torch, onnx, gguf, pyarrow, and the peers of the benchmarks, are left to those who want them.
-LOCKED := --extra book --extra test --extra autodiff --extra deep --extra spectra --extra sweep --extra checkpoints
+# What requirements.lock holds; torch, onnx, gguf, pyarrow, and the peers of the benchmarks, are left to those who want them.
+LOCKED := --extra autodiff --extra spectra --extra sweep --group dev
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
 
 # Two BLAS threads on a busy machine spin against each other and are slower than one.
@@ -23,7 +23,7 @@ export PYTHONHASHSEED := 0
 unexport VIRTUAL_ENV PYTHONDONTWRITEBYTECODE PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: broken help setup lock book pdf test arithmetic mutate notebooks bench claims clean
+.PHONY: broken help setup lock book pdf test check arithmetic mutate notebooks bench claims clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ pdf: .venv/.ready  ## after make book: print its main line with Chromium, and li
 
 test: .venv/.ready  ## run the tests of package, notebooks, book and repository, but for the slow ones
 	@$(PY) -m pytest -m "$(MARKERS)" -n auto --maxprocesses 4 --dist $(DIST) $(ARGS)
+
+check: .venv/.ready  ## look at form: linter, formatter, types, docstrings, notebooks, workflows, versions
+	@.venv/bin/pre-commit run --all-files
+	@.venv/bin/pre-commit run --all-files --hook-stage manual
 
 arithmetic: .venv/.ready  ## run all tests under other arithmetic; ARGS="haswell -- tests/large" chooses
 	@$(PY) scripts/arithmetic.py $(ARGS)

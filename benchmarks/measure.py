@@ -48,7 +48,7 @@ class Skipped:
 
     work: str
     package: str = ""
-    install: str = "uv pip install 'capcore[benchmarks]'"
+    install: str = "uv pip install --group benchmarks"
     reason: str = ""
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 Both sides run in one process, in turn, on the same weights: networks with the shapes of ResNet-20 to ResNet-56 for
 CIFAR-10 whose weights are drawn from a seed, and the trained ones where they lie beside the project. WeightWatcher
-brings PyTorch with it, so that neither is in the extra ``benchmarks``; an environment of its own has them::
+brings PyTorch with it, so that neither is in the group ``benchmarks``; an environment of its own has them::
 
     python -m venv /tmp/peers
     /tmp/peers/bin/pip install weightwatcher==0.7.7 powerlaw==2.0.0 safetensors -e .

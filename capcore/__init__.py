@@ -45,6 +45,10 @@ _EARLIER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":  # pyproject.toml has it, and the installed package's metadata repeat it
+        from importlib.metadata import version
+
+        return version(__name__)
     if name not in _EARLIER:
         return _current(name)
     import warnings

@@ -82,3 +82,5 @@ from .time_series import estimate_process as estimate_process
 from .time_series import load_series as load_series
 from .verbs import allocate as allocate
 from .verbs import fit as fit
+
+__version__: str

@@ -24,12 +24,11 @@ def environment_with(resolution: str, folder: Path) -> Path | str:
     folder.mkdir(parents=True, exist_ok=True)
     held = folder / "held.txt"
     held.write_text("\n".join(held_versions()) + "\n")
-    extras = [word for name in locked_extras() for word in ("--extra", name)]
     installed = folder / "venv" / "bin" / "python"
     install = ["pip", "install", "-q", "--python", str(installed)]
     steps = [
         ["venv", "-q", "--no-python-downloads", "--clear", "--python", python, str(folder / "venv")],
-        [*install, "--resolution", resolution, "--upgrade", "-c", str(held), "-r", "pyproject.toml", *extras],
+        [*install, "--resolution", resolution, "--upgrade", "-c", str(held), "-r", "pyproject.toml", *locked_words()],
         [*install, "--no-deps", "-e", "."],
     ]
     for step in steps:
@@ -51,6 +50,7 @@ def installed_python(version: str) -> str:
     return subprocess.run(find, cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
-def locked_extras() -> list[str]:
-    """The extras that the lock holds, as the Makefile names them."""
-    return re.findall(r"--extra (\w+)", (ROOT / "Makefile").read_text())
+def locked_words() -> list[str]:
+    """The options that name the extras and groups of the lock, as the Makefile has them."""
+    (words,) = re.findall(r"^LOCKED := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    return words.split()

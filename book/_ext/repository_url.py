@@ -22,7 +22,7 @@ def colab_cell(url: str) -> tuple[str, ...]:
     """Lines of the cell. A kernel that runs already does not see what was installed in place: so the last one."""
     return (
         f"!git clone --depth 1 {url} book",
-        '%pip install -e "book[book]"',
+        '%pip install -e "book[autodiff,spectra,sweep]"',
         "%cd book/notebooks",
         'import sys; sys.path.insert(0, "..")',
     )

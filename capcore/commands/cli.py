@@ -6,8 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
+from io import TextIOWrapper
 
+import capcore
 from capcore.commands.working_folder import off_the_path
 
 COMMANDS = {
@@ -26,6 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         off_the_path()
         argv = sys.argv[1:]
+        for stream in (sys.stdout, sys.stderr):  # a pipe on Windows has no λ
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")
     if argv and argv[0] in MOVED:
         told = f"it is a command of the book. In the book's repository: python -m chapters {argv[0]}"
         print(f"capcore {argv[0]}: found {argv[0]!r}, expected one of {', '.join(COMMANDS)}; {told}", file=sys.stderr)
@@ -36,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         epilog="commands:\n" + "\n".join(f"  {name:10} {text}" for name, (_, text) in COMMANDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"%(prog)s {version('capcore')}")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {capcore.__version__}")
     parser.add_argument("command", choices=COMMANDS, metavar="command", help="one of: " + ", ".join(COMMANDS))
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="see: capcore COMMAND --help")
     parsed = parser.parse_args(argv)

@@ -227,7 +227,7 @@ def sampled_memory(
     ----------
     activation : f, ``linear`` or ``tanh``. input_scale : γ; √(α/N) by default.
     """
-    from sklearn.linear_model import Ridge  # optional: extra deep
+    from sklearn.linear_model import Ridge
 
     one_of(activation, "activation", ACTIVATIONS)
     rng = np.random.default_rng([seed, n_steps])

@@ -187,7 +187,7 @@ examples:
   python -m chapters run resnet_spectra --folder ~/networks     use files that are there, in any folder below
   python -m chapters run resnet_spectra --fetch-only --yes      fetch and check, without asking and computing
 
-Fetching needs pip install 'capcore[checkpoints]', reading PyTorch's files pip install 'capcore[torch]'.
+Fetching needs pooch, which make setup installs, reading PyTorch's files pip install 'capcore[torch]'.
 """
 
 

@@ -157,7 +157,7 @@ def fetch_file(source: NetworkSource, cache: str | Path, *, host: str = HOST) ->
     fetched, or is not the file that was analysed.
     """
     if find_spec("pooch") is None:
-        raise CheckpointError("pooch: not installed, expected for fetching files: pip install 'capcore[checkpoints]'.")
+        raise CheckpointError("pooch: not installed, expected for fetching files: make setup, or pip install pooch.")
     pooch = import_module("pooch")
     address = source.address(host=host)
     try:

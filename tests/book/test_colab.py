@@ -33,7 +33,7 @@ for name in ("chapters", "capcore"):
 def test_a_chapter_starts_after_the_cell(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
     cell = list(importlib.import_module("repository_url").colab_cell(ROOT.as_uri()))
-    assert cell.pop(1) == '%pip install -e "book[book]"'
+    assert cell.pop(1) == '%pip install -e "book[autodiff,spectra,sweep]"'
     notebook = json.loads((ROOT / "notebooks" / "idea.ipynb").read_text("utf8"))
     first = ["".join(each["source"]) for each in notebook["cells"] if each["cell_type"] == "code"][:4]
     command = [sys.executable, "-P", "-c", RUN, str(ROOT), "\n".join(cell), *first]

@@ -1,7 +1,9 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from capcore.commands.cli import COMMANDS, MOVED, main
@@ -71,3 +73,12 @@ def test_the_command_of_the_book_lists_its_claims():
     command = [sys.executable, "-P", "-m", "chapters", "claims", "list"]
     result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     assert [line.split()[0] for line in result.stdout.splitlines()] == [claim.id for claim in load()]
+
+
+def test_letters_that_the_output_cannot_hold_are_replaced(tmp_path):
+    """On Windows a pipe has no λ."""
+    np.savez(tmp_path / "tiny.npz", layer=np.random.default_rng(0).normal(size=(32, 64)))
+    command = [sys.executable, "-P", "-m", "capcore", "spectra", "--fast", "tiny.npz"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(command, capture_output=True, encoding="cp1252", cwd=tmp_path, env=environment)
+    assert done.stderr == "" and "32×64" in done.stdout and "log ?max" in done.stdout

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-TARGETS = {"arithmetic", "mutate", "book", "test", "notebooks", "bench", "clean", "help", "setup"}
+TARGETS = {"arithmetic", "check", "mutate", "book", "test", "notebooks", "bench", "clean", "help", "setup"}
 
 
 def make(root, *arguments, **environment):

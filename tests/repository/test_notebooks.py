@@ -1,11 +1,9 @@
-"""Stored notebooks have the form that makes nbval and the book trustworthy, and nbval does compare."""
+"""Stored notebooks have the form that makes nbval and the book trustworthy, and nbval runs on all of them."""
 
 import copy
 import itertools
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -45,14 +43,6 @@ def executed(tmp_path_factory):
     return path
 
 
-def validate(notebook, tmp_path):
-    """nbval's exit status for a notebook, with this repository's options."""
-    path = tmp_path / "copy.ipynb"
-    nbformat.write(notebook, path)
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, path]
-    return subprocess.run([*command, "-p", "no:xdist"], cwd=ROOT, capture_output=True, text=True)
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_form(path):
     assert list(problems(nbformat.read(path, as_version=4))) == []
@@ -78,14 +68,6 @@ def test_refresh_is_reproducible(executed):
     before = executed.read_bytes()
     assert not refresh(executed)
     assert executed.read_bytes() == before
-
-
-def test_nbval_accepts_what_was_executed_and_finds_a_tampered_output(executed, tmp_path):
-    notebook = nbformat.read(executed, as_version=4)
-    notebook.cells[-1].outputs[0].data["text/plain"] = "7"
-    done = validate(notebook, tmp_path)
-    assert done.returncode == 1
-    assert "1 failed, 2 passed" in done.stdout
 
 
 def test_a_stripped_notebook_is_refused(executed):

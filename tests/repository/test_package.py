@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,3 +50,11 @@ def test_every_name_is_written_once_and_is_what_it_says(package):
 def test_unknown_name():
     with pytest.raises(AttributeError, match="attribute Hierarchic"):
         _ = capcore.Hierarchic
+
+
+def test_the_version_is_that_of_the_project():
+    """It stands once, in ``pyproject.toml``."""
+    (written,) = re.findall(
+        r'^version = "(.*)"$', (Path(capcore.__file__).parents[1] / "pyproject.toml").read_text(), re.M
+    )
+    assert capcore.__version__ == written, "the metadata of the installed package are older: run make setup"

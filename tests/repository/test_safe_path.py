@@ -60,7 +60,9 @@ def test_every_pool_of_processes():
     } == INHERITING
 
 
-@pytest.mark.parametrize("name", ["Makefile", ".ci/run", ".github/workflows/ci.yml", ".github/workflows/extended.yml"])
+@pytest.mark.parametrize(
+    "name", ["Makefile", ".ci/run", *(f".github/workflows/{name}.yml" for name in ("ci", "extended", "release"))]
+)
 def test_every_command_of_a_shell(name):
     text = (ROOT / name).read_text("utf8")
     assert re.findall(r"^.*bin/python[\d.]* (?!-[PI]).*$|^PY := .*python$", text, re.MULTILINE) == []
