@@ -77,5 +77,5 @@ def test_only_recurrent_models_have_poles():
 
 def test_a_start_that_overflows_is_refused():
     arch = cc.Recurrent(64, 1)
-    with pytest.raises(FloatingPointError, match="the loss at the start is not finite"):
+    with pytest.raises(FloatingPointError, match="a loss at the start that is not finite"):
         cc.fit(arch, cc.PowerLaw(), start=np.array([1.0, 1e100, 1.0]))

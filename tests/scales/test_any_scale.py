@@ -16,7 +16,7 @@ from capcore import allocation, constraints, features, generic
 from capcore import variable_projection as vp
 from tests.scales import laws, process_laws
 
-OTHERS = {"claims", "deep", "networks", "notebook", "plotting", "propagation", "spectra"}  # not the linear core
+OTHERS = {"checkpoints", "networks", "plotting", "propagation", "spectra"}  # not the linear core
 EXPONENTS = (-996, -531, -332, -20, 20, 332, 531, 996)  # of two: 1e±300, 1e±160, 1e±100, 1e±6
 ORDINARY = 20  # up to here nothing may be refused
 
@@ -46,7 +46,7 @@ LAWS = {
     "optimum.fit": (laws.start("gauss-newton"), laws.start("l-bfgs-b")),
     "verbs.fit": (laws.fit, laws.fit_large, laws.large_start, laws.fit_octaves),
     "large.jacobian_products.JacobianProducts": laws.estimate_capacity,
-    "problem.Problem": laws.problem,
+    "optimum.Problem": laws.problem,
     "large.exponentials.exponential_sequence": laws.exponential_sequence,
     "architectures.hierarchical.Hierarchical": (
         laws.architecture(laws.TRAIN, None, 4),
@@ -107,7 +107,7 @@ NO_SCALE = {
     ),
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
-        "results.Allocation results.Fit memory.TooLargeError large.octave_predictor.ExponentialSequence "
+        "results.Allocation results.Fit available_memory.TooLargeError large.octave_predictor.ExponentialSequence "
         "toeplitz.LevinsonResult own_model.Linearisation "
         "architectures.base.Architecture"
     ),

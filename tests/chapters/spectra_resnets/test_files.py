@@ -78,7 +78,7 @@ def test_a_server_that_does_not_answer(host, tmp_path, there):
 
 def test_no_pooch_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(files, "find_spec", lambda name: None)
-    with pytest.raises(CheckpointError, match=r"pip install 'capcore\[checkpoints\]'"):
+    with pytest.raises(CheckpointError, match="make setup, or pip install pooch"):
         files.fetch_file(source_of(b"abc"), tmp_path)
 
 
