@@ -24,7 +24,7 @@ def _opened(opening: Opening, options: str) -> tuple[dict[str, Layer], Checkpoin
 
 
 def remote_layer(opening: Opening, options: str, asked: Asked, name: str) -> LayerResult:
-    """:func:`layer_result` on a worker that opens the checkpoint itself. options : as JSON."""
+    """:func:`~capcore.spectra.layerwise.layer_result` on a worker, which opens the file itself. options : as JSON."""
     layers, base = _opened(opening, options)
     return layer_result(layers[name], SpectraOptions.from_dict(json.loads(options)), asked, base)
 

@@ -103,7 +103,7 @@ class DenseModel:
 
     @classmethod
     def of(cls, problem: NetworkProblem, with_residual: bool, progress: bool = False) -> DenseModel:
-        """Compute them; raises :class:`~capcore.memory.TooLargeError` first if they would not fit into memory."""
+        """Compute them; raises :class:`~capcore.available_memory.TooLargeError` first if memory would not do."""
         derivatives, p = problem.derivatives, problem.derivatives.n_params
         n_bytes = dense_bytes(problem)
         if not fits(n_bytes):
