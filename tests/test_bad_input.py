@@ -53,12 +53,6 @@ CASES = {
         "covariance: found 8 value(s) that are NaN",
         "expected finite",
     ),
-    "an autocovariance with NaN": (
-        lambda: cc.FromAutocovariance([1.0, np.nan]),
-        "autocovariance: found 1 value(s) that are NaN",
-        "expected finite",
-    ),
-    "parameters with NaN": (lambda: cc.allocate(ARCH, PARAMS * np.nan, PROCESS), "params: found 16", "expected finite"),
     "a subspace without columns": (
         lambda: allocation().capacity(np.zeros((8, 0))),
         "subspace: found an empty array of shape (8, 0)",

@@ -1,0 +1,291 @@
+"""What :mod:`tests.test_hostile` calls: a row for every public name, with arguments that work."""
+
+from functools import partial
+
+import numpy as np
+
+import capcore as cc
+from capcore import networks, propagation, spectra
+
+SHARED = np.random.default_rng(0)
+ARCH, TASK = cc.Hierarchical(channels=2, n_layers=3), cc.PowerLaw()
+PARAMS = ARCH.init(SHARED)
+FITTED = cc.fit(ARCH, TASK)
+SPACE = cc.allocate(ARCH, PARAMS, TASK).space
+STACK = cc.ConvolutionTransport(np.array([[[0.25], [0.5], [0.25]]]))
+X, Y = SHARED.normal(size=(12, 3)), SHARED.normal(size=(12, 2))
+IMAGES = SHARED.normal(size=(12, 4, 4))
+TAIL = SHARED.pareto(2.0, 60) + 1
+WEIGHTS = {"fc.weight": SHARED.normal(size=(20, 12)), "conv.weight": SHARED.normal(size=(14, 12, 3, 3))}
+RATES = cc.ConvolutionTransport(np.array([[[0.5], [0.0], [0.5]]]))
+LIMIT = propagation.LimitCoefficients(np.array([[0.5]]), np.array([0.1]))
+
+
+def linear(w, x):
+    return x @ w
+
+
+ONE_OUTPUT = cc.allocate_network(linear, np.linalg.lstsq(X, Y[:, 0])[0], X, Y[:, 0])
+
+
+def quiet(function, **fixed):
+    """The function with some arguments that are not tried."""
+    return partial(function, **fixed)
+
+
+ROWS = {
+    "AR1": (lambda **k: cc.AR1(**k).autocovariance(8), {"phi": 0.5}),
+    "PowerLaw": (lambda **k: cc.PowerLaw(**k).autocovariance(8), {"exponent": 0.5}),
+    "FractionalGaussianNoise": (lambda **k: cc.FractionalGaussianNoise(**k).autocovariance(8), {"hurst": 0.7}),
+    "DampedCosine": (lambda **k: cc.DampedCosine(**k).autocovariance(8), {"decay": 9.0, "period": 5.0}),
+    "RationalQuadratic": (lambda **k: cc.RationalQuadratic(**k).autocovariance(8), {"scale": 1.5, "alpha": 0.5}),
+    "FromAutocovariance": (lambda **k: cc.FromAutocovariance(**k).autocovariance(2), {"values": np.array([1, 0.5, 0])}),
+    "AutoRegressive": (
+        lambda **k: cc.AutoRegressive(**k).autocovariance(4),
+        {"coefficients": np.array([0.5, 0.1]), "variance": 2.0},
+    ),
+    "WithNugget": (lambda **k: cc.WithNugget(**k).autocovariance(4), {"process": TASK, "nugget": 0.5}),
+    "Process": (lambda n: (TASK.autocovariance(n), TASK.covariance(n), TASK.predictor(n)), {"n": 4}),
+    "Independent": (
+        lambda **k: cc.Independent(**k).autocovariance(4),
+        {"components": [TASK, TASK], "weights": np.array([1.0, 0.5])},
+    ),
+    "Mixed": (
+        lambda **k: cc.Mixed(**k).autocovariance(4),
+        {"components": [TASK, TASK], "mixing": np.array([[1.0, 0.5], [0.0, 1.0]]), "weights": np.array([1.0, 0.5])},
+    ),
+    "make_process": (lambda name, phi: cc.make_process(name, phi=phi), {"name": "AR1", "phi": 0.5}),
+    "Hermite": (lambda count, y: cc.Hermite(count)(y), {"count": 3, "y": np.array([0.5, 2.0])}),
+    "Monomials": (lambda count, y: cc.Monomials(count)(y), {"count": 3, "y": np.array([0.5, 2.0])}),
+    "PiecewiseLinear": (lambda count, y: cc.PiecewiseLinear(count)(y), {"count": 3, "y": np.array([0.5, 2.0])}),
+    "Fourier": (
+        lambda count, period, y: cc.Fourier(count, period)(y),
+        {"count": 3, "period": 8.0, "y": np.array([0.5, 2.0])},
+    ),
+    "make_features": (
+        lambda name, count, period: cc.make_features(name, count, period=period),
+        {"name": "Fourier", "count": 3, "period": 8.0},
+    ),
+    "FeatureProcess": (
+        lambda **k: cc.FeatureProcess(**k).autocovariance(3),
+        {"process": TASK, "features": cc.Hermite(2), "order": 16, "kinks": (0.5,)},
+    ),
+    "Hierarchical": (
+        lambda channels, n_layers, kernel_size, input_dim: cc.Hierarchical(
+            channels, n_layers, kernel_size, input_dim=input_dim
+        ),
+        {"channels": 2, "n_layers": 3, "kernel_size": 2, "input_dim": 1},
+    ),
+    "Hierarchical of lists": (
+        cc.Hierarchical,
+        {"channels": [2, 2], "kernel_size": [2, 2, 2], "dilations": [1, 2, 2]},
+    ),
+    "Architecture": (
+        lambda params: (ARCH.jacobian(params), ARCH.coefficients(params)),
+        {"params": PARAMS},
+    ),
+    "Recurrent": (cc.Recurrent, {"n_inputs": 8, "channels": 2}),
+    "parameters of Recurrent": (
+        lambda params: (cc.Recurrent(8, 2).jacobian(params), cc.Recurrent(8, 2).coefficients(params)),
+        {"params": np.array([1.0, 2.0, 0.5, 0.25, 1.0, 3.0])},
+    ),
+    "Linear": (
+        lambda basis, input_dim, params: cc.Linear(basis, input_dim).coefficients(params),
+        {"basis": np.eye(4)[:, :2], "input_dim": 1, "params": np.array([1.0, 2.0])},
+    ),
+    "Frozen": (
+        lambda params, **k: cc.Frozen(**k).jacobian(params),
+        {"arch": ARCH, "values": PARAMS, "free": np.array([0, 1]), "params": np.array([1.0, 2.0])},
+    ),
+    "Function": (
+        lambda params, **k: cc.Function(np.sin, derivative="complex-step", **k).jacobian(params),
+        {"n_params": 2, "input_dim": 1, "layers": {"all": slice(0, 2)}, "params": np.array([1.0, 2.0])},
+    ),
+    "Problem": (
+        cc.Problem,
+        {"target": np.ones(2), "covariance": np.eye(2), "root": np.eye(2), "variance": 1.0},
+    ),
+    "ConstraintSpace": (
+        lambda **k: cc.ConstraintSpace.from_columns(**k).per_input(),
+        {"matrix": np.eye(4)[:, :2], "tolerance": 1e-9},
+    ),
+    "capacity of ConstraintSpace": (SPACE.capacity, {"subspace": np.eye(8)[:, :2]}),
+    "groups of ConstraintSpace": (SPACE.per_input, {"group": 2}),
+    "join": (cc.join, {"spaces": [SPACE, SPACE]}),
+    "chain": (cc.chain, {"spaces": [SPACE, SPACE]}),
+    "TangentSpace": (lambda kernels: cc.TangentSpace.of_kernels(kernels).dimension, {"kernels": ARCH.kernels(PARAMS)}),
+    "fit": (
+        quiet(cc.fit, max_iterations=2),
+        {"arch": ARCH, "process": TASK, "rng": 0, "method": "gauss-newton", "start": PARAMS, "n_starts": 1},
+    ),
+    "options of fit": (quiet(cc.fit, arch=ARCH, process=TASK), {"max_iterations": 2}),
+    "options of large fits": (
+        quiet(cc.fit, arch=ARCH, process=TASK, method="riemannian-newton"),
+        {"max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
+    ),
+    "options of octaves": (quiet(cc.fit, arch=ARCH, process=TASK, method="octaves"), {"max_iterations": 2}),
+    "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "process": TASK, "method": "dense"}),
+    **{
+        f"allocate by {method}": (
+            lambda method=method, **k: cc.allocate(ARCH, process=TASK, method=method, **k).per_octave,
+            {"params": PARAMS, **options},
+        )
+        for method, options in {
+            "fft": {"memory": 1e9, "threads": 1},
+            "streamed": {},
+            "octaves": {},
+            "sketch": {"rng": 0},
+        }.items()
+    },
+    "allocate a function": (
+        lambda **k: cc.allocate(np.square, process=TASK, derivative="complex-step", **k).per_octave,
+        {"params": np.array([1.0, 2.0]), "input_dim": 1, "layers": {"all": slice(0, 2)}},
+    ),
+    "JacobianProducts": (
+        lambda **k: cc.allocate(cc.JacobianProducts(np.eye(4).dot, np.eye(4).dot, **k), None, TASK).per_octave,
+        {"n_inputs": 4, "n_params": 4, "input_dim": 1, "generic_total": 4, "width": 1},
+    ),
+    "exponential_sequence": (cc.exponential_sequence, {"process": TASK, "n": 64}),
+    "ExponentialSequence": (
+        lambda **k: cc.ExponentialSequence(**k).autocovariance(4),
+        {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5]), "near": np.array([1.5])},
+    ),
+    "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
+    "load_series": (cc.load_series, {"path": "absent.csv", "column": "a"}),
+    "load_sweep": (cc.load_sweep, {"path": "absent"}),
+    "paper_metric": (lambda values: networks.paper_metric(ONE_OUTPUT, values), {"values": X}),
+    "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),
+    "frequencies": (networks.frequencies, {"images": IMAGES, "how": "whitened"}),
+    "patches": (networks.patches, {"images": IMAGES, "size": 2, "how": "whitened"}),
+    "positions": (networks.positions, {"tokens": np.arange(12).reshape(6, 2) % 3, "how": "whitened"}),
+    "ConvolutionTransport": (
+        cc.ConvolutionTransport,
+        {"weights": np.array([[[0.25], [0.5], [0.25]]]), "dilation": 1, "origin": 1},
+    ),
+    "MatrixTransport": (cc.MatrixTransport, {"weights": np.array([[0.5, 0.5], [0.5, 0.5]]), "shape": (2,)}),
+    "Layer": (
+        lambda **k: cc.propagate(np.eye(8)[0], [cc.Layer(**k)], conserve=False).input,
+        {"transport": STACK, "side": 0.1, "bias": 0.1, "skips": {}},
+    ),
+    "propagate": (
+        cc.propagate,
+        {"output": np.eye(8)[0], "layers": [STACK, STACK], "boundary": "periodic", "sources": {1: np.eye(8)[1]}},
+    ),
+    "propagate_equal": (
+        cc.propagate_equal,
+        {"output": np.eye(8)[0], "transport": STACK, "n_layers": 3, "boundary": "periodic"},
+    ),
+    "evolve": (
+        lambda initial, boundary, **k: cc.evolve(initial, [propagation.Segment(**k)], boundary),
+        {"initial": np.eye(8)[0], "boundary": "periodic", "duration": 2.0, "generator": RATES, "leak": 0.1},
+    ),
+    "source of evolve": (
+        lambda source: cc.evolve(np.eye(8)[0], [propagation.Segment(1.0, LIMIT, source=source)]),
+        {"source": np.eye(8)[1]},
+    ),
+    "LimitCoefficients": (
+        propagation.LimitCoefficients,
+        {"diffusion": np.array([[0.5]]), "drift": np.array([0.1]), "leak": 0.1},
+    ),
+    "dilated_diffusion": (propagation.dilated_diffusion, {"rate": 0.5, "dilation_ratio": 2.0, "n_layers": 3}),
+    "displacement": (propagation.displacement, {"layers": [STACK, STACK]}),
+    "forgetting": (propagation.forgetting, {"alpha": 0.1, "n_steps": 3}),
+    "heat_kernel": (propagation.heat_kernel, {"x": np.array([0.5, 1.0]), "t": 1.0, "coefficients": LIMIT}),
+    "source_kernel": (propagation.source_kernel, {"x": np.array([0.5, 1.0]), "t": 1.0, "diffusion": 0.5}),
+    "nearest_neighbour_law": (propagation.nearest_neighbour_law, {"x": np.array([0, 1]), "right": 0.5, "left": 0.3}),
+    "lumped": (propagation.lumped, {"transport": STACK, "tolerance": 1e-12}),
+    "normalised_rates": (propagation.normalised_rates, {"shape": STACK, "total": 0.5}),
+    "residual": (propagation.residual, {"rates": STACK, "n_layers": 3}),
+    "mean_chi_square": (
+        propagation.mean_chi_square,
+        {"samples": SHARED.normal(size=(20, 2)), "expected": np.zeros(2)},
+    ),
+    "signed_operator": (
+        propagation.signed_operator,
+        {"kernel": np.array([[[0.5], [-0.5]]]), "above": (4, 1), "dilation": 1, "origin": 0, "boundary": "periodic"},
+    ),
+    "squared_gradients": (
+        propagation.squared_gradients,
+        {"weights": [np.eye(3)], "output": 1, "n_samples": 4, "rng": np.random.default_rng(0)},
+    ),
+    "scaling_relations": (cc.scaling_relations, {"ndim": 2}),
+    "fit_power_law": (
+        cc.fit_power_law,
+        {"eigenvalues": TAIL, "x_min": 1.5, "x_max": 50.0, "min_tail": 3, "threshold": 1e-9},
+    ),
+    "fit_power_laws": (spectra.fit_power_laws, {"spectra": [TAIL, TAIL], "x_min": 1.5}),
+    "bootstrap_power_law": (
+        lambda **k: spectra.bootstrap_power_law(rng=np.random.default_rng(0), **k),
+        {"eigenvalues": TAIL, "n_resamples": 3, "confidence": 0.9, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9},
+    ),
+    "goodness_of_fit": (
+        lambda **k: spectra.goodness_of_fit(rng=np.random.default_rng(0), **k),
+        {"eigenvalues": TAIL, "n_simulations": 3, "x_min": 1.5, "min_tail": 3, "threshold": 1e-9},
+    ),
+    "compare_tails": (
+        spectra.compare_tails,
+        {"eigenvalues": TAIL, "fit": cc.fit_power_law(TAIL), "level": 0.1, "alternatives": ["exponential"]},
+    ),
+    "hill_table": (spectra.hill_table, {"eigenvalues": TAIL, "threshold": 1e-9}),
+    "spectrum_norms": (spectra.spectrum_norms, {"eigenvalues": TAIL, "threshold": 1e-9}),
+    "log_alpha_norm": (spectra.log_alpha_norm, {"eigenvalues": TAIL, "alpha": 2.5, "threshold": 1e-9}),
+    "fit_bulk": (spectra.fit_bulk, {"eigenvalues": TAIL, "shape": (60, 90), "divisor": 90.0, "level": 0.9}),
+    "bulk_edges": (spectra.bulk_edges, {"ratio": 0.5, "sigma": 1.0}),
+    "bulk_density": (spectra.bulk_density, {"values": np.array([0.5, 1.0]), "ratio": 0.5, "sigma": 1.0}),
+    "bulk_distribution": (spectra.bulk_distribution, {"values": np.array([0.5, 1.0]), "ratio": 0.5, "sigma": 1.0}),
+    "bulk_quantiles": (spectra.bulk_quantiles, {"probabilities": np.array([0.5, 0.9]), "ratio": 0.5, "sigma": 1.0}),
+    "gram_spectra": (spectra.gram_spectra, {"matrices": WEIGHTS["fc.weight"][None]}),
+    "large_singular_values": (spectra.large_singular_values, {"matrix": WEIGHTS["fc.weight"], "width": 4}),
+    "operator_spectra": (
+        spectra.operator_spectra,
+        {"weights": WEIGHTS["conv.weight"], "grid": 4, "stride": 1, "dilation": 1},
+    ),
+    "slices": (spectra.slices, {"weights": WEIGHTS["conv.weight"]}),
+    "unfolded": (spectra.unfolded, {"weights": WEIGHTS["conv.weight"]}),
+    "layer_generator": (
+        lambda **k: spectra.layer_generator(**k).integers(9),
+        {"seed": 0, "name": "fc", "purpose": "null", "draw": 0},
+    ),
+    "null_weights": (
+        spectra.null_weights,
+        {"weights": WEIGHTS["fc.weight"], "null": "gaussian", "seed": 0, "name": "fc", "draw": 0},
+    ),
+    "DensityOptions": (
+        spectra.DensityOptions,
+        {"arrangement": "slices", "scale": 1.0, "seed": 0, "draw": 0, "minimum": 10, "maximum": 99},
+    ),
+    "SpectraOptions": (
+        spectra.SpectraOptions,
+        {"x_min": 1.0, "tail_share": None, "x_max": 9.0, "min_tail": 3, "threshold": 1e-9, "layout": "channels-first"},
+    ),
+    "read_checkpoint": (cc.read_checkpoint, {"source": WEIGHTS, "key": None, "non_finite": "refuse"}),
+    "of_arrays": (spectra.of_arrays, {"source": WEIGHTS}),
+    "arrays of a checkpoint": (lambda weights: cc.read_checkpoint({"w": weights}), {"weights": WEIGHTS["fc.weight"]}),
+    "analyse_spectra": (cc.analyse_spectra, {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "options": None}),
+    "weights of analyse_spectra": (
+        lambda weights: cc.analyse_spectra({"fc.weight": weights}),
+        {"weights": WEIGHTS["fc.weight"]},
+    ),
+    "analyse_checkpoint": (spectra.analyse_checkpoint, {"checkpoint": cc.read_checkpoint(WEIGHTS), "options": None}),
+    "compare_spectra": (cc.compare_spectra, {"reports": [cc.analyse_spectra(WEIGHTS)]}),
+    "find_layers": (
+        spectra.find_layers,
+        {"checkpoint": cc.read_checkpoint(WEIGHTS), "groups": {"conv*": 1}, "layout": "channels-first"},
+    ),
+    "lora_products": (spectra.lora_products, {"adapter": "x"}),
+    "read_folder": (spectra.read_folder, {"path": "absent", "non_finite": "refuse"}),
+    "weightwatcher_details": (spectra.weightwatcher_details, {"checkpoint": WEIGHTS, "workers": 1}),
+}
+"""Public name → what is called, and arguments with which it works; names of more words are further rows."""
+RETURNED = {
+    *("Allocation", "CapacityWarning", "CheckpointError", "Fit", "LayerAllocation", "NetworkAllocation"),
+    *("TooLargeError", "Capacities", "Functions", "Interactions", "NetworkLayer", "Polished", "ChiSquare"),
+    *("Displacement", "Evolution", "NoSymbolError", "NotStochasticError", "Propagation", "ScalingRelation"),
+    *("ScalingTable", "BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
+    *("GramSpectra", "HillTable", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
+    *("SingularValues", "Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),
+    *("model_metrics", "weightwatcher_summary", "check_positive_definite"),
+}
+"""Records that functions above return, what they raise, and functions of such records alone."""
+ELSEWHERE = ["linearised_torch", "from_torch", "linearised_jax", "allocate_network", "polish", "interactions"]
+"""Calls that compile take seconds: the arguments of :func:`test_networks` alone are tried. And there is no PyTorch."""
