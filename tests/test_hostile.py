@@ -1,8 +1,8 @@
 """Every public function with some thirty arguments that mean something else: a finite answer, or a clear refusal.
 
-``hostile_rows`` has a row for every public name, with arguments that work. Each in turn is replaced by what a reader may
-hand over by mistake. An answer is then finite and of the usual type; all else is a refusal that says what was found and
-what was expected. Never NaN, never an error from deep inside, and never numbers read out of dates, text or masked
+``hostile_rows`` has a row for every public name, with arguments that work. Each in turn is replaced by what a reader
+may hand over by mistake. An answer is then finite and of the usual type; all else is a refusal that says what was found
+and what was expected. Never NaN, never an error from deep inside, and never numbers read out of dates, text or masked
 values.
 """
 
