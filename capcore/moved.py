@@ -19,6 +19,7 @@ MOVED = {
     "capcore.spectra.checkpoints": ("capcore.checkpoints.opening",),
     "capcore.spectra.command": ("capcore.commands.spectra",),
     "capcore.spectra.drawing": ("capcore.spectra.figure",),
+    "capcore.spectra.exponents": ("capcore.spectra.power_law", "capcore.spectra.hill"),
     "capcore.spectra.folders": ("capcore.checkpoints.parametrised", "capcore.checkpoints.opening"),
     "capcore.spectra.foreign": ("capcore.checkpoints.onnx", "capcore.checkpoints.gguf"),
     "capcore.spectra.memory": ("capcore.checkpoints.number_types", "capcore.checkpoints.arrays"),
@@ -28,7 +29,9 @@ MOVED = {
     "capcore.spectra.quantised": ("capcore.checkpoints.quantised",),
     "capcore.spectra.rendering": ("capcore.commands.rendering",),
     "capcore.spectra.safetensors": ("capcore.checkpoints.safetensors",),
+    "capcore.spectra.scan": ("capcore.spectra.power_law",),
     "capcore.spectra.tables": ("capcore.commands.tables",),
+    "capcore.spectra.tail_models": ("capcore.spectra.alternatives",),
     "capcore.spectra.tensors": ("capcore.checkpoints.tensors",),
     "capcore.spectra.torch_files": ("capcore.checkpoints.torch_files",),
 }

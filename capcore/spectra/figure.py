@@ -20,12 +20,12 @@ from capcore.checkpoints.tensors import Checkpoint, shown
 from capcore.plotting import CYCLE, MARKERS, use_style
 from capcore.spectra.analysis import levelled
 from capcore.spectra.densities import Density, layer_densities
-from capcore.spectra.exponents import HillTable, hill_table, usable
+from capcore.spectra.hill import HillTable, hill_table
 from capcore.spectra.layers import Layer
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.options import DensityOptions
-from capcore.spectra.power_law import PowerLawFit, fit_power_law
+from capcore.spectra.power_law import PowerLawFit, fit_power_law, usable
 from capcore.spectra.report import SpectraReport
 
 POINTS = 400
@@ -249,7 +249,7 @@ def plot_hill(table: HillTable, ax: Axes, *, alpha: float | None = None, n_tail:
     Parameters
     ----------
     table : HillTable
-        Of :func:`~capcore.spectra.exponents.hill_table`. Without a flat stretch there is no power law.
+        Of :func:`~capcore.spectra.hill.hill_table`. Without a flat stretch there is no power law.
     ax : Axes
         To draw on; returned.
     alpha : float, optional

@@ -17,9 +17,16 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.gate import plain_number
-from capcore.spectra.exponents import distribution, truncated_rates, usable
-from capcore.spectra.power_law import PowerLawFit, fit_power_law
-from capcore.spectra.scan import Packed, scan, starts
+from capcore.spectra.power_law import (
+    Packed,
+    PowerLawFit,
+    distribution,
+    fit_power_law,
+    scan,
+    starts,
+    truncated_rates,
+    usable,
+)
 from capcore.validation import finite_number, positive_integer
 
 _BLOCK = 200_000  # numbers drawn at a time

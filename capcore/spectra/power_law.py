@@ -1,21 +1,313 @@
-"""Power-law fits to the upper end of a spectrum, after Clauset, Shalizi and Newman (2009)."""
+"""Power laws fitted to the upper end of a spectrum, after Clauset, Shalizi and Newman (2009).
+
+The logarithm of a power law on [x_min, x_max] (paper 3, Eq. 1, for its tail) is an exponential law on
+[0, ln(x_max / x_min)] with the rate a = α − 1, so everything here is about gaps d = ln(x / x_min) and rates a. From top
+to bottom: which eigenvalues are used, the maximum-likelihood rate above a given x_min, the search for the best x_min,
+and the fits.
+
+Every eigenvalue is a candidate x_min, and the Kolmogorov–Smirnov distance of its tail costs as many steps as the tail
+has entries: O(M²) for M eigenvalues. But all exponents come from one suffix sum, and the distance at a few places of
+the tail is a lower bound on the distance, so that most candidates fall without having been computed in full. What is
+left is computed in full: the result is that of the exhaustive search, not an approximation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from capcore.gate import all_of_kind
-from capcore.spectra.exponents import Usable, fit_tail, truncated_error, usable
-from capcore.spectra.scan import best_tails, pack, starts
-from capcore.validation import finite_number, positive_integer
+from capcore.validation import finite_array, finite_number, positive_integer
 
 FAILED = float("nan")
 Limit: TypeAlias = float | None
 """In units of the eigenvalues, or none."""
+_COARSE = np.array([0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0])[:, None]
+_FINE = np.linspace(0.0, 1.0, 33)[1:, None]
+_SLACK = 1e-9  # more than rounding in the suffix sums can change a distance, far less than distances differ
+_BLOCK = 60_000  # entries of the largest temporary array
+_FEW = 1_500  # entries per spectrum, in all candidates' tails, that are quicker computed than bounded
+
+
+class Usable(NamedTuple):
+    """Logarithms (n,), ascending, of the eigenvalues that are used, and how many were not."""
+
+    logs: np.ndarray
+    values: np.ndarray
+    n_zero: int
+    n_above: int
+
+
+def usable(eigenvalues: object, threshold: float | None = None, x_max: float | None = None) -> Usable:
+    """The positive eigenvalues up to ``x_max``, ascending, with their logarithms.
+
+    Parameters
+    ----------
+    eigenvalues : (M,) array_like
+        In any order, non-negative.
+    threshold : float, optional
+        Eigenvalues up to this are taken as zero and dropped. None takes M · 2.2e-16 · λ_max, below which an eigenvalue
+        of a Gram matrix in double precision is rounding; negative values within it are rounding too. Zero keeps every
+        positive number, for data that are not eigenvalues.
+    x_max : float, optional
+        Eigenvalues above it are left out.
+
+    Raises
+    ------
+    ValueError
+        For anything else that is negative, and for values that are not finite.
+
+    Examples
+    --------
+    >>> usable([4.0, 1.0, 0.0, 1e-17]).values.tolist()
+    [1.0, 4.0]
+    """
+    values = np.sort(finite_array(eigenvalues, "eigenvalues", 1))
+    rounding = len(values) * np.finfo(float).eps * max(values[-1], 0.0)
+    if values[0] < -rounding:
+        raise ValueError(
+            f"eigenvalues: found {values[0]:.6g}, expected none below zero. Pass the squared singular values of W, "
+            "or the eigenvalues of WᵀW: those are non-negative."
+        )
+    floor = rounding if threshold is None else finite_number(threshold, "threshold")
+    if floor < 0:
+        raise ValueError(f"threshold: found {floor!r}, expected zero or a positive number.")
+    first = int(np.searchsorted(values, max(floor, 0.0), side="right"))
+    last = len(values) if x_max is None else int(np.searchsorted(values, x_max, side="right"))
+    kept = values[first : max(first, last)]
+    return Usable(np.log(kept), kept, first, len(values) - max(first, last))
+
+
+def mean_gaps(logs: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """(T,) means of ln(x / x_min) over the tail from each entry to the end of its spectrum, from one suffix sum each.
+
+    ``logs`` (T,) : spectra one after another, each ascending, with their first entries and lengths (S,).
+    """
+    top = np.repeat(logs[begins + lengths - 1], lengths)
+    below = top - logs
+    sums = np.empty_like(below)
+    for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
+        sums[begin : begin + length] = below[begin : begin + length][::-1].cumsum()[::-1]
+    return below - sums / (np.repeat(begins + lengths, lengths) - np.arange(len(logs)))
+
+
+def rates_of_means(mean: np.ndarray, low: np.ndarray, ceiling: float | None) -> np.ndarray:
+    """(K,) rates a = α − 1 of tails with these means of ln(x / x_min); ``low`` = ln x_min, ``ceiling`` = ln x_max."""
+    if ceiling is None:
+        return 1.0 / np.maximum(mean, np.finfo(float).tiny)
+    return truncated_rates(mean, ceiling - low)
+
+
+def fit_tail(tail: np.ndarray, floor: float, ceiling: float | None) -> tuple[float, float]:
+    """Rate a = α − 1 and Kolmogorov–Smirnov distance of one tail of ascending logarithms (n,) from ``floor`` = ln
+    x_min.
+
+    The distance is max ‖F(x_j) − j/n‖ over j = 0 … n−1: the empirical distribution is counted from the left, as
+    WeightWatcher and the powerlaw package do. At least one entry lies above ``floor``.
+    """
+    gaps = tail - floor
+    mean = gaps.mean()
+    span = None if ceiling is None else ceiling - floor
+    rate = 1.0 / mean if span is None else float(truncated_rates(np.array([mean]), np.array([span]))[0])
+    number = len(tail)
+    return float(rate), float(np.abs(distribution(gaps, rate, span) - np.arange(number) / number).max())
+
+
+def distribution(gaps: np.ndarray, rates: np.ndarray | float, span: np.ndarray | float | None) -> np.ndarray:
+    """Distribution function of the gaps d: 1 − exp(−a d), over its value at the upper end ``span`` if there is one."""
+    if span is None:
+        model = gaps * -np.asarray(rates)
+        return np.subtract(1.0, np.exp(model, out=model), out=model)
+    rates = np.where(np.abs(rates) * span < 1e-9, 1e-9 / span, rates)  # the uniform law, to nine more digits
+    steep = np.abs(rates)
+    # for a < 0 the law is mirrored: F(d) = [e^(−|a|(s−d)) − e^(−|a|s)] / [1 − e^(−|a|s)], which cannot overflow
+    rising = np.exp(-steep * (span - gaps)) * -np.expm1(-steep * gaps)
+    return np.where(rates > 0, -np.expm1(-steep * gaps), rising) / -np.expm1(-steep * span)
+
+
+def truncated_rates(mean: np.ndarray, span: np.ndarray) -> np.ndarray:
+    """Rates a of exponential laws on [0, span] with the given means: 1/a − span/(exp(a·span) − 1) = mean.
+
+    Shapes alike. The rate falls from +∞ to −∞ as the mean rises from 0 to ``span``; it is 0 at ``span``/2.
+    """
+    share = np.clip(mean / span, 1e-300, 1.0)
+    mirrored = share > 0.5
+    share = np.where(mirrored, 1.0 - share, share)
+    share = np.maximum(share, np.finfo(float).tiny)
+    low, high = np.zeros_like(share), 1.0 / share  # the mean share is below 1/t
+    t = np.minimum(6.0 * (1.0 - 2.0 * share) * 2.0, high)
+    for _ in range(200):
+        value, slope = _mean_share(t)
+        excess = value - share  # falls with t
+        low, high = np.where(excess > 0, t, low), np.where(excess > 0, high, t)
+        step = t - excess / slope
+        new = np.where((step > low) & (step < high), step, (low + high) / 2)
+        if np.all(np.abs(new - t) <= 4e-16 * np.maximum(t, 1e-8)):
+            t = new
+            break
+        t = new
+    return np.where(mirrored, -t, t) / span
+
+
+def truncated_error(rate: float, span: float, number: int) -> float:
+    """Standard error of the rate from the Fisher information of a truncated exponential law."""
+    information = -_mean_share(np.array([abs(rate * span)]))[1][0] * span**2
+    return float(1.0 / np.sqrt(number * information))
+
+
+def _mean_share(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """1/t − 1/(e^t − 1) for t ≥ 0 and its derivative."""
+    small = t < 0.05
+    t_safe = np.where(small, 1.0, np.maximum(t, 1e-300))
+    decay = np.exp(-t_safe)
+    value = 1.0 / t_safe - decay / -np.expm1(-t_safe)
+    slope = -1.0 / t_safe**2 + decay / np.expm1(-t_safe) ** 2
+    series = 0.5 - t / 12 + t**3 / 720 - t**5 / 30240 + t**7 / 1209600
+    series_slope = -1 / 12 + t**2 / 240 - t**4 / 6048 + t**6 / 172800
+    return np.where(small, series, value), np.where(small, series_slope, slope)
+
+
+class Packed(NamedTuple):
+    """Spectra one after another: logarithms (T,), each spectrum ascending; first entry and length of each (S,)."""
+
+    logs: np.ndarray
+    begins: np.ndarray
+    lengths: np.ndarray
+
+
+class Tails(NamedTuple):
+    """Tails of packed spectra: which spectrum (K,), at which of its entries (K,), rate α − 1 (K,), distance (K,)."""
+
+    which: np.ndarray
+    start: np.ndarray
+    rate: np.ndarray
+    distance: np.ndarray
+
+
+def pack(spectra: Sequence[np.ndarray]) -> Packed:
+    """The spectra's logarithms, each (M,) and ascending, as :class:`~capcore.spectra.power_law.Packed`."""
+    lengths = np.array([len(logs) for logs in spectra])
+    return Packed(np.concatenate(spectra), np.cumsum(lengths) - lengths, lengths)
+
+
+def starts(packed: Packed, min_tail: int = 2) -> np.ndarray:
+    """(T,) where a tail may start: at the first of equal values, below the largest, ``min_tail`` entries to go."""
+    logs, begins, lengths = packed
+    allowed = logs < np.repeat(logs[begins + lengths - 1], lengths)
+    rises = np.ones(len(logs), dtype=bool)
+    rises[1:] = logs[1:] != logs[:-1]
+    rises[begins] = True
+    allowed &= rises
+    if min_tail > 2:
+        allowed &= np.arange(len(logs)) <= np.repeat(begins + lengths - min_tail, lengths)
+    return allowed
+
+
+def scan(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> Tails:
+    """The best tail of each spectrum, up to the rounding of the suffix sums: some 1e-14 of the rates.
+
+    ``allowed`` (T,) : where a tail may start; at least one place in each spectrum. ``ceiling`` : logarithm of x_max,
+    or None for no upper end. Among equals the smallest x_min.
+    """
+    found = finalists(packed, allowed, ceiling)
+    best = _first_least(found.distance, found.which)
+    return Tails(*(column[best] for column in found))
+
+
+def best_tails(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> Tails:
+    """The best tail of each spectrum as an exhaustive scan finds it, computed directly.
+
+    As :func:`~capcore.spectra.power_law.scan`, but among the starts that come within rounding of a spectrum's least
+    distance, the directly computed distance decides.
+    """
+    found = finalists(packed, allowed, ceiling)
+    for k, (which, start) in enumerate(zip(found.which.tolist(), found.start.tolist(), strict=True)):
+        begin = packed.begins[which]
+        tail = packed.logs[begin + start : begin + packed.lengths[which]]
+        found.rate[k], found.distance[k] = fit_tail(tail, tail[0], ceiling)
+    best = _first_least(found.distance, found.which)
+    return Tails(*(column[best] for column in found))
+
+
+def finalists(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> Tails:
+    """Every tail within rounding of its spectrum's least distance, in order.
+
+    Arguments as in :func:`~capcore.spectra.power_law.scan`.
+    """
+    logs, begins, lengths = packed
+    place = np.flatnonzero(allowed)
+    which = np.repeat(np.arange(len(lengths)), lengths)[place]
+    length = begins[which] + lengths[which] - place
+    rate = rates_of_means(mean_gaps(logs, begins, lengths)[place], logs[place], ceiling)
+    tails = [place, which, length, rate]
+    for places in (_COARSE, _FINE):
+        if tails[2].sum() <= _FEW * len(lengths):
+            break
+        bound = _bounds(logs, tails, places, ceiling)
+        guess = _first_least(bound, tails[1])
+        bar = _distances(logs, [column[guess] for column in tails], ceiling)
+        keep = bound <= bar[tails[1]] + _SLACK
+        tails = [column[keep] for column in tails]
+    distance = _distances(logs, tails, ceiling)
+    place, which, _, rate = tails
+    keep = distance <= distance[_first_least(distance, which)][which] + _SLACK
+    return Tails(which[keep], (place - begins[which])[keep], rate[keep], distance[keep])
+
+
+def _first_least(values: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """Index of the first least value of each group; groups are runs of equal ``which``."""
+    if which[0] == which[-1]:
+        return np.array([values.argmin()])
+    heads = _heads(which)
+    least = np.minimum.reduceat(values, heads)
+    hits = np.flatnonzero(values == np.repeat(least, np.diff(heads, append=len(values))))
+    return hits[_heads(which[hits])]
+
+
+def _heads(which: np.ndarray) -> np.ndarray:
+    """First index of each run of equal values."""
+    return np.flatnonzero(np.diff(which, prepend=-1))
+
+
+def _bounds(logs: np.ndarray, tails: list[np.ndarray], places: np.ndarray, ceiling: float | None) -> np.ndarray:
+    """(K,) lower bounds on the distances of tails (place, which, length, rate), from some ``places`` in each."""
+    result = np.empty(len(tails[0]))
+    step = max(1, _BLOCK // len(places))
+    for begin in range(0, len(result), step):
+        place, _, length, rate = (column[begin : begin + step] for column in tails)
+        ahead = np.minimum((places * length).astype(np.intp), length - 1)
+        low = logs[place]
+        gaps = logs[place + ahead]
+        gaps -= low
+        model = distribution(gaps, rate, None if ceiling is None else ceiling - low)
+        model -= ahead / length
+        result[begin : begin + step] = np.abs(model, out=model).max(axis=0)
+    return result
+
+
+def _distances(logs: np.ndarray, tails: list[np.ndarray], ceiling: float | None) -> np.ndarray:
+    """(K,) distances of tails (place, which, length, rate), over all their entries."""
+    ends = np.cumsum(tails[2])
+    result = np.empty(len(ends))
+    begin = done = 0
+    while begin < len(ends):
+        stop = max(begin + 1, int(np.searchsorted(ends, done + _BLOCK, side="right")))
+        place, _, length, rate = (column[begin:stop] for column in tails)
+        first = np.cumsum(length) - length
+        ahead = np.arange(int(ends[stop - 1]) - done) - np.repeat(first, length)
+        low = logs[place]
+        gaps = logs[ahead + np.repeat(place, length)]
+        gaps -= np.repeat(low, length)
+        model = distribution(
+            gaps, np.repeat(rate, length), None if ceiling is None else np.repeat(ceiling - low, length)
+        )
+        model -= ahead / np.repeat(length, length)
+        result[begin:stop] = np.maximum.reduceat(np.abs(model, out=model), first)
+        begin, done = stop, int(ends[stop - 1])
+    return result
 
 
 @dataclass(frozen=True)
@@ -48,7 +340,7 @@ class PowerLawFit:
         Why it failed; empty otherwise.
     """
 
-    from capcore.spectra.exponents import ks_distance, stderr, xmin
+    from capcore.spectra.aliases import ks_distance, stderr, xmin
 
     alpha: float
     x_min: float
@@ -76,7 +368,7 @@ def fit_power_law(
 
     For every candidate x_min the exponent is α = 1 + n/Σ ln(x_j/x_min), and the candidate with the least distance
     D = max_j ‖1 − (x_j/x_min)^(1−α) − j/n‖, j = 0 … n−1, is taken, the smallest one among equals (Clauset et al., Eqs
-    3.1 and 3.9). The scan is pruned and exact: :mod:`capcore.spectra.scan`.
+    3.1 and 3.9). The scan is pruned and exact: :mod:`capcore.spectra.power_law`.
 
     Too few eigenvalues are no error: ``status`` and ``reason`` say so, and the numbers are NaN.
 
@@ -92,7 +384,7 @@ def fit_power_law(
     min_tail : int
         Fewest eigenvalues in a tail; the method as published takes 2.
     threshold : float, optional
-        Eigenvalues up to it are zero; see :func:`~capcore.spectra.exponents.usable`.
+        Eigenvalues up to it are zero; see :func:`~capcore.spectra.power_law.usable`.
 
     Raises
     ------

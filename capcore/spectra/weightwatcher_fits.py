@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from capcore.spectra.scan import finalists, pack
+from capcore.spectra.power_law import finalists, pack
 from capcore.validation import finite_array
 
 THRESHOLD = 1e-5

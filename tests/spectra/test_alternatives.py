@@ -12,16 +12,17 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import log_ndtr, ndtri
 
-from capcore.spectra import tail_models
-from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
-from capcore.spectra.power_law import fit_power_law
-from capcore.spectra.tail_models import (
+from capcore.spectra import alternatives
+from capcore.spectra.alternatives import (
+    ALTERNATIVES,
+    compare_tails,
     cutoff_model,
     exponential_model,
     fit_cutoff,
     lognormal_model,
     power_law_model,
 )
+from capcore.spectra.power_law import fit_power_law
 from tests.spectra.goldens.samples import samples
 from tests.strategies import all_of
 
@@ -31,7 +32,7 @@ NAMES = {"lognormal": "lognormal", "exponential": "exponential", "truncated powe
 
 def log_normalisation(alpha, u):
     """ln ∫₁^∞ z^(−α) e^(−u(z−1)) dz."""
-    return tail_models._moments(alpha - 1.0 + u, u).log_norm
+    return alternatives._moments(alpha - 1.0 + u, u).log_norm
 
 
 @pytest.mark.parametrize("alpha", [-60, -20.5, -3, -0.5, 0, 0.5, 1, 1.5, 2, 3.7, 10, 50])
@@ -162,8 +163,8 @@ def test_small_gaps_are_fitted_without_cancellation():
 @pytest.mark.parametrize("centre", [1e-6, 0.05, 2.0])
 def test_a_hump_is_found_in_a_few_steps(monkeypatch, centre):
     """It begins at a normal law; from elsewhere it would take some twenty."""
-    seen, moments = [], tail_models._moments
-    monkeypatch.setattr(tail_models, "_moments", lambda *at: seen.append(at) or moments(*at))
+    seen, moments = [], alternatives._moments
+    monkeypatch.setattr(alternatives, "_moments", lambda *at: seen.append(at) or moments(*at))
     gaps = centre * (1 + 0.01 * np.random.default_rng(1).normal(size=200))
     fit_cutoff(gaps, np.exp(gaps))
     assert len(seen) <= 6

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.spectra.exponents import hill_table
+from capcore.spectra.hill import hill_table
 from capcore.spectra.power_law import fit_power_law
 from tests.strategies import all_of, seeds
 
