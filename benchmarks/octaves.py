@@ -11,8 +11,8 @@ from capcore.architectures import Hierarchical
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.fit import fit_large
-from capcore.large.octave_capacity import octave_capacities
-from capcore.large.octave_fit import fit_octaves
+from capcore.large.octaves.capacity import octave_capacities
+from capcore.large.octaves.fit import fit_octaves
 from capcore.processes import PowerLaw
 
 PROCESS = PowerLaw(0.5)

@@ -26,13 +26,14 @@ import lazy_loader
 from capcore.moved import keep_earlier_paths
 
 keep_earlier_paths(__name__)
+keep_earlier_paths("capcore.large")
 _current, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 _EARLIER = {
     "fit_large": ("large.fit", "fit"),
-    "fit_octaves": ("large.octave_fit", "fit(…, method='octaves')"),
+    "fit_octaves": ("large.octaves.fit", "fit(…, method='octaves')"),
     "allocate_large": ("large.allocation", "allocate"),
-    "octave_capacities": ("large.octave_capacity", "allocate(…, method='octaves')"),
+    "octave_capacities": ("large.octaves.capacity", "allocate(…, method='octaves')"),
     "estimate_capacity": ("large.sketch", "allocate(…, method='sketch')"),
     "allocate_function": ("verbs", "allocate"),
     "FitResult": ("optimum", "Fit"),

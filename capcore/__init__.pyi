@@ -46,7 +46,7 @@ from .features import PiecewiseLinear as PiecewiseLinear
 from .features import make_features as make_features
 from .large.exponentials import exponential_sequence as exponential_sequence
 from .large.jacobian_products import JacobianProducts as JacobianProducts
-from .large.octave_predictor import ExponentialSequence as ExponentialSequence
+from .large.octaves.predictor import ExponentialSequence as ExponentialSequence
 from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
 from .networks.allocation import allocate_network as allocate_network

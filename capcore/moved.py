@@ -10,6 +10,11 @@ from typing import Any
 MOVED = {
     "capcore.cli": ("capcore.commands.cli",),
     "capcore.memory": ("capcore.available_memory",),
+    "capcore.large.octave_blocks": ("capcore.large.octaves.blocks",),
+    "capcore.large.octave_capacity": ("capcore.large.octaves.capacity",),
+    "capcore.large.octave_fit": ("capcore.large.octaves.fit",),
+    "capcore.large.octave_forms": ("capcore.large.octaves.forms",),
+    "capcore.large.octave_predictor": ("capcore.large.octaves.predictor",),
     "capcore.methods": ("capcore.verbs",),
     "capcore.problem": ("capcore.optimum",),
     "capcore.working_folder": ("capcore.commands.working_folder",),
@@ -56,6 +61,8 @@ class Moved(ModuleType):
 def keep_earlier_paths(package: str) -> None:
     """Let the paths of ``MOVED`` directly within ``package`` be imported, without loading anything."""
     for name, homes in MOVED.items():
-        if name.rpartition(".")[0] == package:
+        home, _, short = name.rpartition(".")
+        if home == package:
             module = sys.modules.setdefault(name, Moved(name, f"Moved: see {', '.join(homes)}."))
-            setattr(sys.modules[package], name.rpartition(".")[2], module)
+            if home in sys.modules:
+                setattr(sys.modules[home], short, module)

@@ -17,9 +17,9 @@ from capcore.large.exponentials import exponential_sequence
 from capcore.large.fft import covariance_product
 from capcore.large.fit import fit_large
 from capcore.large.jacobian_products import JacobianProducts
-from capcore.large.octave_capacity import octave_capacities
-from capcore.large.octave_fit import fit_octaves
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.capacity import octave_capacities
+from capcore.large.octaves.fit import fit_octaves
+from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
 from capcore.optimum import OPTIONS, Problem

@@ -37,7 +37,6 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     "finite_field": "test_finite_field.py test_generic.py",
     "tensor_train": "test_tensor_train.py",
     "architectures/*": "architectures",
-    "spectra/scan": "spectra/test_power_law.py",
     "spectra/power_law": "spectra/test_power_law.py",
     "spectra/densities": "spectra/test_densities.py spectra/test_scales.py",
     "checkpoints/archives": "checkpoints/test_archives.py",
@@ -51,11 +50,11 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     " checkpoints/test_onnx_and_gguf.py spectra/test_layers.py",
     "networks/*": "networks/test_subspaces.py networks/test_refusals.py networks",
     "propagation/*": "propagation",
-    "large/octave_capacity": "large/test_octave_capacity.py",
-    "large/octave_blocks": "large/test_octave_capacity.py large/test_octave_forms.py",
-    "large/octave_forms": "large/test_octave_forms.py",
-    "large/octave_predictor": "large/test_octave_predictor.py large/test_octave_sequence.py",
-    "large/octave_fit": "large/test_octave_fit.py",
+    "large/octaves/capacity": "large/octaves/test_capacity.py",
+    "large/octaves/blocks": "large/octaves/test_capacity.py large/octaves/test_forms.py",
+    "large/octaves/forms": "large/octaves/test_forms.py",
+    "large/octaves/predictor": "large/octaves/test_predictor.py large/octaves/test_sequence.py",
+    "large/octaves/fit": "large/octaves/test_fit.py",
     "large/leverage": "large/test_leverage.py",
     "large/fft": "large/test_products.py",
     "large/streamed": "large/test_products.py",
@@ -191,7 +190,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--number", type=int, default=100, help="faults; default: 100")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", metavar="MODULE", help="part of a path, such as spectra/scan")
+    parser.add_argument("--only", default="", metavar="MODULE", help="part of a path, such as spectra/power_law")
     parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="for each; default: 600")
     options = parser.parse_args(arguments)
     counts, sound = {"killed": 0, "survived": 0, "timeout": 0}, set[str]()

@@ -32,6 +32,7 @@ def test_names_are_found_at_the_earlier_path_with_a_warning(earlier):
         "import capcore; capcore.spectra.memory.CODES",
         "import capcore.spectra.safetensors as s; s.read_safetensors",
         "from capcore.spectra import tensors; tensors.Tensor",
+        "from capcore.large import octave_fit; octave_fit.fit_octaves",
     ],
 )
 def test_every_form_of_import_warns_at_its_own_line(statement):

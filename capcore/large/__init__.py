@@ -2,6 +2,6 @@
 
 - Newton's method on the manifold of tensor trains: :mod:`~capcore.large.fit`.
 - K̃ = ΣJ by fast Fourier transforms or in chunks, and its leverage scores: :mod:`~capcore.large.allocation`.
-- Capacity per octave of lags, by nested bases of blocks: :mod:`~capcore.large.octave_capacity`.
+- Capacity per octave of lags, by nested bases of blocks: :mod:`~capcore.large.octaves.capacity`.
 - Models that are no tensor trains, by products with the Jacobian: :mod:`~capcore.large.sketch`.
 """

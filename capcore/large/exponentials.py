@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal, lstsq, qr
 from scipy.special import rgamma
 
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.processes import AR1, AutoRegressive, DampedCosine, FractionalGaussianNoise, PowerLaw, Process, WithNugget
 from capcore.validation import positive_integer
 
@@ -187,7 +187,7 @@ def exponential_sequence(process: Process, n: int) -> ExponentialSequence:
 
     Raises ``ValueError`` for processes other than power laws, fractional Gaussian noise and AR(1) with phi ≥ 0, with or
     without a nugget: for other processes construct the
-    :class:`~capcore.large.octave_predictor.ExponentialSequence` yourself.
+    :class:`~capcore.large.octaves.predictor.ExponentialSequence` yourself.
 
     >>> sequence = exponential_sequence(PowerLaw(0.5), 2**40)
     >>> sequence.n_states, bool(abs(sequence.autocovariance(np.array([2**40]))[0] * 2**20 - 1) < 1e-12)

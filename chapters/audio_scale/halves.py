@@ -14,8 +14,8 @@ from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.large.exponentials import exponential_sequence
-from capcore.large.octave_capacity import octave_capacities
-from capcore.large.octave_fit import fit_octaves
+from capcore.large.octaves.capacity import octave_capacities
+from capcore.large.octaves.fit import fit_octaves
 from capcore.processes import PowerLaw
 from capcore.validation import positive_integer
 

@@ -20,8 +20,8 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.fit import fit_large
-from capcore.large.octave_fit import fit_octaves
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.fit import fit_octaves
+from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from capcore.validation import positive_integer, quiet

@@ -9,7 +9,7 @@ from capcore.allocation import CapacityWarning, allocate
 from capcore.architectures import Hierarchical
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
-from capcore.large.octave_capacity import octave_capacities
+from capcore.large.octaves.capacity import octave_capacities
 from capcore.processes import PowerLaw
 from capcore.tangent_space import TangentSpace
 

@@ -14,7 +14,7 @@ from capcore import (
     tensor_train,
 )
 from capcore.large.jacobian_products import JacobianProducts
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.predictor import ExponentialSequence
 
 ROUNDING = 1e-10  # condition numbers up to 1e3, some hundred operations, eps 2e-16: with room to spare
 RNG = np.random.default_rng(8)

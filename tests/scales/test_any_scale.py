@@ -107,7 +107,7 @@ NO_SCALE = {
     ),
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
-        "results.Allocation results.Fit available_memory.TooLargeError large.octave_predictor.ExponentialSequence "
+        "results.Allocation results.Fit available_memory.TooLargeError large.octaves.predictor.ExponentialSequence "
         "toeplitz.LevinsonResult own_model.Linearisation "
         "architectures.base.Architecture"
     ),

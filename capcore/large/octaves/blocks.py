@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
 
 

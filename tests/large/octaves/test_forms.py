@@ -10,9 +10,9 @@ from scipy.linalg import toeplitz
 
 import capcore as cc
 from capcore.large.exponentials import exponential_sequence
-from capcore.large.octave_blocks import image_norm
-from capcore.large.octave_forms import energy, tangent_forms
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.blocks import image_norm
+from capcore.large.octaves.forms import energy, tangent_forms
+from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
 

@@ -1,8 +1,8 @@
 """Optima of stacks of any length: Gauss–Newton on the manifold of tensor trains, entirely by digits of the lag.
 
 The tangent space at A contains A itself, and the minimum of the loss (A − A*)ᵀΣ(A − A*) in it is at T x with TᵀΣT x =
-Tᵀ(c_1, …, c_n), see :mod:`~capcore.large.octave_forms`. Rounding T x to the given ranks yields the next A. The start is
-A* in closed form (:mod:`~capcore.large.octave_predictor`), rounded; convergence is linear, because the manifold's
+Tᵀ(c_1, …, c_n), see :mod:`~capcore.large.octaves.forms`. Rounding T x to the given ranks yields the next A. The start
+is A* in closed form (:mod:`~capcore.large.octaves.predictor`), rounded; convergence is linear, because the manifold's
 curvature is left out.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from capcore.generic import attainable_ranks
-from capcore.large.octave_blocks import image_norm
-from capcore.large.octave_forms import energy, tangent_forms
-from capcore.large.octave_predictor import ExponentialSequence, optimal_predictor
+from capcore.large.octaves.blocks import image_norm
+from capcore.large.octaves.forms import energy, tangent_forms
+from capcore.large.octaves.predictor import ExponentialSequence, optimal_predictor
 from capcore.large.retraction import add_trains, carried_below, retract, round_train
 from capcore.tangent_space import TangentSpace
 from capcore.validation import check_variance, positive_integer
@@ -87,7 +87,7 @@ def fit_octaves(
     Raises
     ------
     ValueError
-        In the cases of :func:`~capcore.large.octave_predictor.optimal_predictor`, and if lists do not fit together.
+        In the cases of :func:`~capcore.large.octaves.predictor.optimal_predictor`, and if lists do not fit together.
 
     Examples
     --------

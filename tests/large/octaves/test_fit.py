@@ -8,8 +8,8 @@ from scipy.linalg import matmul_toeplitz as toeplitz_product
 
 import capcore as cc
 from capcore.large.exponentials import exponential_sequence
-from capcore.large.octave_capacity import octave_capacities
-from capcore.large.octave_fit import fit_octaves, own_coordinates
+from capcore.large.octaves.capacity import octave_capacities
+from capcore.large.octaves.fit import fit_octaves, own_coordinates
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.large.octave_blocks import Family, spread
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.blocks import Family, spread
+from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace, _unfold
 
 

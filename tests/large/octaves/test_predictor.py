@@ -10,7 +10,7 @@ from scipy.linalg import toeplitz
 
 import capcore as cc
 from capcore.large.exponentials import exponential_sequence
-from capcore.large.octave_predictor import ExponentialSequence, optimal_predictor
+from capcore.large.octaves.predictor import ExponentialSequence, optimal_predictor
 from capcore.tensor_train import contract
 
 PROCESSES = [

@@ -21,8 +21,8 @@ from scipy.linalg.lapack import dtrcon
 
 from capcore.generic import tensor_train_dimension
 from capcore.large.allocation import warn_if_singular
-from capcore.large.octave_blocks import Corner, Family, Level, corners, levels, shares, side_by_side
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.blocks import Corner, Family, Level, corners, levels, shares, side_by_side
+from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
 from capcore.validation import to_even_scale
 

@@ -10,7 +10,7 @@ from scipy.linalg import toeplitz
 
 import capcore as cc
 from capcore.large.exponentials import exponential_sequence
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.predictor import ExponentialSequence
 
 
 @given(st.integers(1, 6), st.integers(0, 5), st.integers(0, 3), st.integers(0, 5), st.integers(0, 3))

@@ -13,8 +13,8 @@ from scipy.linalg import qr, toeplitz
 
 import capcore as cc
 from capcore.large.exponentials import exponential_sequence
-from capcore.large.octave_capacity import octave_capacities
-from capcore.large.octave_predictor import ExponentialSequence
+from capcore.large.octaves.capacity import octave_capacities
+from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
 
 
