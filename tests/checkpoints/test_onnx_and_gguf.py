@@ -406,6 +406,22 @@ def test_onnx_that_points_elsewhere(tmp_path):
             read_checkpoint(tmp_path / "n.onnx")
 
 
+@pytest.mark.parametrize(("offset", "length"), [(-4, 1920), (4, 1920), (10**9, 1920), (0, 1916), (0, 1924)])
+def test_onnx_whose_values_are_not_all_there(tmp_path, offset, length):
+    """Each bound by itself: before the file, beyond its end, and another number of bytes than the shape needs."""
+    (tmp_path / "w.bin").write_bytes(np.ones((12, 40), "f4").tobytes())
+    onnx = onnx_model(tmp_path / "m.onnx", {"w": np.ones((12, 40), "f4")})
+    model = onnx.load(tmp_path / "m.onnx")
+    entry = model.graph.initializer[0]
+    entry.ClearField("raw_data")
+    entry.data_location = onnx.TensorProto.EXTERNAL
+    for key, value in {"location": "w.bin", "offset": offset, "length": length}.items():
+        entry.external_data.add(key=key, value=str(value))
+    (tmp_path / "n.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(CheckpointError, match="expected 1920 bytes within 1920"):
+        read_checkpoint(tmp_path / "n.onnx")
+
+
 def test_gguf(tmp_path, rng):
     """Every quantisation that the package itself can make, dequantised as it does."""
     gguf = pytest.importorskip("gguf")

@@ -61,6 +61,14 @@ def test_the_change_of_basis_is_the_matrix_between_the_features(rng):
         study.change_of_basis(cc.Hermite(3), cc.Hermite(2))
 
 
+def test_bases_are_compared_relative_to_their_coefficients():
+    """Those of x^14 reach 10⁷, where rounding alone is beyond the bound of the comparison."""
+    monomials = cc.Monomials(14)
+    found = study.change_of_basis(cc.Hermite(14), monomials)
+    expected = monomials.hermite_coefficients()
+    assert_allclose(found @ cc.Hermite(14).hermite_coefficients(), expected, atol=1e-9 * np.abs(expected).max())
+
+
 def test_a_model_written_in_another_basis_is_the_same_model_and_still_at_its_optimum(model):
     new = study.rewrite(ARCH, model, cc.Monomials(3))
     y = np.random.default_rng(0).normal(size=(50, ARCH.n_inputs))

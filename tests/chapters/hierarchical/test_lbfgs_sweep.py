@@ -1,5 +1,7 @@
 """Where L-BFGS-B stops: the stored experiment, runs made now, and which of them a notebook judges."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,11 @@ def test_a_reduced_run_has_all_parts():
     }  # fmt: skip
     assert len(found["speedup"]) == 1
     assert set(found["families"]["AR1"]) == {"1", "2"}
+
+
+def test_a_model_that_starts_at_the_loss_counts_one_iteration():
+    narrow = SimpleNamespace(n_iterations=7, loss=1.0)
+    assert speedup(narrow, SimpleNamespace(history=[0.5, 0.1])) == 7
 
 
 def test_iterations_to_a_loss():
