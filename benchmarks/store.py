@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from chapters import stored as results
+from chapters.kit import stored as results
 
 COMMAND = "python -m benchmarks --save chapters/performance/results/benchmarks.json"
 NOTE = (

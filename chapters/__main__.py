@@ -10,9 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 
-from chapters.outline import outline
-from chapters.running import Experiment, RunError
-from chapters.stored import StaleResultsError, load, paths
+from chapters.kit.outline import outline
+from chapters.kit.running import Experiment, RunError
+from chapters.kit.stored import StaleResultsError, load, paths
 
 PROG = "python -m chapters"
 ELSEWHERE = {

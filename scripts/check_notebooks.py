@@ -18,7 +18,7 @@ from typing import Any
 
 import nbformat
 
-from chapters.pictures import digest
+from chapters.kit.pictures import digest
 
 IMAGES = {"image/png", "image/svg+xml", "image/jpeg"}
 MACHINE_METADATA = {"execution", "papermill", "ExecuteTime"}

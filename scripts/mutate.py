@@ -96,7 +96,7 @@ DECLARE = {"__init__.py", "parameters.py"}  # files that say what there is, and 
 SETTINGS = {"SETTINGS", "QUICK", "PAPER", "OTHERS"}  # of experiments; a fingerprint holds these
 ANY_CODE = """
 import json
-from chapters import stored
+from chapters.kit import stored
 stored.load = lambda path: json.loads(path.read_text("utf8"))
 """
 QUIET = {"warn", "debug", "info", "set_description", "update", "tqdm", "text"}

@@ -16,7 +16,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from chapters.pictures import digest
+from chapters.kit.pictures import digest
 
 TIMEOUT = 600  # seconds per cell
 HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}  # tags of cells whose source the book hides

@@ -63,8 +63,9 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
     error comes again, twice as many are. A cell that still raises is passed over, as are those that need it; what they
     would have recorded is missing.
     """
-    from chapters import claims, start, stored
-    from chapters.parameters import parameters_of
+    from chapters import claims
+    from chapters.kit import start, stored
+    from chapters.kit.parameters import parameters_of
     from chapters.sweeps.declared import code_cells, read_notebook
 
     found: dict[str, Any] = {}
@@ -189,7 +190,7 @@ def other_results(rng: np.random.Generator) -> None:
 
     What a stored row was made with stays what it is, since notebooks look rows up by it.
     """
-    from chapters import stored
+    from chapters.kit import stored
 
     load, load_arrays = stored.load, np.load
 
@@ -338,8 +339,8 @@ def columns_of_seeds(
 
 def experiment_of(name: str) -> dict[str, bool]:
     """:func:`columns_of_seeds` of a stored result's quick form, with fits that stop early."""
-    from chapters.running import Experiment, RunError
-    from chapters.stored import path_of
+    from chapters.kit.running import Experiment, RunError
+    from chapters.kit.stored import path_of
 
     try:
         experiment = Experiment.of(path_of(name))
@@ -404,7 +405,7 @@ def main(arguments: Sequence[str]) -> int:
     """Print what cannot be moved and is not among the judged; exit status 1 if there is any."""
     from chapters.claims import load
     from chapters.claims.criteria import ROUND_OFF
-    from chapters.stored import paths
+    from chapters.kit.stored import paths
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="of a notebook or a stored result (default: all)")

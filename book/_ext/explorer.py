@@ -1,4 +1,4 @@
-"""Sphinx extension: figures that the reader operates, from what ``chapters.explorer`` leaves in the outputs of a cell.
+"""Sphinx extension: figures that the reader operates, from what ``kit.explorer`` leaves in the outputs of a cell.
 
 In HTML the picture becomes the content of ``<div class="cap-explorer" data-kind="…">``, beside a script element with
 the data as JSON. ``book/_static/explorer/shell.js`` reads them and draws; the scripts are added to such pages only.
@@ -18,8 +18,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from chapters.explorer import MIME
-from chapters.stored import path_of
+from chapters.kit.explorer import MIME
+from chapters.kit.stored import path_of
 
 FOLDER = "explorer"
 LIBRARIES = ("d3.min.js", "plot.min.js", "shell.js")

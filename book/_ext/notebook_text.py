@@ -1,6 +1,6 @@
 """Sphinx extension: what reads as text in JupyterLab and on GitHub is a caption and a citation in the book.
 
-``chapters.publish.caption`` prints Markdown, shown below the picture. Here that output is taken out and put where
+``chapters.kit.publish.caption`` prints Markdown, shown below the picture. Here that output is taken out and put where
 MyST-NB looks for a caption, so that the figure has a number, an anchor and one caption. A link to an entry of the
 bibliography, ``[Donier (2019a)](../book/bibliography.md#donier2019allocation)``, becomes a citation of it: with the
 year alone in brackets where the link's text has it in parentheses, otherwise as a whole. A link to a claim,

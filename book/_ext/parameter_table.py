@@ -1,6 +1,6 @@
 """Sphinx extension: in place of a notebook's parameters cell, a folded table of the parameters.
 
-The table is made from the chapter's declaration (``chapters.parameters``). Notebooks stay as
+The table is made from the chapter's declaration (``chapters.kit.parameters``). Notebooks stay as
 they are: ``custom.css`` hides the cell, since its tags are part of what finds an execution in the cache.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 from execution_cache import is_notebook  # type: ignore[import-not-found]  # a neighbour in this folder
 from sphinx.application import Sphinx
 
-from chapters.parameters import Parameter, parameters_of
+from chapters.kit.parameters import Parameter, parameters_of
 from chapters.sweeps.declared import by_types, declaration_of
 
 HEADS = ("parameter", "type", "default", "range", "meaning")

@@ -1,6 +1,6 @@
 """Sphinx extension: each figure in two widths, of which the browser takes the one that fits.
 
-``chapters.pictures`` puts an SVG for the page into the output of a cell and one for phones into its metadata. Here
+``chapters.kit.pictures`` puts an SVG for the page into the output of a cell and one for phones into its metadata. Here
 both become files and one ``<picture>``, with the cell's alternative text and with their sizes, so that nothing on the
 page moves when they arrive. Figures shown again on other pages (``notebook_figure``) are such pictures, too.
 """

@@ -26,6 +26,7 @@ from chapters.along_training.ranks import (
 from chapters.effective_complexity import experiment as effective_complexity
 from chapters.effective_complexity.experiment import plain
 from chapters.effective_complexity.tangents import tangent_network
+from chapters.kit.stored import stored
 from chapters.shared.complexity import (
     Curves,
     Network,
@@ -39,7 +40,6 @@ from chapters.shared.complexity import (
     sensitivity,
     trace_curves,
 )
-from chapters.stored import stored
 
 SETTINGS: dict[str, Any] = {
     "n_images": 300,

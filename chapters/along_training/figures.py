@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
-from chapters.phone import when_narrow
+from chapters.kit.phone import when_narrow
 
 STYLES = {
     "true labels": (CYCLE[0], "o", True),

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 from capcore.large.allocation import octave_edges
-from chapters.phone import when_narrow
+from chapters.kit.phone import when_narrow
 
 
 def plot_octave_capacities(

@@ -13,7 +13,7 @@ from chapters.claims.criteria import ClaimsError, Value, digits, plain
 from chapters.claims.notation import to_html
 from chapters.claims.registry import Check, Claim, load
 from chapters.claims.verdicts import CORRECTED, HOLDS, MARKS
-from chapters.parameters import CHANGED
+from chapters.kit.parameters import CHANGED
 
 METADATA_KEY = "capcore"
 GLUE_PREFIX = "application/papermill.record/"

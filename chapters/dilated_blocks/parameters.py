@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge
 from pydantic import Field
 
-from chapters.parameters import Count, Power, Whole, Width, Widths, WithProcess
+from chapters.kit.parameters import Count, Power, Whole, Width, Widths, WithProcess
 
 
 class Parameters(WithProcess):

@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge, Le
 from pydantic import Field
 
-from chapters.parameters import Count, Declaration, Seed, Share
+from chapters.kit.parameters import Count, Declaration, Seed, Share
 
 
 class Parameters(Declaration):

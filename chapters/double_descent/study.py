@@ -18,8 +18,8 @@ from chapters.double_descent.experiment import (
     squared_error,
     wrong_share,
 )
+from chapters.kit.stored import stored
 from chapters.shared.intervals import geometric_interval
-from chapters.stored import stored
 
 PENALTIES = tuple(np.geomspace(1e-6, 1e6, 13).tolist())
 ERRORS = ("train", "train_wrong", "test", "test_wrong", "ridge", "ridge_train")

@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from capcore.validation import finite_array, one_of, positive_integer
 from chapters.effective_complexity.experiment import PLACES, Factorial
+from chapters.kit.stored import stored
 from chapters.shared.complexity import (
     Network,
     closed_form_fisher_rao,
@@ -21,7 +22,6 @@ from chapters.shared.complexity.fisher_norm import FISHERS, HOMOGENEOUS
 from chapters.shared.complexity.gradients import check_outputs, check_targets, output_errors, point_gradients
 from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.shared.numbers import with_error
-from chapters.stored import stored
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
 OFF = PLACES[1:]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, MinLen
 from pydantic import Field
 
-from chapters.parameters import Count, Positive, Power, Process, Seed, Width, WithProcess
+from chapters.kit.parameters import Count, Positive, Power, Process, Seed, Width, WithProcess
 
 
 class Parameters(WithProcess):

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from chapters.fingerprint.reached import reach
-from chapters.stored import paths
+from chapters.kit.stored import paths
 
 
 def entries() -> dict[str, tuple[str, str]]:

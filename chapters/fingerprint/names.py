@@ -21,10 +21,14 @@ EFFECTS = "<effects>"
 UNCOUNTED = ("PACKAGES", "__all__")
 """Constants that describe a result or a module and decide no number."""
 MACHINERY = (
-    *("chapters.stored", "chapters.running", "chapters.fingerprint", "chapters.sweeps"),
+    *("chapters.kit.stored", "chapters.kit.running", "chapters.fingerprint", "chapters.sweeps"),
     *("capcore.gate", "capcore.available_memory"),
 )
-WRITTEN = {"capcore.available_memory": "capcore.memory"}
+WRITTEN = {
+    "capcore.available_memory": "capcore.memory",
+    "chapters.kit.running": "chapters.running",
+    "chapters.kit.stored": "chapters.stored",
+}
 """Machinery that has moved → the name that it was first written under: a move decides no number."""
 
 

@@ -18,7 +18,7 @@ from matplotlib.text import Text
 from capcore.architectures import Hierarchical
 from capcore.plotting import CYCLE, LAG_LABEL, MARKERS, channel_colours, layer_colours
 from chapters.hierarchical.study import digits
-from chapters.phone import when_narrow
+from chapters.kit.phone import when_narrow
 
 STYLES = ("-", "--", "-.", ":")
 ROUNDING = 1e-28  # squares of coefficients' rounding errors, summed over tens of inputs, stay below it

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from chapters.parameters import Models, Seed, Whole, Width, WithProcess, check_layers
+from chapters.kit.parameters import Models, Seed, Whole, Width, WithProcess, check_layers
 
 
 class Parameters(WithProcess):

@@ -17,11 +17,11 @@ import numpy as np
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.processes import FAMILIES, PowerLaw, Process
-from chapters import stored as results
 from chapters.claims import load
 from chapters.gaussian_prediction.response import model_autocorrelation
 from chapters.hierarchical_errors.experiment import architecture
 from chapters.hierarchical_errors.runs import Runs
+from chapters.kit import stored as results
 from chapters.shared.profiles import distant, recent
 from chapters.shared.ranks import partial_spearman, spearman
 from chapters.shared.survey import Case, case

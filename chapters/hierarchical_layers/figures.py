@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
 from capcore.plotting import layer_colours
-from chapters.phone import when_narrow
+from chapters.kit.phone import when_narrow
 
 Cell = tuple[int, int]
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))

@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Gt, Lt
 from pydantic import Field
 
-from chapters.parameters import Declaration, Process, Width
+from chapters.kit.parameters import Declaration, Process, Width
 
 
 class Parameters(Declaration):

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from chapters.parameters import ByLayer, Count, Power, Seed, Width, Widths, WithProcess, check_layers
+from chapters.kit.parameters import ByLayer, Count, Power, Seed, Width, Widths, WithProcess, check_layers
 
 
 class Parameters(WithProcess):

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from annotated_types import Ge
 from pydantic import Field, model_validator
 
-from chapters.parameters import ByLayer, Count, Power, Seed, Whole, Width, WithProcess, check_layers
+from chapters.kit.parameters import ByLayer, Count, Power, Seed, Whole, Width, WithProcess, check_layers
 
 
 class Parameters(WithProcess):

@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge
 from pydantic import Field
 
-from chapters.parameters import Declaration, Power, Seed, Whole, Width
+from chapters.kit.parameters import Declaration, Power, Seed, Whole, Width
 
 
 class Parameters(Declaration):

@@ -13,7 +13,7 @@ from matplotlib.ticker import NullLocator
 
 from capcore.plotting import CYCLE, MARKERS
 from capcore.validation import finite_number
-from chapters.phone import when_narrow
+from chapters.kit.phone import when_narrow
 from chapters.scaling_conjecture.signals import Untrained, layer_time, shattering_law
 from chapters.shared.exponents import fraction, look
 from chapters.shared.intervals import geometric_interval, student_interval

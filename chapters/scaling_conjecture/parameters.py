@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge
 from pydantic import Field
 
-from chapters.parameters import Declaration, Depth, Positive, Seed, Width
+from chapters.kit.parameters import Declaration, Depth, Positive, Seed, Width
 
 
 class Parameters(Declaration):

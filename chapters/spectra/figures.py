@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from capcore.plotting import CYCLE, MARKERS
 from capcore.spectra.models import RANGE
-from chapters.phone import when_narrow
+from chapters.kit.phone import when_narrow
 from chapters.spectra.study import TailScan
 
 Shape: TypeAlias = tuple[int, int]

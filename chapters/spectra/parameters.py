@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge
 from pydantic import Field
 
-from chapters.parameters import Count, Declaration, Positive, Seed, Whole, Width
+from chapters.kit.parameters import Count, Declaration, Positive, Seed, Whole, Width
 
 
 class Parameters(Declaration):

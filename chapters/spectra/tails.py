@@ -17,7 +17,7 @@ from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.inference import bootstrap_power_law
 from capcore.spectra.noise import layer_generator, null_weights
 from capcore.spectra.power_law import fit_power_law, fit_power_laws, usable
-from chapters import stored as results
+from chapters.kit import stored as results
 from chapters.spectra.experiment import Training, training_path
 
 SETTINGS: dict[str, Any] = {

@@ -20,7 +20,7 @@ from scipy.stats import bootstrap
 from threadpoolctl import threadpool_limits
 
 from capcore.validation import positive_integer
-from chapters import stored as results
+from chapters.kit import stored as results
 from chapters.shared.correlation import RankCorrelation
 from chapters.shared.families import (
     AveragedCorrelation,

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from annotated_types import Gt, Lt
 from pydantic import Field
 
-from chapters.parameters import Declaration
+from chapters.kit.parameters import Declaration
 
 
 class Parameters(Declaration):

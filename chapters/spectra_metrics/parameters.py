@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from annotated_types import Ge, Gt
 from pydantic import Field, model_validator
 
-from chapters.parameters import Count, Declaration, Positive, Seed, Width
+from chapters.kit.parameters import Count, Declaration, Positive, Seed, Width
 
 
 class Parameters(Declaration):

@@ -30,7 +30,7 @@ from capcore.spectra.layers import Layer, find_layers, slices, unfolded
 from capcore.spectra.metrics import layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
-from chapters import stored as results
+from chapters.kit import stored as results
 from chapters.spectra_resnets.networks import (
     HOST,
     SOURCES,

@@ -22,9 +22,9 @@ from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, usable
-from chapters import stored as results
+from chapters.kit import stored as results
+from chapters.kit.stored import stored
 from chapters.spectra_resnets.networks import StoredNetwork, stored_networks
-from chapters.stored import stored
 
 SETTINGS: dict[str, Any] = {"n_simulations": 999, "n_resamples": 200, "level": 0.1, "seed": 0}
 ARRANGEMENTS = ("slices", "pooled")

@@ -20,8 +20,8 @@ from tqdm import tqdm
 from capcore.checkpoints.opening import read_folder
 from capcore.plotting import CYCLE
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra
+from chapters.kit.stored import stored
 from chapters.spectra_resnets.large_layers import COLUMNS, TARGETS
-from chapters.stored import stored
 
 LEVEL = 0.1  # of the test of the power law
 RANGE = (2.0, 5.0)

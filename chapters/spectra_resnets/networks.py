@@ -35,8 +35,8 @@ from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.report import Source, SpectraReport
 from capcore.validation import one_of
-from chapters import stored as results
 from chapters.claims import find_registry
+from chapters.kit import stored as results
 
 HOST = "https://raw.githubusercontent.com"
 """Where the original repositories' files lie, by repository, commit and path."""

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel
 
-from chapters.parameters import parameters_of, validated
+from chapters.kit.parameters import parameters_of, validated
 from chapters.sweeps.declared import NotebookError
 
 

@@ -1,7 +1,7 @@
 """What a notebook's parameters may be: what its chapter declares, or what its own cell of parameters says by types.
 
 A chapter's notebook names its declaration: ``from chapters.idea.parameters import Parameters``
-(``chapters.parameters``). For a notebook that names none, the lines of its parameters cell say what there is:
+(``chapters.kit.parameters``). For a notebook that names none, the lines of its parameters cell say what there is:
 ``width: int = 16  # units`` has a name, a type, a default and a meaning, and no range: comments are text.
 """
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from capcore.sweeps import canonical, digest
-from chapters import stored
 from chapters.fingerprint.names import Sources
 from chapters.fingerprint.reached import ROOT, Reach
+from chapters.kit import stored
 from chapters.sweeps.declared import code_cells
 from chapters.sweeps.store import KEY
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from chapters.claims.criteria import ClaimsError, Criterion, digits, plain
 from chapters.claims.evidence import METADATA_KEY
-from chapters.publish import GLUE_PREFIX
+from chapters.kit.publish import GLUE_PREFIX
 
 
 def published(notebook: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capcore.checkpoints.tensors import shown
-from chapters.parameters import parameters_of
-from chapters.publish import GLUE_PREFIX
+from chapters.kit.parameters import parameters_of
+from chapters.kit.publish import GLUE_PREFIX
 from chapters.sweeps import choosing, outcome
 from chapters.sweeps.declared import NotebookError, read_notebook
 from chapters.sweeps.places import CHAPTERS, notebook_path

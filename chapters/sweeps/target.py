@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from chapters import stored
-from chapters.parameters import parameters_of
-from chapters.running import Experiment, RunError
+from chapters.kit import stored
+from chapters.kit.parameters import parameters_of
+from chapters.kit.running import Experiment, RunError
 from chapters.sweeps import identity
 from chapters.sweeps.choosing import checked
 from chapters.sweeps.declared import TYPES, NotebookError, code_cells, declared, read_notebook

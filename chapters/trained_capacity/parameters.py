@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge
 from pydantic import Field
 
-from chapters.parameters import Count, Declaration, Seed
+from chapters.kit.parameters import Count, Declaration, Seed
 
 
 class Parameters(Declaration):

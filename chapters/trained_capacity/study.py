@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from chapters.kit.stored import stored
 from chapters.shared.ranks import spearman
-from chapters.stored import stored
 from chapters.trained_capacity.along import half_times
 from chapters.trained_capacity.questions import QUESTIONS
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge, MultipleOf
 from pydantic import Field
 
-from chapters.parameters import Count, Declaration, Path, Seed, Square, Width
+from chapters.kit.parameters import Count, Declaration, Path, Seed, Square, Width
 
 
 class Parameters(Declaration):

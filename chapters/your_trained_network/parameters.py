@@ -7,7 +7,7 @@ from typing import Annotated
 from annotated_types import Ge, Le
 from pydantic import Field
 
-from chapters.parameters import Count, Declaration, Positive, Seed, Width
+from chapters.kit.parameters import Count, Declaration, Positive, Seed, Width
 
 
 class Parameters(Declaration):

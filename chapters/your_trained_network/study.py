@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from capcore.validation import positive_integer
+from chapters.kit.stored import stored
 from chapters.shared.data import digits
-from chapters.stored import stored
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,12 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell
 
-from chapters.explorer import MIME, explorer
+from chapters.kit.explorer import MIME, explorer
 
 DATA = {"text": "</script><b>wonderfully</b>", "heights": [0.25, 1.0]}
 CODE = """import matplotlib.pyplot as plt
-from chapters.explorer import explorer
-from chapters.publish import caption
+from chapters.kit.explorer import explorer
+from chapters.kit.publish import caption
 _ = plt.plot([1, 2])
 explorer("tiny", {"text": "</script><b>wonder" + "fully</b>", "heights": [0.25, 1.0]})
 caption("**It rises.** Always.")"""

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from chapters import __main__ as command
-from chapters import running, stored
+from chapters.kit import running, stored
 
 STUDY = """
 SETTINGS = {"n": 3, "seeds": [0, 1]}

@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from pydantic import create_model
 
 from chapters.claims import ClaimsError, collect, record
-from chapters.parameters import note_changes
+from chapters.kit.parameters import note_changes
 
 
 def test_the_exact_values_survive_nbformat(registry_file, executed):

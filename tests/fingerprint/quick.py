@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from capcore.checkpoints.tensors import Checkpoint, Tensor
-from chapters.running import Experiment
-from chapters.stored import path_of
+from chapters.kit.running import Experiment
+from chapters.kit.stored import path_of
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT.parent / "shared" / "data" / "published" / "published_osmr_joined.csv"

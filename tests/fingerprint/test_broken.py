@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from chapters import stored as results
 from chapters.fingerprint import reach
 from chapters.fingerprint.__main__ import entries
+from chapters.kit import stored as results
 from tests.fingerprint.breaks import BREAKS
 from tests.fingerprint.quick import ROOT
 

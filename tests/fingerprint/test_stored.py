@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from chapters import stored as results
 from chapters.fingerprint import essence, names, reach
 from chapters.fingerprint.__main__ import entries, main
+from chapters.kit import stored as results
 
 ROOT = Path(__file__).parents[2]
 VALUES = json.loads(Path(__file__).with_name("values.json").read_text("utf8"))

@@ -144,7 +144,7 @@ def refused(monkeypatch):
     """
     import matplotlib.pyplot as plt
 
-    from chapters.start import ParameterError
+    from chapters.kit.start import ParameterError
 
     mpl.use("Agg")
     monkeypatch.chdir(NOTEBOOKS)

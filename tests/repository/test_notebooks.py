@@ -11,8 +11,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from chapters.claims import Evidence, load
-from chapters.parameters import parameters_of
-from chapters.pictures import digest
+from chapters.kit.parameters import parameters_of
+from chapters.kit.pictures import digest
 from chapters.sweeps import outcome
 from chapters.sweeps.choosing import checked, from_text
 from chapters.sweeps.declared import read_notebook

@@ -12,7 +12,7 @@ from scripts import vacuity
 CELLS = [
     new_code_cell("seed: int = 0  # of the start", metadata={"tags": ["parameters"]}),
     new_code_cell(
-        "import capcore as cc\nfrom chapters import claims\nfrom chapters.start import start\n"
+        "import capcore as cc\nfrom chapters import claims\nfrom chapters.kit.start import start\n"
         "stacks = [cc.Hierarchical(c, 4) for c in (1, 2, 4, 8)]"
     ),
     new_code_cell(

@@ -14,7 +14,7 @@ series: str = ""  # path of a file
 """
 WORK = """\
 from IPython.display import publish_display_data
-from chapters.publish import publish
+from chapters.kit.publish import publish
 if word == "fancy":
     raise RuntimeError("no fancy things")
 total = n * scale

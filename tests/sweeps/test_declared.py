@@ -3,7 +3,7 @@
 import pytest
 
 from chapters.idea.parameters import Parameters
-from chapters.parameters import parameters_of
+from chapters.kit.parameters import parameters_of
 from chapters.sweeps.choosing import checked
 from chapters.sweeps.declared import NotebookError, by_types, read_notebook
 from tests.sweeps.conftest import PARAMETERS, toy

@@ -5,7 +5,7 @@ import json
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from chapters import stored
+from chapters.kit import stored
 from chapters.sweeps import identity
 from chapters.sweeps.target import target_of
 from tests.sweeps.conftest import toy

@@ -6,7 +6,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from chapters.__main__ import main
 from chapters.idea.parameters import Parameters
-from chapters.parameters import parameters_of
+from chapters.kit.parameters import parameters_of
 from chapters.sweeps import rerun
 from chapters.sweeps.choosing import checked, from_text
 from chapters.sweeps.declared import NotebookError, by_types, read_notebook

@@ -8,7 +8,7 @@ import nbformat
 import papermill
 import pytest
 
-from chapters.parameters import parameters_of
+from chapters.kit.parameters import parameters_of
 from chapters.sweeps import engine
 from chapters.sweeps.declared import by_types
 from chapters.sweeps.places import notebook_path

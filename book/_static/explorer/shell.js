@@ -22,7 +22,7 @@
 //   });
 //
 // set(name, value), set({name: value, …}): changes the state and draws once, in the next frame; element.capState is the
-//   state that is shown, so a test waits for it. Data are what chapters.explorer.explorer was given.
+//   state that is shown, so a test waits for it. Data are what chapters.kit.explorer.explorer was given.
 // colours: CSS values, from palette.css and explorer.css, light and dark: layer(i, n) for the i-th of n ordered things,
 //   i = 1 … n, light to dark; shade(x), 0 … 1, of maps; series(i), i = 0 … 6, as the book's figures; text, muted, grid,
 //   fill, accent, surface.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from chapters.kit.stored import stored
 from chapters.linear_regions import plane
-from chapters.stored import stored
 
 PAGES = ["notebooks/linear_regions"]
 POINT = (0.8, 0.85)

@@ -7,7 +7,7 @@ import numpy as np
 from capcore.optimum import Problem
 from capcore.processes import PowerLaw
 from chapters.hierarchical_errors import stopped_stacks
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 PAGES = ["notebooks/hierarchical_errors"]
 TOLERANCE = 2e-3  # the loss is stored to three digits; longer runs part with the processor's arithmetic

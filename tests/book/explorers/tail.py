@@ -3,7 +3,7 @@
 import numpy as np
 
 from capcore.spectra import fit_power_law
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 PAGES = ["notebooks/spectra"]
 POINT = (0.8, 0.4)

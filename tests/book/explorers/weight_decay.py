@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 PAGES = ["notebooks/your_trained_network"]
 TOLERANCE = 1e-9  # the numbers of the page themselves; what they are worth is tested with the experiment

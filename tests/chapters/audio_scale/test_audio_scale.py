@@ -5,7 +5,7 @@ import pytest
 
 import capcore as cc
 from chapters.audio_scale import study
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 
 def test_shares_of_an_even_allocation_are_one():

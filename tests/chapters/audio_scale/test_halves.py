@@ -6,7 +6,7 @@ import pytest
 import capcore as cc
 from capcore.generic import tensor_train_dimension
 from chapters.audio_scale import halves
-from chapters.stored import stored
+from chapters.kit.stored import stored
 from tests.book.explorers import octaves
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("jax")
 from chapters.capacity_vs_expressivity import experiment, study
 from chapters.capacity_vs_expressivity import ranks as fresh
 from chapters.capacity_vs_expressivity.study import MemorisationCurve, ModelAxes, TargetFit, axes_table
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 
 @pytest.fixture(scope="module")

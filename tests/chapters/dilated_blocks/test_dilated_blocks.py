@@ -18,7 +18,7 @@ from chapters.dilated_blocks.experiment import (
     near_third,
     run,
 )
-from chapters.stored import stored
+from chapters.kit.stored import stored
 from chapters.sweeps.engine import sweep
 
 

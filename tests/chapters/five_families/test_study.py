@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from chapters.five_families import experiment, study
+from chapters.kit.stored import stored
 from chapters.shared import survey
-from chapters.stored import stored
 from chapters.sweeps.engine import sweep
 
 SETTINGS = {

@@ -5,8 +5,8 @@ import pytest
 
 from capcore import Hierarchical, PowerLaw
 from chapters.gaussian_prediction import experiment, response
+from chapters.kit.stored import stored
 from chapters.shared.survey import case
-from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from chapters.hierarchical.eigenvalue_counts import (
     noise_scale,
     registered_counts,
 )
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 
 def test_the_scale_is_that_of_the_most_negative():

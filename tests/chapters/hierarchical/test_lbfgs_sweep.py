@@ -21,7 +21,7 @@ from chapters.hierarchical.lbfgs_sweep import (
     timed_history,
 )
 from chapters.hierarchical.study import sweep
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 PAIR = models_by_channels([8, 64], 6)
 WELL_CONDITIONED = [1, 32, 64]

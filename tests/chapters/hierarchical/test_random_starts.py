@@ -15,7 +15,7 @@ from chapters.hierarchical.random_starts import (
     iterations_from_random_starts,
     run,
 )
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 SAME = 1e-6  # coefficients this close, relative to the largest of the target, are the same model
 REDUCED = {

@@ -17,7 +17,7 @@ from chapters.hierarchical.where_capacity_goes import (
     stack,
     summary,
 )
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from capcore import Hierarchical, allocate
 from capcore.optimum import Problem
 from capcore.processes import PowerLaw
 from chapters.hierarchical_errors import stopped_stacks as experiment
-from chapters.stored import stored
+from chapters.kit.stored import stored
 
 CASES = [(order, method) for order in ("tiled", "repeated") for method in ("l-bfgs-b", "gauss-newton")]
 each_run = pytest.mark.parametrize(("order", "method"), CASES)

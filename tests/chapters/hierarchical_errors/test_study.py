@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import spearmanr
 
 from capcore import AR1, DampedCosine, FromAutocovariance, Hierarchical, PowerLaw
-from chapters import stored as results
 from chapters.claims import ClaimsError, load
 from chapters.hierarchical_errors import experiment, study
 from chapters.hierarchical_errors.runs import Runs, many_runs
 from chapters.hierarchical_errors.study import PredictionErrors, forces, forces_across, passes, relative_to
+from chapters.kit import stored as results
 from chapters.shared import survey
 
 PAPER = Hierarchical(channels=4, n_layers=6)

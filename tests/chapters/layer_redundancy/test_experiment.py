@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore import DampedCosine, Frozen, Hierarchical, PowerLaw, Problem, Recurrent, fit
+from chapters.kit.stored import stored
 from chapters.layer_redundancy import experiment, study
 from chapters.layer_redundancy.experiment import SETTINGS, run
 from chapters.layer_redundancy.redundancy import is_redundant
 from chapters.layer_redundancy.study import compare_subsets
-from chapters.stored import stored
 
 moderate = st.floats(-3, 3).filter(lambda x: abs(x) > 0.05)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from chapters.kit.stored import stored
 from chapters.linear_regions import experiment
 from chapters.shared.complexity import curve_regions
-from chapters.stored import stored
 
 pytest.importorskip("jax")  # capcore.deep, which holds the digits, asks for the extra
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.path import Path
 
+from chapters.kit.stored import path_of, stored
 from chapters.linear_regions import experiment, plane
 from chapters.shared.complexity import random_network
-from chapters.stored import path_of, stored
 
 pytest.importorskip("jax")  # capcore.deep, which holds the digits, asks for the extra
 LAST = len(plane.SETTINGS["epochs"]) - 1

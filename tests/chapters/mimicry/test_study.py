@@ -5,10 +5,10 @@ import pytest
 
 pytest.importorskip("jax")
 
+from chapters.kit.stored import stored
 from chapters.mimicry import experiment, study
 from chapters.mimicry.experiment import STUDENTS
 from chapters.mimicry.students import Difference
-from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import pytest
 
 from capcore.architectures import Hierarchical
 from capcore.generic import exact_rank
+from chapters.kit.stored import stored
 from chapters.multidimensional.study import (
     Runs,
     exact_densities,
@@ -17,7 +18,6 @@ from chapters.multidimensional.study import (
     stalled_fits,
 )
 from chapters.shared.profiles import roughness
-from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

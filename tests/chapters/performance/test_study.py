@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chapters.kit.stored import stored
 from chapters.performance import study
-from chapters.stored import stored
 
 
 def row(work, peer, seconds=1.0, peer_seconds=2.0, holds=True):

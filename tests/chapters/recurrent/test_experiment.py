@@ -5,9 +5,9 @@ import pytest
 
 import capcore as cc
 from capcore.processes import FAMILIES
+from chapters.kit.stored import stored
 from chapters.recurrent.experiment import QUICK, run, stops
 from chapters.recurrent.study import recurrent_sweep
-from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.processes import FAMILIES
+from chapters.kit.stored import stored
 from chapters.recurrent import study
 from chapters.recurrent.experiment import stops
 from chapters.recurrent.study import (
@@ -18,7 +19,6 @@ from chapters.recurrent.study import (
     tail_law,
     until_full,
 )
-from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from chapters.kit.stored import stored
 from chapters.scaling_conjecture import experiment
 from chapters.scaling_conjecture.experiment import (
     BLOCKS,
@@ -25,7 +26,6 @@ from chapters.scaling_conjecture.figures import loss_of
 from chapters.scaling_conjecture.residual_delay import SETTINGS as DELAY
 from chapters.scaling_conjecture.residual_delay import run as run_delay
 from chapters.scaling_conjecture.residual_delay import steps_to_learn
-from chapters.stored import stored
 
 pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
 BRIEF = {**SETTINGS, "digits": {**SETTINGS["digits"], "n_steps": 4}, "seeds": [0, 1], "extensions": 0}

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from chapters.kit.stored import stored
 from chapters.scaling_conjecture import figures as draw
 from chapters.scaling_conjecture.figures import Curve
 from chapters.scaling_conjecture.signals import LAG, Untrained, shattering_law
-from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chapters.kit.stored import stored
 from chapters.scaling_conjecture.signals import (
     BLOCKS,
     LAG,
@@ -17,7 +18,6 @@ from chapters.scaling_conjecture.signals import (
     shattering_law,
     signals,
 )
-from chapters.stored import stored
 
 
 def rng(seed=0):

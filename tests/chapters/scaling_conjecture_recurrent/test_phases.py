@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from chapters.kit.stored import stored
 from chapters.scaling_conjecture_recurrent import figures as draw
 from chapters.scaling_conjecture_recurrent import phases
-from chapters.stored import stored
 
 
 def test_progress_is_one_at_the_best_and_zero_at_guessing():

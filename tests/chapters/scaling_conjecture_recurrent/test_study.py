@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("jax")
 
+from chapters.kit.stored import stored
 from chapters.scaling_conjecture_recurrent import experiment, study
 from chapters.scaling_conjecture_recurrent.memory import SETTINGS, far_half, mean_memory, memory_law, tanh_memories
 from chapters.scaling_conjecture_recurrent.transitions import ALLOWED, Transitions, gains, log_mean, random_matrix
-from chapters.stored import stored
 
 
 def test_a_curve_is_the_gain_at_every_length():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from chapters.kit.stored import stored
 from chapters.scaling_conjecture_side_inputs import experiment, study
 from chapters.scaling_conjecture_side_inputs.study import side_share
 from chapters.scaling_conjecture_side_inputs.tasks import digit_task, parity_task
-from chapters.stored import stored
 
 ROWS = [
     {"task": "parity", "form": "divided", "depth": depth, "exponent": g, "accuracy": [0.6 + g / 10, 0.8 + g / 10],

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chapters.kit.stored import stored
 from chapters.spectra import experiment
 from chapters.spectra.experiment import Snapshot, Training, train_network, training_path, weights_of, wrong_labels
-from chapters.stored import stored
 from tests.strategies import seeds
 
 SMALL = Training(width=12, depth=2, epochs=4, rate=1e-2)

@@ -7,9 +7,9 @@ from capcore.spectra import DensityOptions, fit_power_law, read_checkpoint
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.layers import find_layers
 from capcore.spectra.noise import null_weights
+from chapters.kit.stored import path_of, stored
 from chapters.spectra import tails
 from chapters.spectra_resnets.networks import stored_networks
-from chapters.stored import path_of, stored
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from chapters.kit.stored import stored
 from chapters.spectra_accuracy import experiment as study
 from chapters.spectra_accuracy.experiment import median_interval
 from chapters.spectra_accuracy.table import ERROR, METRICS, Networks, named_depth, read_table
-from chapters.stored import stored
 
 TABLE = Path(__file__).resolve().parents[4] / "shared" / "data" / "published" / "published_osmr_joined.csv"
 needs_table = pytest.mark.skipif(not TABLE.is_file(), reason="needs ../shared/data/published, which is absent")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from chapters.kit.stored import stored
 from chapters.spectra_accuracy import study
-from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law, goodness_of_fit, layer_generator
-from chapters import stored as results
+from chapters.kit import stored as results
+from chapters.kit.stored import stored
 from chapters.spectra_resnets import fits
 from chapters.spectra_resnets.fits import gaussian_spectrum, outcomes, signs, with_law_tail
 from chapters.spectra_resnets.networks import stored_networks
-from chapters.stored import stored
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, fit_power_law
+from chapters.kit.stored import stored
 from chapters.spectra_resnets import large
 from chapters.spectra_resnets.large_layers import COLUMNS, QUICK, SETTINGS, one_layer, one_network
 from chapters.spectra_resnets.transformer import LEVELS, START, Transformer, pixels, train_transformer
-from chapters.stored import stored
 
 
 def counted(values, kinds=("transformer", "perceptron")):

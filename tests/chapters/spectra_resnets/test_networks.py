@@ -10,6 +10,7 @@ import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, read_checkpoint
 from capcore.spectra.layers import find_layers
+from chapters.kit.stored import StaleResultsError, load, path_of
 from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
 from chapters.spectra_resnets.networks import (
     SOURCES,
@@ -19,7 +20,6 @@ from chapters.spectra_resnets.networks import (
     stored_networks,
     weights_hash,
 )
-from chapters.stored import StaleResultsError, load, path_of
 from tests.spectra.whole_networks import spectral_densities
 
 ROOT = Path(__file__).resolve().parents[3]

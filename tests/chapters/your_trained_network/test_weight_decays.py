@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("jax")
-from chapters.stored import stored
+from chapters.kit.stored import stored
 from chapters.your_trained_network import weight_decays as experiment
 from chapters.your_trained_network.study import reading
 

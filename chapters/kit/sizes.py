@@ -1,6 +1,6 @@
 """The least memory that a notebook takes with its parameters: what could never fit is refused before its first step.
 
-A declaration says what each of its whole numbers counts (``chapters.parameters``). Estimates are lower bounds, from the
+A declaration says what each of its whole numbers counts (``kit.parameters``). Estimates are lower bounds, from the
 smallest arrays that a notebook with such a parameter holds; functions refuse the rest when they are called
 (:mod:`capcore.available_memory`).
 """

@@ -5,7 +5,7 @@ its chapter's declaration, and shows a reader who mistypes one a single line ins
 
 Setting the text of figures takes half of a short run. With ``CAPCORE_FIGURES=off`` in the environment the figures of a
 notebook are made and not rendered: ``CAPCORE_FIGURES=off papermill …`` for whoever wants the numbers alone; with
-``book``, as the book's build has it, they are rendered for the page and for a phone, too (``chapters.pictures``).
+``book``, as the book's build has it, they are rendered for the page and for a phone, too (``chapters.kit.pictures``).
 ``CAPCORE_THREADS=2`` gives notebooks two BLAS threads.
 """
 
@@ -18,7 +18,7 @@ from types import ModuleType
 
 from threadpoolctl import threadpool_limits
 
-from chapters.parameters import Declaration, note_changes, validated
+from chapters.kit.parameters import Declaration, note_changes, validated
 
 
 class ParameterError(ValueError):
@@ -55,7 +55,7 @@ def start(namespace: dict, declaration: type[Declaration] = Declaration, threads
     >>> start({"chanels": 4}, Parameters)
     Traceback (most recent call last):
     ...
-    chapters.start.ParameterError: chanels: not a parameter of this notebook. ... Did you mean 'channels'?
+    chapters.kit.start.ParameterError: chanels: not a parameter of this notebook. ... Did you mean 'channels'?
     """
     shell = ("In", "Out", "exit", "quit", "get_ipython", "open")
     given = {
@@ -106,7 +106,7 @@ def checked_parameters() -> Iterator[None]:
     ...     raise ValueError("n_layers: found 0, expected a whole number of at least 1.")
     Traceback (most recent call last):
     ...
-    chapters.start.ParameterError: n_layers: found 0, expected a whole number of at least 1.
+    chapters.kit.start.ParameterError: n_layers: found 0, expected a whole number of at least 1.
     """
     try:
         yield

@@ -2,7 +2,7 @@
 
 ``picture(figure)`` gives the output's data and metadata. A notebook holds a PNG with twice the pixels of the page, in
 a palette of colours, which GitHub and JupyterLab show. While the book is built (``CAPCORE_FIGURES=book``) there is
-also an SVG, and in the metadata a second one for phones (``chapters.phone``), which the book's extension ``pictures``
+also an SVG, and in the metadata a second one for phones (``kit.phone``), which the book's extension ``pictures``
 puts side by side for the browser to choose from. A figure whose SVG would be heavier than :data:`HEAVIEST` has its
 densest parts as pixels in it. The same figure always gives the same bytes.
 ``make notebooks`` writes their :func:`digest` into the cell's metadata, so that a picture put in another's place shows.
@@ -46,7 +46,7 @@ def picture(figure: Figure) -> Bundle:
         if wanted == "book":
             data["image/svg+xml"] = svg(figure)
     if wanted == "book":
-        from chapters.phone import narrow
+        from chapters.kit.phone import narrow
 
         with laid_out(narrow(figure)):
             metadata["capcore"] = {"narrow": svg(figure)}

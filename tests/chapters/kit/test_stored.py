@@ -3,9 +3,9 @@ import json
 import pytest
 
 from capcore.lbfgs import minimise_lbfgs as function
-from chapters import stored as results
 from chapters.fingerprint import reach
 from chapters.hierarchical_errors.experiment import SETTINGS, run
+from chapters.kit import stored as results
 
 
 def test_what_is_saved_is_loaded_with_its_settings_and_versions(tmp_path):

@@ -25,7 +25,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from chapters import stored
+from chapters.kit import stored
 
 
 class RunError(ValueError):

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from capcore.plotting import share_legend, use_style
-from chapters.phone import WIDTH, narrow, when_narrow
-from chapters.pictures import HEAVIEST, picture
+from chapters.kit.phone import WIDTH, narrow, when_narrow
+from chapters.kit.pictures import HEAVIEST, picture
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ MIME = "application/vnd.capcore.explorer+json"
 
 
 def explorer(kind: str, data: str | dict[str, Any], figure: Any = None) -> None:
-    """Show a figure as a picture that becomes an explorer in the book. :func:`chapters.publish.caption` follows.
+    """Show a figure as a picture that becomes an explorer in the book. :func:`chapters.kit.publish.caption` follows.
 
     Outside a notebook nothing happens. Raises ``FileNotFoundError`` and ``StaleResultsError`` as ``stored`` does.
 
@@ -35,7 +35,7 @@ def explorer(kind: str, data: str | dict[str, Any], figure: Any = None) -> None:
     import matplotlib.pyplot as plt
     from IPython.display import publish_display_data
 
-    from chapters.pictures import picture
+    from chapters.kit.pictures import picture
 
     figure = plt.gcf() if figure is None else figure
     shown, metadata = picture(figure)
@@ -45,7 +45,7 @@ def explorer(kind: str, data: str | dict[str, Any], figure: Any = None) -> None:
 
 def _checked(name: str) -> str:
     """The name of a stored result that the present code has made."""
-    from chapters.stored import stored
+    from chapters.kit.stored import stored
 
     stored(name)
     return name

@@ -1,7 +1,7 @@
 """A figure as a phone shows it: its panels one below the other, at the width of the screen, in letters of true size.
 
 ``narrow(figure)`` changes a figure that has been drawn for the page. Panels keep their heights and lose width only.
-Titles, labels and legends that no longer fit are set in several lines (``chapters.fitting``). Where this gives no good
+Titles, labels and legends that no longer fit are set in several lines (``kit.fitting``). Where this gives no good
 picture, whoever draws the figure says what to change: ``when_narrow(figure, change)``, where ``change`` is called when
 the panels have been placed, and before their text is fitted.
 """
@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.gridspec import GridSpec, SubplotSpec
 
-from chapters.fitting import fit_columns, fit_labels, keep_whole, names_rows, place_legend, thin
+from chapters.kit.fitting import fit_columns, fit_labels, keep_whole, names_rows, place_legend, thin
 
 WIDTH = 3.65  # inches: 350 pixels, the column of text on a phone of 390
 BESIDE = 0.8  # inches that labels of a panel take above and below it, until they are measured

@@ -24,7 +24,7 @@ from typing import Any
 
 from chapters.fingerprint import Reach, reach
 
-CHAPTERS = Path(__file__).resolve().parent
+CHAPTERS = Path(__file__).resolve().parent.parent
 PACKAGES = ("numpy", "scipy")
 SHOWN = 6
 """Changed definitions that a refusal names."""

@@ -7,7 +7,7 @@ what concerns several::
         width: Annotated[Width, Ge(2)] = Field(16, description="units of the hidden layer")
         seed: Seed = Field(0, description="of its weights")
 
-The notebook's own refusals (``chapters.start``), those of ``rerun`` and ``sweep``, their help and the book's table come
+The notebook's own refusals (``kit.start``), those of ``rerun`` and ``sweep``, their help and the book's table come
 from it. The notebook's cell of parameters repeats it for a reader and for papermill, and a test holds that they agree.
 
 Types are strict: ``True`` is not 1, ``"4"`` and ``4.0`` are not 4. A whole number is taken where a number is asked for.
@@ -27,7 +27,7 @@ from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from capcore.processes import FAMILIES, REGISTRY
-from chapters.sizes import Size, check_sizes
+from chapters.kit.sizes import Size, check_sizes
 
 CHANGED: list[str] = []
 """Names of this run's parameters that differ from the book's; filled by ``start``, read by claim boxes."""

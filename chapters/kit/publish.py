@@ -31,7 +31,7 @@ def caption(*sentences: str) -> None:
     if "inline" in mpl.get_backend():
         from IPython.display import publish_display_data
 
-        from chapters.pictures import picture
+        from chapters.kit.pictures import picture
 
         for number in plt.get_fignums():
             publish_display_data(*picture(plt.figure(number)))

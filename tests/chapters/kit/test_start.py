@@ -6,8 +6,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from book._ext.local_kernels import AsyncLocalKernelManager
-from chapters.parameters import CHANGED, Declaration, Seed, Width
-from chapters.start import ParameterError, checked_parameters, start
+from chapters.kit.parameters import CHANGED, Declaration, Seed, Width
+from chapters.kit.start import ParameterError, checked_parameters, start
 
 
 class Parameters(Declaration):
@@ -79,7 +79,7 @@ def test_figures_are_made_and_not_rendered_where_the_environment_says_so(monkeyp
     client = pytest.importorskip("nbclient")
     monkeypatch.setenv("CAPCORE_FIGURES", setting)
     sources = [
-        "import matplotlib.pyplot as plt\nfrom chapters.start import start",
+        "import matplotlib.pyplot as plt\nfrom chapters.kit.start import start",
         "start(globals())",
         "fig, ax = plt.subplots()\n_ = ax.plot([1, 2])",
         "plt.get_fignums()",

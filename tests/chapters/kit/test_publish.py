@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from book._ext.local_kernels import AsyncLocalKernelManager
-from chapters.publish import _text, publish
+from chapters.kit.publish import _text, publish
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def outputs():
 
 
 def test_a_notebook_gets_one_hidden_output_per_value(outputs):
-    found = outputs("from chapters.publish import publish\npublish(a=1, b=[1, 2])")
+    found = outputs("from chapters.kit.publish import publish\npublish(a=1, b=[1, 2])")
     assert [output.metadata["scrapbook"]["name"] for output in found] == ["a", "b"]
     assert [output.data["application/papermill.record/text/plain"] for output in found] == ["1", "'1, 2'"]
 
@@ -40,6 +40,6 @@ def test_a_notebook_gets_one_hidden_output_per_value(outputs):
 def test_the_output_is_that_of_glue(outputs):
     """What MyST-NB reads is what its own function writes, for text, numbers and truth values."""
     values = ["an ‘x’", 3, 0.1, 1e-7, True, None]
-    ours = f"from chapters.publish import publish\nfor value in {values}:\n    publish(key=value)"
+    ours = f"from chapters.kit.publish import publish\nfor value in {values}:\n    publish(key=value)"
     theirs = f"from myst_nb import glue\nfor value in {values}:\n    glue('key', value, display=False)"
     assert outputs(ours) == outputs(theirs)
