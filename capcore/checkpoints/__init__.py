@@ -1,13 +1,13 @@
-"""Checkpoints: the tensors of a trained network by name, from a file of any format, a folder, or arrays in memory.
+"""Checkpoints: the tensors of a trained network by name, from a file, a folder, or arrays in memory.
 
-The path goes one way. :mod:`capcore.checkpoints.opening` lists what is there, and opens each file by the reader of its
+Work flows in one direction. :mod:`capcore.checkpoints.opening` lists the files and opens each with the reader of its
 format: :mod:`~capcore.checkpoints.safetensors`, :mod:`~capcore.checkpoints.archives` (npz and npy),
 :mod:`~capcore.checkpoints.torch_files`, :mod:`~capcore.checkpoints.onnx`, :mod:`~capcore.checkpoints.gguf`. A reader
-lists tensors (:mod:`capcore.checkpoints.tensors`), whose bytes are read when they are asked for
-(:mod:`capcore.checkpoints.files`). Then quantised forms become numbers (:mod:`capcore.checkpoints.quantised`), and what
-is computed from parameters, or is the same twice, is told from what is a weight
-(:mod:`capcore.checkpoints.parametrised`, :mod:`capcore.checkpoints.adapters`).
+lists tensors (:mod:`capcore.checkpoints.tensors`) and reads their bytes only on request
+(:mod:`capcore.checkpoints.files`). Next, quantised weights are converted to numbers
+(:mod:`capcore.checkpoints.quantised`), weights stored as the factors they are computed from are put together, and
+second copies are set aside (:mod:`capcore.checkpoints.parametrised`, :mod:`capcore.checkpoints.adapters`).
 
-No file can execute code: pickles are read by PyTorch's weights-only loader or not at all, everything else by parsers
-that check what a file says against what it is. Nothing here knows of spectra.
+No file can execute code: only PyTorch's weights-only loader reads pickles, and all other parsers check the header
+against the actual file. This package does not depend on :mod:`capcore.spectra`.
 """

@@ -1,6 +1,6 @@
-"""LoRA adapters: two thin matrices A and B per layer, whose product is what fine-tuning added to it.
+"""LoRA adapters: two thin matrices A and B per layer, whose product is the change made by fine-tuning.
 
-W + s·B·A, with s = α/r for a rank r, or α/√r where the configuration says ``use_rslora`` (Hu et al. 2022).
+The tuned layer is W + s·B·A. For rank r, s = α/r (Hu et al. 2022), or α/√r if the configuration sets ``use_rslora``.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ _PREFIXES = ("base_model.model.", "base_model.")
 
 
 def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkpoint:
-    """The checkpoint of s·B·A for each layer that an adapter changes, or of a base with these added to it.
+    """Compute s·B·A for each layer that an adapter changes, and add it to the base network if one is given.
 
     Parameters
     ----------
     adapter : Checkpoint
-        Of :func:`~capcore.checkpoints.opening.read_checkpoint`, which keeps ``adapter_config.json`` that lies beside
-        it; α is also read from tensors ``….alpha``, and is r, so that s = 1, where nothing tells it.
+        As :func:`~capcore.checkpoints.opening.read_checkpoint` returns it, with the ``adapter_config.json`` of the same
+        folder. A tensor ``….alpha`` also sets α. Without either, α is r, so s = 1 (√r with ``use_rslora``).
     base : Checkpoint, optional
         The network that the adapter was trained for. Layers that the adapter does not change are left out.
 
     Returns
     -------
     Checkpoint
-        Layers by the names that they have in the base, without ``base_model.model.``. Other weights of the adapter are
-        set aside. Products are computed when they are read.
+        Layers under the names that they have in the base, without ``base_model.model.``. The adapter's own tensors are
+        set aside. Each product is computed when it is read.
 
     Raises
     ------
     CheckpointError
-        Without any pair, for matrices that do not fit, for a layer that the base lacks, and for DoRA with a base, which
-        also rescales the sum.
+        If there is no pair, if two matrices do not fit, or if the base lacks a layer. Also for DoRA with a base,
+        because DoRA rescales the sum as well.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
         return {**(base.hashes(step) if base else {}), **adapter.hashes(step)}
 
     parts = {
-        name: replace(tensor, aside="Of an adapter: its products with the other of its pair are analysed.")
+        name: replace(tensor, aside="Part of an adapter: the product of its pair is analysed instead.")
         for name, tensor in adapter.tensors.items()
         if name not in tensors
     }
@@ -99,7 +99,7 @@ def _scaling(adapter: Checkpoint, module: str, bare: str, config: Mapping[str, A
 
 
 def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) -> Tensor:
-    """s·B·A; of kernels (r, in, *kernel) and (out, r, 1, …)."""
+    """The product s·B·A, where convolutions have A of shape (r, in, *kernel) and B of shape (out, r, 1, …)."""
     if len(a.shape) < 2 or len(a.shape) != len(b.shape) or b.shape[1] != a.shape[0] or set(b.shape[2:]) - {1}:
         raise CheckpointError(f"{name}: found A of {a.shape} and B of {b.shape}, expected (r, in) and (out, r).")
 
@@ -119,7 +119,7 @@ def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) ->
 
 
 def _sum(product: Tensor, base: Checkpoint) -> Tensor:
-    """The layer of the base with the product added to it, transposed where the base stores (in, out)."""
+    """Add the product to the base's layer, transposed if the base stores (in, out)."""
     names = (product.name, product.name.removeprefix("model."), f"model.{product.name}")
     layer = next((base.tensors[name] for name in names if name in base), None)
     if layer is None or product.shape not in (layer.shape, layer.shape[::-1]):

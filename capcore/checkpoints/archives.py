@@ -1,4 +1,4 @@
-"""NumPy's own ``.npy`` and ``.npz``, read without pickles, and without trust in the sizes that they state."""
+"""NumPy's ``.npy`` and ``.npz`` files, read without pickles; stated sizes are checked before they are used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0
 
 
 def read_npz(path: str | Path) -> Checkpoint:
-    """Arrays of an ``.npz`` archive by name. Each is read, and taken out of memory again, when it is asked for.
+    """Arrays of an ``.npz`` archive by name. An array is read each time it is asked for, and not kept in memory.
 
     Raises ``CheckpointError`` for archives that are damaged, encrypted, expand to far more than their size, or hold
     Python objects.
@@ -42,7 +42,7 @@ def read_npz(path: str | Path) -> Checkpoint:
         if name in tensors:
             raise CheckpointError(f"{path}: found two arrays named {name!r}, expected one. {DAMAGED}")
         if info.filename == name:
-            tensors[name] = Tensor(name, "no array", (), lambda: np.zeros(0), "Not a NumPy array: left alone.")
+            tensors[name] = Tensor(name, "no array", (), lambda: np.zeros(0), "Not a NumPy array: ignored.")
             continue
         with Guarded(where), archive.open(info) as member:
             dtype, shape, fortran = _header(where, member)
@@ -72,7 +72,7 @@ def read_npy(path: str | Path) -> Checkpoint:
 def _header(where: str, file: IO[bytes]) -> tuple[np.dtype, tuple[int, ...], bool]:
     version = npy.read_magic(file)
     if version not in _HEADERS:
-        raise CheckpointError(f"{where}: found version {version} of the npy format, expected 1.0 or 2.0. Save it anew.")
+        raise CheckpointError(f"{where}: found npy format version {version}, expected 1.0 or 2.0. Save it again.")
     shape, fortran, dtype = _HEADERS[version](file)
     if dtype.hasobject:
         raise CheckpointError(

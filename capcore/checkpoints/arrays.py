@@ -1,4 +1,4 @@
-"""Arrays and PyTorch tensors in memory as a checkpoint: nothing here reads a file."""
+"""Checkpoints of arrays and PyTorch tensors that are already in memory; no file is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from capcore.gate import of_kind, unmasked
 
 @runtime_checkable
 class Module(Protocol):
-    """What has weights by name, such as a ``torch.nn.Module``."""
+    """Any object with named weights, such as a ``torch.nn.Module``."""
 
     def state_dict(self) -> Mapping[str, Any]:
         """Name → tensor."""
@@ -27,9 +27,10 @@ Arrays: TypeAlias = Mapping[str, Any] | np.ndarray | Module
 
 
 def of_arrays(source: Arrays) -> Checkpoint:
-    """Checkpoint of a mapping from names to arrays or PyTorch tensors, nested ones joined by dots; of one; of a module.
+    """Make a checkpoint of named arrays or PyTorch tensors, of a single array, or of a module.
 
-    Two names of the same memory are one tensor: the second is set aside.
+    Names of nested mappings are joined by dots. If two names share the same memory, the second is set aside, so no
+    weights are counted twice.
 
     Raises ``CheckpointError`` for values that are not arrays of plain types.
 
@@ -72,7 +73,7 @@ def of_arrays(source: Arrays) -> Checkpoint:
 
 
 def tied(tensor: Tensor, first: str) -> Tensor:
-    """The tensor, set aside as the same as another one."""
+    """Set the tensor aside because another name already has the same memory."""
     return Tensor(tensor.name, tensor.dtype, tensor.shape, tensor.values, tensor.unread, _same(first))
 
 
@@ -81,7 +82,7 @@ def _same(first: str) -> str:
 
 
 def torch_place(value: Any) -> Hashable:
-    """Where a PyTorch tensor lies: equal for tensors that share all of their memory, and no others."""
+    """Location of a PyTorch tensor in memory, equal only for tensors that share all of it."""
     if str(value.layout) != "torch.strided" or value.is_meta:
         return id(value)
     where = value.untyped_storage().data_ptr()
@@ -89,9 +90,10 @@ def torch_place(value: Any) -> Hashable:
 
 
 def torch_tensor(where: str, name: str, value: Any) -> Tensor:
-    """A PyTorch tensor, listed with the reason if it has no plain values, and checked to have a number for each entry.
+    """List a PyTorch tensor, with the reason if its values cannot be read.
 
-    where : the file and name, for messages. Raises ``CheckpointError``.
+    where : the file and name, for messages. Raises ``CheckpointError`` if the memory holds fewer numbers than the shape
+    has entries.
     """
     shape, dtype = checked_shape(tuple(value.shape), where), str(value.dtype).removeprefix("torch.")
 
@@ -106,7 +108,7 @@ def torch_tensor(where: str, name: str, value: Any) -> Tensor:
     if str(value.layout) != "torch.strided" or value.is_quantized or dtype.startswith(("complex", "float4", "bits")):
         return Tensor(name, dtype, shape, lambda: np.zeros(0), "Sparse, complex or quantised: save plain weights.")
     held = value.untyped_storage().nbytes()
-    if value.numel() * value.element_size() > held:  # a stride of zero lets one number pose as a million
+    if value.numel() * value.element_size() > held:  # with a stride of zero, one number can fill a huge shape
         raise CheckpointError(f"{where}: found shape {brief(shape)} on {held} bytes, expected a number for each entry.")
     if dtype in CODES:
         return Tensor(name, dtype, shape, values, QUANTISED, one=one)
@@ -116,7 +118,7 @@ def torch_tensor(where: str, name: str, value: Any) -> Tensor:
 
 
 def of_torch(value: Any) -> np.ndarray:
-    """A PyTorch tensor as an array; float32 for bfloat16, and the bits of eight-bit floats."""
+    """Convert a PyTorch tensor to an array: bfloat16 becomes float32, and eight-bit floats keep their raw bits."""
     value, dtype = value.detach().cpu(), str(value.dtype).removeprefix("torch.")
     if dtype in CODES:
         return value.contiguous().view(import_module("torch").uint8).numpy()

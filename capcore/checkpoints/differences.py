@@ -1,4 +1,4 @@
-"""What training changed: the differences of a checkpoint from its base, and where both are."""
+"""What training changed: a checkpoint minus its base, and the paths from which another process can open both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tenso
 
 @dataclass(frozen=True)
 class Opening:
-    """Where a network is, for this process or another one: a path, which of a folder, and how to read it."""
+    """Everything another process needs to open a network: its path, its name within a folder, and how to read it."""
 
     path: str
     name: str | None = None
@@ -23,7 +23,7 @@ class Opening:
     non_finite: str = "refuse"
 
     def open(self) -> Checkpoint:
-        """The checkpoint; with a base the difference from it."""
+        """Open the checkpoint; if there is a base, return the difference from it."""
         if self.name is None:
             return self.beside_base(read_checkpoint(self.path, key=self.key, non_finite=self.non_finite))
         folder = read_folder(self.path, key=self.key, non_finite=self.non_finite).checkpoints
@@ -31,16 +31,16 @@ class Opening:
         return self.beside_base(found)
 
     def beside_base(self, found: Checkpoint) -> Checkpoint:
-        """What has been opened already; with a base the difference from it."""
+        """Return a checkpoint that is already open; if there is a base, return the difference from it."""
         if self.base is None:
             return found
         return difference(found, read_checkpoint(self.base, key=self.key, non_finite=self.non_finite))
 
 
 def difference(checkpoint: Checkpoint, base: Checkpoint) -> Checkpoint:
-    """W − W₀ of every tensor that both have, by its name; of a LoRA adapter, the products that it adds to its base.
+    """Subtract the base: W − W₀ for each tensor that both have. For a LoRA adapter, the products that it adds.
 
-    Raises ``CheckpointError`` where nothing matches.
+    Raises ``CheckpointError`` if no tensor matches.
 
     >>> from capcore.checkpoints.arrays import of_arrays
     >>> found = difference(of_arrays({"fc": np.full((2, 2), 3.0)}), of_arrays({"fc": np.ones((2, 2))}))

@@ -1,4 +1,4 @@
-"""Files as bytes that can be looked at without being executed or held in memory, and what every reader guards."""
+"""Reading bytes from files without executing anything or loading whole files, and checks that all readers share."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ import numpy as np
 
 from capcore.checkpoints.tensors import DAMAGED, CheckpointError, Step, shown
 
-EXPANSION = 100  # times the file: trained weights hardly shrink, and deflate reaches a thousand only on constants
+EXPANSION = 100  # times the file's size: trained weights hardly compress; only constants reach a thousand
 
-PIECE = 2**22  # bytes hashed together
+PIECE = 2**22  # bytes hashed at a time
 
-AHEAD = 2**18  # bytes read ahead of few
+AHEAD = 2**18  # bytes read at once when only a few are asked for
 
-ALWAYS = 2**28  # bytes that any archive may expand to: a small network with all its layers set to zero
+ALWAYS = 2**28  # bytes that every archive may expand to, since a small network of zeros compresses extremely well
 
 
 class File:
-    """The bytes of a file, read piece by piece as they are asked for, and never mapped: a mapped file that is cut short
-    ends the process.
+    """The bytes of a file, read piece by piece on request.
 
-    Raises ``CheckpointError`` for what is not a file, is empty, or may not be read; and from :meth:`read` once it is
-    no longer the file that was opened.
+    Files are never memory-mapped, because truncating a mapped file can kill the process.
+
+    Raises ``CheckpointError`` if the path is not a file, or the file is empty or unreadable. :meth:`read` raises it if
+    the file has changed since it was opened.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not os.path.isfile(path):  # also keeps pipes and devices out, which never end
+        if not os.path.isfile(path):  # also refuses pipes and devices, which may never end
             found = "something that is not a file" if os.path.exists(path) else "no such file"
             raise CheckpointError(f"{path}: found {found}, expected a file of weights. Check the path.")
         self.state = self._state()
@@ -47,7 +48,7 @@ class File:
         self.read(0, 1)
 
     def read(self, begin: int, end: int) -> np.ndarray:
-        """(end - begin,) bytes; few of them from a piece read ahead, since files are opened at every reading."""
+        """(end - begin,) bytes. Every read opens the file, so small requests are served from a piece read ahead."""
         first, piece = self.ahead
         try:
             if end - begin > AHEAD // 4:
@@ -67,7 +68,7 @@ class File:
         return found
 
     def digest(self, step: Step) -> dict[str, str]:
-        """SHA-256 by name of the file; ``step`` is told how many bytes at a time."""
+        """SHA-256 by file name. ``step`` is called with the number of bytes of each piece."""
         found = hashlib.sha256()
         for begin in range(0, self.size, PIECE):
             piece = self.read(begin, min(begin + PIECE, self.size))
@@ -83,7 +84,7 @@ class File:
         return state.st_size, state.st_mtime_ns, state.st_ino
 
     def _unreadable(self, error: OSError) -> CheckpointError:
-        return CheckpointError(f"{self.path}: cannot be read ({error}). Check who may read it.")
+        return CheckpointError(f"{self.path}: cannot be read ({error}). Check its permissions.")
 
 
 def sha256(path: Path) -> str:
@@ -92,30 +93,30 @@ def sha256(path: Path) -> str:
 
 
 def strict_json(text: bytes, where: str) -> Any:
-    """Parsed UTF-8 JSON. Raises ``CheckpointError`` for a name that stands twice, NaN, deep nesting, bad text."""
+    """Parse UTF-8 JSON. Raises ``CheckpointError`` for duplicate names, NaN, deep nesting and malformed text."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-            raise ValueError(f"the name {twice[:60]!r} stands twice")
+            raise ValueError(f"the name {twice[:60]!r} occurs twice")
         return found
 
     def number(text: str) -> float:
-        raise ValueError(f"{text} is no number of JSON")
+        raise ValueError(f"{text} is not a number in JSON")
 
     try:
         return json.loads(text.decode("utf-8"), object_pairs_hook=unique, parse_constant=number)
     except (ValueError, RecursionError, MemoryError) as error:
         found = "lists nested too deeply" if not isinstance(error, ValueError) else str(error)
         raise CheckpointError(
-            f"{where}: expected well-formed JSON in UTF-8, found something else ({found}). "
-            "The file is damaged, or made to mislead: fetch it again from a source you trust."
+            f"{where}: found malformed JSON ({found}), expected well-formed JSON in UTF-8. "
+            "The file is damaged or was tampered with: fetch it again from a source you trust."
         ) from None
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:
-    """A zip archive whose parts are as NumPy and PyTorch write them and expand to a size that can be expected."""
+    """Open a zip archive, unless its parts expand suspiciously or are not packed as NumPy and PyTorch pack them."""
     with Guarded(str(path)):
         archive = zipfile.ZipFile(path)
         infos = archive.infolist()
@@ -123,7 +124,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
     if size > most:
         raise CheckpointError(
             f"{path}: found an archive that expands to {size} bytes, {size // path.stat().st_size} times its size; "
-            f"expected at most {most}. Save it anew without compression if you trust it."
+            f"expected at most {most}. If you trust it, save it again without compression."
         )
     odd = [
         info
@@ -132,14 +133,14 @@ def open_archive(path: Path) -> zipfile.ZipFile:
     ]
     if odd:
         raise CheckpointError(
-            f"{path}: found {odd[0].filename[:60]!r} encrypted or packed by an unusual method, "
-            "expected plain or deflated parts. Save it anew with numpy.savez."
+            f"{path}: found {odd[0].filename[:60]!r} encrypted or compressed by an unusual method, "
+            "expected uncompressed or deflated parts. Save it again with numpy.savez."
         )
     return archive
 
 
 class Guarded(ContextDecorator):
-    """Turns whatever a parser raises on a damaged file into a ``CheckpointError`` that names the place."""
+    """Turns any exception that a parser raises on a damaged file into a ``CheckpointError`` that says where."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -154,7 +155,7 @@ class Guarded(ContextDecorator):
 
 
 def package(path: Path, name: str) -> Any:
-    """The package that reads a format, an extra. Raises ``CheckpointError`` where it is not installed."""
+    """Import the optional package that reads a format. Raises ``CheckpointError`` if it is not installed."""
     if find_spec(name) is None:
-        raise CheckpointError(f"{path}: found no package {name}, expected it for such a file: pip install {name}.")
+        raise CheckpointError(f"{path}: found no package {name}, which it needs. Install it: pip install {name}.")
     return import_module(name)

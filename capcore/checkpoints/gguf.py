@@ -1,6 +1,6 @@
-"""GGUF through its own package, an extra: imported where such a file is read.
+"""GGUF files, read through the optional package ``gguf``, which is imported only when such a file is opened.
 
-Quantised weights are dequantised by ``gguf``'s own function. Bytes are read piece by piece.
+``gguf``'s own function dequantises the weights. Their bytes are read one tensor at a time.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ def read_gguf(path: str | Path) -> Checkpoint:
     file, gguf = File(path), package(Path(path), "gguf")
 
     class Reader(gguf.GGUFReader):  # type: ignore[name-defined]
-        """Which does not go on beyond the end of the file, however long a list is said to be."""
+        """A reader that stops at the end of the file, even if the header claims a longer list."""
 
         def _get(self, offset: Any, dtype: Any, count: Any = 1, override_order: Any = None) -> Any:
             if int(offset) + int(count) * np.dtype(dtype).itemsize > file.size:
-                raise ValueError("a list or text that is longer than the file")
+                raise ValueError("a list or text longer than the file")
             return super()._get(offset, dtype, int(count), override_order)
 
     tensors: dict[str, Tensor] = {}

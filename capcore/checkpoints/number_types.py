@@ -1,17 +1,17 @@
-"""Types of numbers that NumPy lacks: bfloat16, and floats of eight bits."""
+"""Number types that NumPy lacks: bfloat16 and eight-bit floats."""
 
 from __future__ import annotations
 
 import numpy as np
 
 CODES = {f"float8_{kind}": "uint8" for kind in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")}
-"""PyTorch's types that NumPy lacks → the type that their bits are read as."""
+"""PyTorch types that NumPy lacks → the NumPy type that holds their bits."""
 
 QUANTISED = "Quantised weights whose scales are not known: analyse the file they were made of."
 
 
 def float8_table(kind: str) -> np.ndarray:
-    """(256,) float32 values of the eight-bit floats of a type, by their bits.
+    """All 256 values of an eight-bit float type as float32, indexed by their bits.
 
     >>> float8_table("float8_e4m3fn")[[0x38, 0x7E, 0xC0]].tolist(), float8_table("float8_e5m2")[0x7C].item()
     ([1.0, 448.0, -2.0], inf)
@@ -34,7 +34,7 @@ def float8_table(kind: str) -> np.ndarray:
 
 
 def bfloat16(words: np.ndarray) -> np.ndarray:
-    """float32 values of bfloat16 numbers given as 16-bit words: the upper half of a float32, so exact.
+    """Convert bfloat16, given as 16-bit words, to float32. This is exact: the word is the upper half of a float32.
 
     >>> bfloat16(np.array([0x3FC0], np.uint16)).tolist()
     [1.5]

@@ -1,6 +1,6 @@
-"""ONNX through its own package, an extra: imported where such a file is read.
+"""ONNX files, read through the optional package ``onnx``, which is imported only when such a file is opened.
 
-Bytes of tensors are read as those of other files are, piece by piece.
+Values stored in files beside the model are read one tensor at a time.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ ONNX_TYPES = dict(enumerate((
     "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", ".", "bool", "float16", "float64", "uint32",
     "uint64",
 ), 1))  # fmt: skip
-"""Types of ONNX that NumPy has. 16 is bfloat16."""
+"""ONNX's type numbers → NumPy types. Number 16 is bfloat16, which NumPy lacks."""
 
 
 def read_onnx(path: str | Path) -> Checkpoint:
-    """Initialisers and constants of an ONNX model by name, also those of branches, loops and functions and those in
-    files beside it, as its operators take them (:mod:`capcore.checkpoints.onnx_graph`). Needs the package ``onnx``.
+    """Initialisers and constants of an ONNX model by name, in the form in which its operators use them
+    (:mod:`capcore.checkpoints.onnx_graph`). Those of branches, loops and functions are included, and so are values
+    stored in files beside the model. Needs the package ``onnx``.
 
-    Raises ``CheckpointError`` for files that are damaged or point elsewhere.
+    Raises ``CheckpointError`` for files that are damaged or point outside their folder.
     """
     file, onnx = File(path), package(Path(path), "onnx")
     files = {file.path.name: file}

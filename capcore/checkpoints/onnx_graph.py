@@ -1,7 +1,8 @@
-"""What the operators of an ONNX graph take as weights: matrices that multiply, and kernels with their groups.
+"""Which tensors of an ONNX graph are weights: matrices that multiply, and kernels with their groups.
 
-A graph says what a tensor is for. Only what an operator of ``WEIGHTS`` takes is a layer, as it is or by way of
-operators that keep its entries; everything else is set aside with the names of the operators that take it.
+Names in an ONNX file say little, but its graph says what each tensor is for. A tensor is a layer only if an operator of
+``WEIGHTS`` takes it, directly or after operators that keep its entries. All others are set aside, with the names of the
+operators that take them.
 """
 
 from __future__ import annotations
@@ -26,18 +27,19 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys((*CONVOLUTIONS, "MatMulNBits", "Attention", "QAttention", "DynamicQuantizeMatMul"), (1,)),
     "QLinearConv": (3,), "QLinearMatMul": (0, 3), "Einsum": (0, 1, 2, 3), "Gather": (0,),
 }  # fmt: skip
-"""Operator → which of its inputs are weights. The third of Gemm and of Conv is a bias."""
+"""Operator → which of its inputs are weights. The third input of Gemm and of Conv is a bias, so it is not listed."""
 SAME = ("Identity", "Cast", "DequantizeLinear", "QuantizeLinear", "Squeeze", "Unsqueeze")
-"""Operators whose output has the entries of their first input, in order; axes of length one do not matter."""
+"""Operators whose output has the same entries as their first input in the same order, up to axes of length one."""
 KEPT = (*SAME, "Transpose", "Reshape", "Flatten")
-"""Operators that keep all entries of their first input."""
-MOST = 2**18  # nodes, those of a function once for each call
+"""Operators that keep all entries of their first input, but may rearrange them."""
+MOST = 2**18  # nodes; a function's nodes count once per call
 
 
 def weights_of(model: Any, path: str, read: Callable[[str, Any], Tensor]) -> dict[str, Tensor]:
-    """Tensors of a model by unique names; those that are no weights are set aside, or named as not followed.
+    """Tensors of a model by unique names. Those that are not weights are set aside, or marked as unread if the graph
+    cannot be followed.
 
-    read : makes the tensor of a name and an entry of the file. Raises ``CheckpointError`` for names that stand twice.
+    read : makes a tensor from a name and an entry of the file. Raises ``CheckpointError`` for duplicate names.
     """
     graph = _Graph(path, read, {(each.domain, each.name): each for each in model.functions})
     graph.visit(model.graph, "", {})
@@ -49,7 +51,7 @@ def weights_of(model: Any, path: str, read: Callable[[str, Any], Tensor]) -> dic
 
 @dataclass(frozen=True)
 class _Value:
-    """What a name stands for: one tensor, of a shape that its axes were moved to; or what is computed of several."""
+    """What a name refers to: one tensor, possibly with its axes rearranged, or something computed from several."""
 
     keys: tuple[str, ...]
     shape: tuple[int, ...] | None = None
@@ -57,7 +59,7 @@ class _Value:
 
 
 class _Graph:
-    """Tensors by unique names, those that operators take as weights, and those of which weights are computed."""
+    """All tensors by unique names, which of them operators take as weights, and from which weights are computed."""
 
     def __init__(self, path: str, read: Callable[[str, Any], Tensor], functions: Mapping[tuple[str, str], Any]) -> None:
         self.path, self.read, self.functions, self.nodes = path, read, functions, counter(1)
@@ -68,14 +70,14 @@ class _Graph:
         self.owned: dict[int, tuple[Any, dict[str, _Value]]] = {}
 
     def free(self, name: str) -> str:
-        """A name that no tensor has."""
+        """Return a name that no tensor has yet."""
         return next(each for i in counter(1) if (each := name if i == 1 else f"{name} ({i})") not in self.tensors)
 
     def constants(self, graph: Any, place: str) -> dict[str, _Value]:
-        """Constants of a graph, or of a function, read once however often it is called."""
+        """Constants of a graph or function, read only once even if the function is called repeatedly."""
         if id(graph) not in self.owned:
             own: dict[str, _Value] = {}
-            self.owned[id(graph)] = graph, own  # kept, so that no other has its id
+            self.owned[id(graph)] = graph, own  # keeping the graph prevents its id from being reused
             for name, entry in _constants(graph):
                 if checked_name(name, self.path) in own:
                     raise CheckpointError(f"{self.path}: found two tensors {name!r}, expected one. {DAMAGED}")
@@ -85,7 +87,7 @@ class _Graph:
         return dict(self.owned[id(graph)][1])
 
     def visit(self, graph: Any, place: str, outer: Mapping[str, _Value]) -> Mapping[str, _Value]:
-        """Follow the nodes of a graph, or of a function at one call. outer : names around it."""
+        """Follow the nodes of a graph, or of one call of a function. outer : names of the enclosing scopes."""
         own = self.constants(graph, place)
         scope: Mapping[str, _Value] = ChainMap(own, outer)  # type: ignore[arg-type]
 
@@ -95,7 +97,7 @@ class _Graph:
 
         for node in graph.node:
             if next(self.nodes) > MOST:
-                raise CheckpointError(f"{self.path}: found more than {MOST} operators, calls counted, expected fewer.")
+                raise CheckpointError(f"{self.path}: found more than {MOST} operators, calls included, expected fewer.")
             if function := self.functions.get((node.domain, node.op_type)):
                 pairs = zip(function.input, node.input, strict=False)
                 inside = self.visit(function, f"{function.name}.", {each: scope[n] for each, n in pairs if n in scope})
@@ -113,9 +115,9 @@ class _Graph:
         return own
 
     def take(self, node: Any, scope: Mapping[str, _Value], made: Sequence[str]) -> None:
-        """Note what an operator takes, and give its weights the axes and groups that it sees.
+        """Record what an operator takes, and give its weights the axes and groups that it uses.
 
-        made : names of the weights that it makes of them.
+        made : names of the weights that it makes from its inputs.
         """
         for i, name in enumerate(node.input):
             value = scope.get(name)
@@ -133,7 +135,7 @@ class _Graph:
                     self.tensors[key] = _as_taken(self.tensors[key], node, value)
 
     def passed_on(self, node: Any, scope: Mapping[str, _Value], given: Callable[[str], Tensor | None]) -> _Value | None:
-        """What the outputs of an operator stand for; nothing where they depend on the input of the network."""
+        """What the outputs of an operator refer to, or None if they depend on the network's input."""
         names = [name for name in node.input if name]
         if not names or any(name not in scope for name in names):
             return None
@@ -146,7 +148,7 @@ class _Graph:
         return _Value(tuple(dict.fromkeys(key for name in names for key in scope[name].keys)))
 
     def told(self, key: str, tensor: Tensor) -> Tensor:
-        """The tensor, with the reason why it is no weight where no operator takes it as one."""
+        """The tensor, with a reason if no operator takes it as a weight."""
         if key in self.taken or not tensor.is_real or tensor.aside or len(tensor.shape) < 2:
             return tensor
         users = sorted(self.users.get(key, ()))
@@ -156,13 +158,13 @@ class _Graph:
             return replace(tensor, unread=f"Weights are computed from it in the graph, by {by}. Fold constants first.")
         if other:
             return replace(tensor, unread=f"Taken by {other[0]}, an operator that is not followed.")
-        return replace(tensor, aside=f"Taken by {', '.join(users) or 'no operator'}: no matrix that multiplies.")
+        return replace(tensor, aside=f"Taken by {', '.join(users) or 'no operator'}: not a matrix that multiplies.")
 
 
 def _move(
     node: Any, shape: tuple[int, ...], target: Tensor | None
 ) -> tuple[tuple[int, ...], Callable[[np.ndarray], np.ndarray]] | None:
-    """The shape after an operator that moves axes, and what it does; nothing where only a run would tell."""
+    """The shape after an operator that rearranges axes, and the function that does so; None if it depends on a run."""
     said = {each.name: each for each in node.attribute}
     if node.op_type == "Transpose":
         axes = tuple(said["perm"].ints) if "perm" in said else tuple(range(len(shape)))[::-1]
@@ -184,7 +186,7 @@ def _move(
 
 
 def _as_taken(tensor: Tensor, node: Any, value: _Value) -> Tensor:
-    """Weights with the axes that an operator sees, and what it says of them: groups, or a stack of matrices."""
+    """Weights with the axes that an operator uses, and what it tells about them: groups, or a stack of matrices."""
     if not tensor.is_real:
         return tensor
     if value.moves and value.shape is not None:
@@ -211,7 +213,7 @@ def _as_taken(tensor: Tensor, node: Any, value: _Value) -> Tensor:
 
 
 def _constants(graph: Any) -> list[tuple[str, Any]]:
-    """Names with tensors, and with sparse ones, of a graph, or of a function, which has no initialisers."""
+    """Names with dense or sparse tensors of a graph, or of a function, which has no initialisers."""
     found = [(each.name, each) for each in getattr(graph, "initializer", ())]
     found += [(each.values.name, each) for each in getattr(graph, "sparse_initializer", ())]
     said = [(node.output[0], each) for node in graph.node if node.op_type == "Constant" for each in node.attribute]
@@ -222,12 +224,14 @@ def _constants(graph: Any) -> list[tuple[str, Any]]:
 def of_operator(
     node: Any, given: Callable[[str], Tensor | None], free: Callable[[str], str] = str
 ) -> dict[str, Tensor]:
-    """Weights as an operator of ONNX takes them, by name: of recurrent layers, a matrix for each direction; quantised
-    ones, as what they stand for, with their scales set aside. What it does not describe stays as it is.
+    """Weights as an ONNX operator uses them, by name. Recurrent layers give one matrix per direction. Quantised weights
+    are converted to numbers and their scales are set aside. Whatever the operator does not describe stays
+    unchanged.
 
-    (codes − zero) × scale, of a tensor, along an axis or in blocks of it: ``DequantizeLinear``, ``QLinearConv``,
-    ``QLinearMatMul``; ``ConvInteger`` and ``MatMulInteger`` with the scale that onnxruntime's quantiser names; and its
-    ``MatMulNBits``, packed along inputs, lowest bits first. given : tensors by name; free : a name that none has.
+    Quantised weights are (codes − zero) × scale, with one scale per tensor, per index of an axis, or per block. The
+    operators are ``DequantizeLinear``, ``QLinearConv`` and ``QLinearMatMul``; ``ConvInteger`` and ``MatMulInteger``,
+    whose scale is found by the name that onnxruntime's quantiser gives it; and onnxruntime's ``MatMulNBits``, packed
+    along inputs with the lowest bits first. given : tensors by name. free : returns an unused name.
     """
     said, names = {each.name: each.i for each in node.attribute}, [*node.input, *[""] * 8]
     if node.op_type in ("LSTM", "GRU", "RNN"):
@@ -286,7 +290,7 @@ def of_operator(
 
 
 def _directions(weights: Tensor, free: Callable[[str], str]) -> dict[str, Tensor]:
-    """The matrices of (directions, gates · hidden, in), under a name each where they are two."""
+    """The matrix of each direction of a (directions, gates · hidden, in) tensor, each under its own name."""
     if len(weights.shape) != 3 or weights.shape[0] not in (1, 2):
         return {}
     names = [weights.name, free(f"{weights.name}.reverse")][: weights.shape[0]]

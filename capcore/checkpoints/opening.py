@@ -1,9 +1,9 @@
-"""A checkpoint opened, in one direction: list what is there, open each file by its format, join, and finish.
+"""Opening checkpoints in four steps: list the files, open each by its format, join the parts, and finish.
 
-Listing looks at names, and at indices of checkpoints in several files. A folder as model hubs have it holds much beside
-the weights: what trained them, tokenizers, the same weights in another format. What is no network by its name is left
-alone, and so is what turns out to hold no weights when it is opened. Finishing turns quantised and parametrised weights
-into those that the layers apply.
+Listing uses file names and the indices of checkpoints in several files. Folders from model hubs hold more than weights:
+optimisers, tokenizers, and the same weights in a second format. Files whose names show that they hold no network are
+ignored, and so are files that hold no weights when opened. Finishing converts quantised and parametrised weights to the
+weights that the layers apply.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ PLAIN: Mapping[str, Callable[[Path], Checkpoint]] = {
     ".onnx": read_onnx,
     ".gguf": read_gguf,
 }
-"""Suffix → reader that needs no PyTorch."""
+"""Suffix → reader, none of which needs PyTorch."""
 TORCH = (".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
-"""Suffixes of PyTorch's files."""
+"""Suffixes of PyTorch files."""
 INDEX = re.compile(r"\.index(\.[\w-]+)?\.json$")
 PICKLES = "Other pickles are not opened: they can execute code. Save the weights as safetensors or with numpy.savez."
 KERAS = "Load it with Keras and save its weights by name with numpy.savez; then --layout channels-last reads them."
@@ -63,10 +63,10 @@ OTHERS = {
     **dict.fromkeys((".h5", ".hdf5", ".keras", ".pb", ".tflite"), KERAS),
     ".msgpack": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
 }
-"""Suffix → what to do with a file that is not read."""
+"""Suffix → advice for a format that is not supported."""
 LARGEST_INDEX = 100_000_000  # bytes
 USUAL = ("model", "pytorch_model", "diffusion_pytorch_model", "consolidated", "adapter_model", "weights")
-"""Names that say nothing of the network: the folder's is taken. Files of these names hold the same weights."""
+"""File names that do not identify a network, so the folder's name is used. Such files hold the same weights."""
 _PART = re.compile(r"[-_.]\d+([-_]of[-_]\d+)?$")
 _NO_NETWORK = re.compile(
     r"^(training_args|optimizer|scheduler|scaler|rng_state|random_states|tokenizer|sampler|zero_pp_rank|bf16_zero|mp_rank)"
@@ -76,33 +76,34 @@ _NO_NETWORK = re.compile(
 
 @dataclass(frozen=True)
 class Folder:
-    """Checkpoints of a folder, and why each other file of weights in it was refused, by name."""
+    """The checkpoints of a folder, and for each file that was refused, by name, the reason."""
 
     checkpoints: tuple[Checkpoint, ...]
     refused: Mapping[str, str]
 
 
 def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str = "refuse") -> Checkpoint:
-    """The checkpoint in a file, or of arrays in memory.
+    """Open the checkpoint in a file or folder, or make one of arrays in memory.
 
     Parameters
     ----------
     source : path, mapping, array or Module
-        A ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``, ``.tar``, ``.bin``
-        or ``.ckpt``, and with the packages of these names ``.onnx`` and ``.gguf``; the ``.index.json`` of a checkpoint
-        in several files; a folder with one checkpoint; a mapping from names to arrays or PyTorch tensors (a state
-        dict), nested ones joined by dots; one array; or what has a ``state_dict``, such as a PyTorch module.
+        Either a path: a ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``,
+        ``.tar``, ``.bin`` or ``.ckpt``; ``.onnx`` and ``.gguf`` with the packages of these names; the ``.index.json``
+        of a checkpoint in several files; or a folder with one checkpoint. Or weights in memory: a mapping from names to
+        arrays or PyTorch tensors (a state dict), whose nested names are joined by dots; one array; or an object with a
+        ``state_dict``, such as a PyTorch module.
     key : str, optional
-        Of the mapping that holds the weights within a file of PyTorch's.
+        Name of the mapping that holds the weights within a PyTorch file.
     non_finite : str
-        What to do about NaN and infinity among the weights: ``refuse`` the checkpoint, or ``keep`` them, so that these
-        layers are listed as not analysed, and the others are analysed. Tensors of more than 65,536 entries are refused
-        when they are read, so that opening a large file takes no time.
+        What to do about NaN and infinity among the weights. ``refuse`` rejects the checkpoint. ``keep`` lists the
+        affected layers as not analysed and analyses the others. Tensors of more than 65,536 entries are checked only
+        when they are read, so that large files open quickly.
 
     Raises
     ------
     CheckpointError
-        Which says what was found, what was expected, and what to do.
+        If the weights cannot be read. The message says what was found, what was expected, and what to do.
 
     Examples
     --------
@@ -122,20 +123,20 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
 
 
 def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_finite: str = "refuse") -> Folder:
-    """All checkpoints of a folder, by name. Parts of a checkpoint in several files are joined by their index.
+    """Open all checkpoints of a folder. If one is split over several files, they are joined by their index.
 
-    Of files of the same weights the one that needs no PyTorch is read. Other files, such as those of optimisers and
-    tokenizers, and folders within the folder, are left alone. A checkpoint called ``model`` or the like is named after
-    the folder.
+    If several files hold the same weights, the one that does not need PyTorch is read. Subfolders and other files, such
+    as optimisers and tokenizers, are ignored. If the folder holds a single checkpoint with a generic name such as
+    ``model``, it is named after the folder.
 
     Parameters
     ----------
     path : path
-        Of the folder.
+        The folder.
     key : str, optional
         As for :func:`~capcore.checkpoints.opening.read_checkpoint`.
     non_finite : str
-        As there.
+        As for :func:`~capcore.checkpoints.opening.read_checkpoint`.
 
     Raises
     ------
@@ -162,9 +163,10 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
 
 
 def sources(folder: Path) -> list[Path]:
-    """Indices, files that no index names, and of files of the same weights those that need no PyTorch.
+    """The files of a folder to open: indices, and files that no index names.
 
-    Raises ``CheckpointError`` for a folder without any.
+    If several hold the same weights, only those that do not need PyTorch are listed. Raises ``CheckpointError`` for a
+    folder without any.
     """
     if not os.path.isdir(folder):
         raise CheckpointError(f"{folder}: found no folder, expected one with files of weights. Check the path.")
@@ -186,9 +188,9 @@ def sources(folder: Path) -> list[Path]:
 
 
 def parts_of(path: Path) -> list[str]:
-    """Names of all parts of a checkpoint without an index, of which this is the first, ``w-00001-of-00002.gguf``.
+    """Names of all parts of a checkpoint without an index, given the first part, such as ``w-00001-of-00002.gguf``.
 
-    Raises ``CheckpointError`` if one is missing.
+    Raises ``CheckpointError`` if a part is missing.
     """
     found = re.match(r"(.*[-_.])(0*1)([-_]of[-_])(\d{1,5})(\..*)$", path.name)
     if found is None or int(found[4]) < 2:
@@ -206,14 +208,14 @@ def parts_of(path: Path) -> list[str]:
 def _later(path: Path) -> list[str]:
     try:
         return parts_of(path)[1:]
-    except CheckpointError:  # said again when it is read
+    except CheckpointError:  # raised again when the file is read
         return []
 
 
 def weight_map(index: Path) -> dict[str, str]:
-    """Tensor → name of the file beside the index that holds it.
+    """Tensor → name of the file that holds it, in the folder of the index.
 
-    Raises ``CheckpointError`` for an index that is malformed or names files elsewhere.
+    Raises ``CheckpointError`` for an index that is malformed or names files in another folder.
     """
     file = File(index)
     if file.size > LARGEST_INDEX:
@@ -235,7 +237,7 @@ def weight_map(index: Path) -> dict[str, str]:
 def _parts(index: Path) -> set[str]:
     try:
         return set(weight_map(index).values())
-    except CheckpointError:  # said again when the index is read
+    except CheckpointError:  # raised again when the index is read
         return set()
 
 
@@ -252,19 +254,19 @@ def stem(name: str) -> str:
 
 
 def _network(name: str) -> str:
-    """What files of the same weights have in common."""
+    """A name that is the same for all files of the same weights."""
     found = _PART.sub("", stem(name))
     return USUAL[0] if found in USUAL else stem(name)
 
 
 def named(checkpoint: Checkpoint, path: Path) -> Checkpoint:
-    """The checkpoint of a folder, under the folder's name where the file's says nothing."""
+    """Name the checkpoint after its folder if the file's name is generic."""
     folder = path.absolute().parent.resolve().name
     return replace(checkpoint, name=shown(folder)) if folder and _network(path.name) == USUAL[0] else checkpoint
 
 
 def _opened(path: Path, key: str | None) -> Checkpoint:
-    """The checkpoint of a file, an index or a folder; its values have not been looked at."""
+    """Open a file, an index or a folder, without checking or converting any values."""
     if os.path.isdir(path):
         found = sources(path)
         if len(found) > 1:
@@ -280,7 +282,7 @@ def _opened(path: Path, key: str | None) -> Checkpoint:
 
 
 def _whole(path: Path, key: str | None) -> Checkpoint:
-    """The checkpoint of a file of a folder, with its other parts where it is the first of several without an index."""
+    """Open a file of a folder, together with the other parts if it is the first of several without an index."""
     names = parts_of(path)
     if not names:
         return _opened(path, key)
@@ -289,10 +291,10 @@ def _whole(path: Path, key: str | None) -> Checkpoint:
 
 
 def read_file(path: Path, key: str | None = None) -> Checkpoint:
-    """The checkpoint in one file; its values have not been looked at. key : of the weights, see
+    """Open one file, without checking or converting any values. key : as for
     :func:`~capcore.checkpoints.torch_files.read_torch`.
 
-    Raises ``CheckpointError`` for other suffixes, among them those of other pickles.
+    Raises ``CheckpointError`` for unknown suffixes, including those of other pickles.
     """
     suffix = path.suffix.lower()
     if suffix in PLAIN:
@@ -311,9 +313,9 @@ def read_file(path: Path, key: str | None = None) -> Checkpoint:
 
 
 def joined(index: Path, parts: Mapping[str, Checkpoint], weights: Mapping[str, str]) -> Checkpoint:
-    """The checkpoint of an index: every tensor where the index says, and no other.
+    """Join the parts of a checkpoint, which must hold exactly the tensors that the index assigns to them.
 
-    parts : checkpoint by name of the file. weights : of :func:`weight_map`. Raises ``CheckpointError`` where the files
+    parts : checkpoint by file name. weights : as :func:`weight_map` returns it. Raises ``CheckpointError`` if the files
     and the index disagree.
     """
     tensors: dict[str, Tensor] = {}
@@ -336,8 +338,10 @@ def joined(index: Path, parts: Mapping[str, Checkpoint], weights: Mapping[str, s
 
 
 def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
-    """What was opened, its weights as the layers take them, with what the files beside it say: how it is quantised, and
-    how an adapter is scaled."""
+    """Convert weights to those that the layers apply.
+
+    Configuration files in the same folder tell how they are quantised and how an adapter is scaled.
+    """
     checkpoint = tied_by_value(computed(dequantised(checkpoint, lambda: _quantisation(path))))
     if any("lora_" in name for name in checkpoint) and (said := settings(path, "adapter_config.json")):
         checkpoint = replace(checkpoint, metadata={**checkpoint.metadata, "adapter_config": json.dumps(said)})
@@ -345,15 +349,15 @@ def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint
 
 
 def _quantisation(path: Path) -> Mapping[str, Any]:
-    """How the configuration beside a checkpoint says that it is quantised."""
+    """The quantisation settings in the configuration beside a checkpoint."""
     said = settings(path, "config.json").get("quantization_config")
     return said if isinstance(said, dict) else settings(path, "quantize_config.json")
 
 
 def settings(path: Path, *names: str) -> dict[str, Any]:
-    """What the first of the JSON files of these names beside a checkpoint says; nothing where there is none.
+    """Contents of the first of these JSON files that exists beside a checkpoint, or an empty dict if none does.
 
-    path : of the file or the folder. Raises ``CheckpointError`` for a file that is damaged.
+    path : the checkpoint's file or folder. Raises ``CheckpointError`` for a file that is damaged.
     """
     folder = path if os.path.isdir(path) else path.parent
     for name in names:

@@ -1,9 +1,9 @@
-"""Quantised weights of four bits and others, several in a number: each form as the library that writes it unpacks it.
+"""Quantised weights packed several to a number, mostly of four bits, unpacked as the libraries that wrote them do.
 
 - ``qweight``, ``qzeros``, ``scales`` of 2, 4 or 8 bits: GPTQ, packed along inputs, and AWQ, packed along outputs;
 - ``weight_packed`` of 2, 4 or 8 bits, with or without ``weight_zero_point``: compressed-tensors;
-- four-bit floats: MXFP4, with powers of two per 32 weights as ``_blocks`` and ``_scales`` (GPT-OSS) or
-  ``weight_packed``; NVFP4, with eight-bit floats per 16, of compressed-tensors and of ModelOpt;
+- four-bit floats: MXFP4, with a power of two per 32 weights, stored as ``_blocks`` and ``_scales`` (GPT-OSS) or
+  ``weight_packed``; NVFP4, with an eight-bit float per 16 weights, as compressed-tensors and ModelOpt write it;
 - NF4 or FP4 with ``absmax``: bitsandbytes.
 """
 
@@ -19,15 +19,15 @@ from capcore.checkpoints.number_types import CODES, float8_table
 from capcore.checkpoints.tensors import CheckpointError, Tensor, checked_shape
 
 Found: TypeAlias = tuple[Tensor, tuple[str, ...]]
-"""Weights, and the names of the tensors that they are made of."""
-BLOCK = 128  # rows and columns of a block where shapes do not tell
+"""Weights, and the names of the tensors that they are made from."""
+BLOCK = 128  # rows and columns of a block if the shapes do not determine it
 FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
-"""The output that each four bits of a number belong to, lowest first."""
+"""The output to which each group of four bits of a word belongs, lowest bits first."""
 
 
 def spread(scale: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """The scale with an axis for each of the weights', whose lengths are those of the weights, one, or of blocks."""
+    """Give the scale as many axes as the weights. Each has the weights' length, length one, or one entry per block."""
     if scale.size == 1:
         return scale.reshape((1,) * len(shape))
     if scale.ndim == 1 and len(scale) == shape[-2] and (len(shape) == 2 or len(scale) != shape[0]):
@@ -41,12 +41,12 @@ def spread(scale: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
 
 
 def wide(scale: np.ndarray, n: int, length: int) -> np.ndarray:
-    """(rows, n) or (rows, 1): columns of a scale repeated for the weights of a block, so long."""
+    """Repeat each column of a scale for the ``length`` weights of its block: (rows, n), or (rows, 1) unchanged."""
     return scale if scale.shape[-1] in (1, n) else scale[..., np.arange(n) // length]
 
 
 def block(n: int, m: int, told: int = 0) -> int:
-    """Length of the m blocks of an axis of n: as told, a power of two, or 128 with a rest.
+    """Block length if n weights form m blocks: the given one if it fits, else a power of two, or 128 with a remainder.
 
     >>> block(576, 5), block(512, 4), block(192, 2, 96)
     (128, 128, 96)
@@ -55,17 +55,17 @@ def block(n: int, m: int, told: int = 0) -> int:
     for length in (told, n if m == 1 else 0, power, BLOCK if n % m else 0):
         if length > 0 and -(-n // length) == m:
             return length
-    raise CheckpointError(f"Quantised, in {m} blocks of {n} weights whose length is not said: not read.")
+    raise CheckpointError(f"Quantised, in {m} blocks of {n} weights of unknown length: not read.")
 
 
 def numbers(tensor: Tensor, scale: bool = True) -> np.ndarray:
-    """float32 values of a scale, eight-bit ones too, whose bytes are powers of two; or of a zero point."""
+    """float32 values of a scale or a zero point. Bytes of a scale are exponents of two."""
     values, kind = tensor.values(), "float8_e8m0fnu" if scale and tensor.dtype == "uint8" else tensor.dtype
     return float8_table(kind)[values] if kind.startswith("float8") else values.astype(np.float32)
 
 
 def part_of(tensors: Mapping[str, Tensor], name: str, kinds: str = "float bfloat uint8") -> Tensor:
-    """A scale or zero point whose values are numbers of these kinds."""
+    """Return a scale or zero point, if its type is one of ``kinds``."""
     found = tensors[name]
     if not found.dtype.startswith(tuple(kinds.split())) or (found.unread and found.dtype not in CODES):
         raise CheckpointError(f"Quantised, with {name!r} of type {found.dtype}: not read.")
@@ -73,7 +73,7 @@ def part_of(tensors: Mapping[str, Tensor], name: str, kinds: str = "float bfloat
 
 
 def unpacked(words: np.ndarray, bits: int, axis: int) -> np.ndarray:
-    """Whole numbers of so many bits from 32-bit words, lowest first, along an axis that grows."""
+    """Unpack integers of ``bits`` bits from 32-bit words, lowest bits first. The given axis grows."""
     shifts = np.arange(0, 32, bits, dtype=np.uint32)
     words = np.moveaxis(words.view(np.uint32), axis, -1)
     found = ((words[..., None] >> shifts) & np.uint32(2**bits - 1)).astype(np.uint8)
@@ -87,7 +87,7 @@ def _bits(per_word: float, name: str) -> int:
 
 
 def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
-    """Unsigned numbers less a zero, times a scale per group of inputs. GPTQ's first version stores zeros less one."""
+    """GPTQ and AWQ: (code − zero) × scale, one scale per group of inputs. GPTQ's first version stores zero − 1."""
     stem = name.removesuffix("qweight")
     names = (name, f"{stem}qzeros", f"{stem}scales")
     if name == stem or not all(each in tensors for each in names) or len(tensors[name].shape) != 2:
@@ -112,9 +112,9 @@ def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
         group = tensors[order].values() if order else np.arange(n_in) // (n_in // n_groups)
         if len(group) != n_in or group.dtype.kind not in "iu" or group.min() < 0 or group.max() >= n_groups:
             raise CheckpointError(f"{order!r}: found groups beyond {n_groups}, expected one for each input.")
-        offsets = (offsets + one) & (2**bits - 1)  # a zero of 0 is stored as the largest number
+        offsets = (offsets + one) & (2**bits - 1)  # a zero of 0 is stored as the largest code
         steps, found = numbers(scales), codes.astype(np.float32)
-        for rows in np.array_split(np.arange(n_in), -(-n_in // 1024)):  # no second copy
+        for rows in np.array_split(np.arange(n_in), -(-n_in // 1024)):  # in pieces, to avoid a second copy
             found[rows] = (found[rows] - offsets[group[rows]]) * steps[group[rows]]
         return found.T
 
@@ -124,7 +124,7 @@ def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
 
 
 def packed(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
-    """Unsigned numbers less a zero, half of the range unless given, times a scale per group of inputs."""
+    """compressed-tensors: (code − zero) × scale, one scale per group of inputs. The default zero is mid-range."""
     stem = name.removesuffix("_packed")
     names = (name, f"{stem}_scale", f"{stem}_shape")
     if name == stem or not all(each in tensors for each in names) or tensors[name].dtype != "int32":
@@ -155,9 +155,10 @@ def packed(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) 
 
 
 def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
-    """Bytes (…, n/2) or (…, blocks, 16), the first weight of a pair in the lower half, times a scale (…, blocks).
+    """MXFP4 and NVFP4: bytes of shape (…, n/2) or (…, blocks, 16), times a scale of shape (…, blocks).
 
-    Scales that are eight-bit floats themselves have one of their own for the whole matrix: a factor, or a divisor.
+    The lower half of a byte is the first weight of a pair. Scales that are eight-bit floats have a scale of their own
+    for the whole matrix, which either multiplies or divides.
     """
     stem = name.removesuffix("_blocks").removesuffix("_packed")
     codes, scale = tensors[name], f"{stem}_scales" if name.endswith("_blocks") else f"{stem}_scale"
@@ -166,7 +167,7 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
     powers = tensors[scale].dtype in ("uint8", "float8_e8m0fnu")
     shape, kind, per = tensors[scale].shape, "MXFP4" if powers else "NVFP4", 32 if powers else 16
     expected = (*shape, per // 2) if name.endswith("_blocks") else (*shape[:-1], shape[-1] * per // 2)
-    own_order = f"{stem.removesuffix('weight')}comfy_quant" in tensors  # of the scales, as its kernels take them
+    own_order = f"{stem.removesuffix('weight')}comfy_quant" in tensors  # ComfyUI's kernels reorder the scales
     if codes.shape != expected or own_order or not (powers or tensors[scale].dtype == "float8_e4m3fn"):
         raise CheckpointError(f"Quantised, with {scale!r} of {tensors[scale].dtype} and shape {shape}: not read.")
     table = float8_table("float8_e8m0fnu" if powers else "float8_e4m3fn")
@@ -202,8 +203,11 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
 
 
 def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
-    """NF4 or FP4: a place in a table of 16 per weight, the first of a pair in the upper half, times a scale per block;
-    scales may be bytes themselves: places in a table, times a scale of their own, plus an offset."""
+    """NF4 or FP4: each weight is an index into a table of 16 values, times a scale per block.
+
+    The upper half of a byte is the first weight of a pair. Scales may themselves be indices into a table, times a
+    second scale, plus an offset.
+    """
     state = next(
         (each for kind in ("nf4", "fp4") if (each := f"{name}.quant_state.bitsandbytes__{kind}") in tensors), ""
     )

@@ -1,8 +1,9 @@
-"""What is a weight: weights that are stored as what they are computed from, or twice.
+"""Which tensors are weights, when a file stores the parts a weight is computed from, or the same weight twice.
 
-Read are PyTorch's weight norm, g·v/‖v‖ (Salimans and Kingma 2016), spectral norm, W/σ with σ = uᵀWv (Miyato et al.
-2018), both as ``torch.nn.utils`` stores them and as ``torch.nn.utils.parametrizations`` does, and pruning, W times a
-mask. Of other parametrizations, and where a part is missing, the parts are named and none is taken for the weight.
+Three parametrizations of PyTorch are supported: weight norm, g·v/‖v‖ (Salimans and Kingma 2016); spectral norm, W/σ
+with σ = uᵀWv (Miyato et al. 2018); and pruning, W times a mask. They are recognised by the names that
+``torch.nn.utils`` and ``torch.nn.utils.parametrizations`` give their parts. If a parametrization is unknown or a part
+is missing, the parts are listed as unread, and none is mistaken for the weight.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ import numpy as np
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
 
 COMPUTED = "computed from "
-"""How ``stored`` begins where the file has no tensor of that name."""
+"""How ``stored`` begins if the file itself has no tensor of that name."""
 _OLD = re.compile(r"(?P<name>(.*\.)?[^.]*weight[^.]*)_(?P<part>g|v|u|orig|bar|mask)$")
 _NEW = re.compile(r"(?P<module>(.*\.)?)parametrizations\.(?P<name>[^.]+)\.(?P<part>.+)$")
 _PARTS = {"original0": "g", "original1": "v", "original": "orig", "0._u": "u", "0._v": "v", "bar": "orig"}
-"""Names of parts → those of ``torch.nn.utils.weight_norm``, ``spectral_norm`` and ``prune``."""
+"""Names of parts → the names used by ``torch.nn.utils.weight_norm``, ``spectral_norm`` and ``prune``."""
 _HEAD = re.compile(r"(^|\.)(lm_head|embed_out|output)\.weight$")
 
 _TABLE = re.compile(r"(^|\.)(embed_tokens|wte|embed_in|word_embeddings|tok_embeddings|token_embd)\.weight$")
 
 
 def computed(checkpoint: Checkpoint) -> Checkpoint:
-    """The checkpoint with such weights under the name that the layer has for them, and their parts set aside.
+    """Compute weights from their parts, under the name that the layer gives them, and set the parts aside.
 
     >>> from capcore.checkpoints.arrays import of_arrays
     >>> parts = {"fc.weight_g": np.array([[10.0], [2.0]]), "fc.weight_v": np.array([[3.0, 4.0], [0.0, 1.0]])}
@@ -35,7 +36,7 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
     [[6.0, 8.0], [0.0, 2.0]]
     """
     tensors = checkpoint.tensors
-    if checkpoint.format == "onnx":  # whose graph says it
+    if checkpoint.format == "onnx":  # its graph already says so
         return checkpoint
     groups: dict[tuple[str, bool], dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
@@ -66,8 +67,8 @@ def computed(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def _belong_together(name: str, parts: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> bool:
-    """Whether names that end so are parts of weights: matrices of queries, keys and values, of gates, and factors of
-    low rank have such names, too."""
+    """Whether tensors with these endings are parts of a weight. The check is needed because matrices of queries, keys,
+    values and gates, and low-rank factors, have such names, too."""
     if "orig" in parts or {"g", "v"} <= {*parts}:
         return True
     if {*parts} == {"g"}:
@@ -76,7 +77,7 @@ def _belong_together(name: str, parts: Mapping[str, Tensor], tensors: Mapping[st
 
 
 def _weight(name: str, parts: Mapping[str, Tensor], new_form: bool) -> Tensor:
-    """The weight of parts. Raises ``CheckpointError`` where they are not known to be all, or do not fit."""
+    """Compute the weight from its parts. Raises ``CheckpointError`` if some are missing, unknown, or do not fit."""
     forms: Mapping[frozenset[str], Callable[..., Callable[[], np.ndarray]]] = {
         frozenset("gv"): _weight_norm,
         frozenset(("orig", "u", "v")): _spectral_norm,
@@ -85,8 +86,8 @@ def _weight(name: str, parts: Mapping[str, Tensor], new_form: bool) -> Tensor:
     form = forms.get(frozenset(parts))
     if form is None and new_form:
         raise CheckpointError(
-            f"A part of {name!r}, whose parametrization is not known: code computes the weights from it. Save them "
-            "after torch.nn.utils.parametrize.remove_parametrizations."
+            f"A part of {name!r}, whose parametrization is not known: only its code can compute the weights. Save "
+            "them after torch.nn.utils.parametrize.remove_parametrizations."
         )
     if form is None:
         raise CheckpointError(f"A part of {name!r} without the others that it is computed from: not read.")
@@ -105,7 +106,7 @@ def _misfit(name: str, one: Tensor, other: Tensor) -> CheckpointError:
 
 
 def _weight_norm(name: str, kind: str, g: Tensor, v: Tensor) -> Callable[[], np.ndarray]:
-    """g·v/‖v‖, with the norm over all axes but the one that g has."""
+    """Weight norm, g·v/‖v‖, with the norm over all axes except that of g."""
     full = g.shape or (1,) * len(v.shape)
     fits = len(full) == len(v.shape) and all(m in (1, n) for m, n in zip(full, v.shape, strict=True))
     if not fits or sum(m > 1 for m in full) > 1:
@@ -114,7 +115,7 @@ def _weight_norm(name: str, kind: str, g: Tensor, v: Tensor) -> Callable[[], np.
     def values() -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):  # ‖v‖ = 0 is NaN, as in PyTorch
             direction = v.read().astype(kind)
-            direction /= np.abs(direction).max(initial=0)  # squares of any scale
+            direction /= np.abs(direction).max(initial=0)  # avoids overflow and underflow of the squares
             axes = tuple(i for i, m in enumerate(full) if m == 1)
             norms = np.sqrt(np.sum(direction**2, axis=axes, keepdims=True, dtype=float))
             direction *= (g.read().reshape(full) / norms).astype(kind)
@@ -124,9 +125,11 @@ def _weight_norm(name: str, kind: str, g: Tensor, v: Tensor) -> Callable[[], np.
 
 
 def _spectral_norm(name: str, kind: str, orig: Tensor, u: Tensor, v: Tensor) -> Callable[[], np.ndarray]:
-    """W/(uᵀWv), with W unfolded along its outputs: the first axis, or the second of a transposed convolution.
+    """Spectral norm, W/(uᵀWv), with W unfolded along its outputs: the first axis, or the second for transposed
+    convolutions.
 
-    Where both fit, u and v tell: they are singular vectors of one unfolding only, the one of the larger uᵀWv.
+    If the shapes fit both axes, u and v decide: they are singular vectors of only one unfolding, and uᵀWv is larger
+    there.
     """
     shape = orig.shape
     fitting = [i for i in range(min(2, len(shape))) if u.shape == (shape[i],) and v.shape == (orig.size // shape[i],)]
@@ -150,7 +153,7 @@ def _pruned(name: str, kind: str, orig: Tensor, mask: Tensor) -> Callable[[], np
 
 
 def tied_by_value(checkpoint: Checkpoint) -> Checkpoint:
-    """The checkpoint, with the last layer of a language model set aside if it is the embedding, stored twice."""
+    """Set the last layer of a language model aside if it is a second copy of the embedding."""
     tensors = checkpoint.tensors
     heads, tables = ([name for name in tensors if pattern.search(name)] for pattern in (_HEAD, _TABLE))
     if len(heads) != 1 or len(tables) != 1:

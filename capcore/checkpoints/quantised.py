@@ -1,9 +1,9 @@
-"""Quantised weights as the numbers they stand for, where the format is documented.
+"""Quantised weights converted to numbers, for documented formats.
 
-A weight is its number times its scale, of which there is one per tensor, channel, group or block. Read are eight-bit
-floats and int8, with ``weight_scale``, ``weight_scale_inv`` (a factor, too) or ``scale_weight``, and a
-``weight_zero_point``, of compressed-tensors, DeepSeek, FBGEMM and ComfyUI; int8 with ``SCB`` of bitsandbytes; and the
-forms of :mod:`capcore.checkpoints.packed`.
+A weight is its code times a scale, with one scale per tensor, channel, group or block. Three kinds are supported.
+Eight-bit floats and int8 from compressed-tensors, DeepSeek, FBGEMM and ComfyUI have a ``weight_scale``,
+``weight_scale_inv`` (a factor despite its name) or ``scale_weight``, and possibly a ``weight_zero_point``. int8 from
+bitsandbytes has ``SCB``. :mod:`capcore.checkpoints.packed` reads the rest.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ SCALE = re.compile(r"([._](weight_|global_)?scales?(_inv|_2|_weight)?|\.SCB|absm
 
 
 def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] = dict) -> Checkpoint:
-    """The checkpoint with quantised weights read as what they stand for, and their scales set aside.
+    """Convert quantised weights to numbers, and set their scales aside.
 
-    config : reads ``quantization_config`` of the model, which tells GPTQ's two conventions for zeros apart.
+    config : reads the model's ``quantization_config``, which tells block sizes and which of two conventions for zeros
+    GPTQ used.
 
     >>> from capcore.checkpoints.arrays import of_arrays
     >>> codes = {"fc.weight": np.array([[-127, 0, 64]], np.int8), "fc.weight_scale": np.array([[0.5]])}
@@ -36,7 +37,7 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
     """
     tensors, found = checkpoint.tensors, dict[str, Tensor]()
     whole = [name for name, tensor in tensors.items() if not tensor.is_real and tensor.dtype not in ("int64", "bool")]
-    if not whole or checkpoint.format == "onnx":  # whose operators say it
+    if not whole or checkpoint.format == "onnx":  # its operators already say so
         return checkpoint
     said, places = config(), {*whole, *(name.rpartition(".")[0] for name in whole)}
     parts: dict[str, str] = {}
@@ -44,7 +45,7 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
         found[name] = tensor
         try:
             made = next((each for scheme in SCHEMES if (each := scheme(name, tensors, said))), None)
-        except (ValueError, TypeError, LookupError, ArithmeticError) as error:  # what stands beside it may be anything
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:  # neighbouring tensors may be anything
             reason = f"Quantised, in a form that is not read ({type(error).__name__}: {error})."
             found[name] = replace(tensor, unread=str(error) if isinstance(error, CheckpointError) else reason)
             continue
@@ -65,7 +66,7 @@ def dequantised(checkpoint: Checkpoint, config: Callable[[], Mapping[str, Any]] 
 
 
 def _eight_bits(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> Found | None:
-    """Eight-bit floats or int8 times a scale."""
+    """Eight-bit floats or int8, times a scale."""
     tensor, stem = tensors[name], name.removesuffix("weight")
     if (tensor.dtype not in CODES and tensor.dtype != "int8") or len(tensor.shape) not in (2, 3):
         return None

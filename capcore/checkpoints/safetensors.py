@@ -1,8 +1,8 @@
-"""The safetensors format, read with NumPy alone: eight bytes of length, a JSON header, the values.
+"""The safetensors format, read with NumPy alone: eight bytes with the header's length, a JSON header, the values.
 
-A header may lie, so all that it says is checked against the file before a value is touched: its length, every type,
-every shape against the bytes set aside for it, and that these cover the rest of the file with no overlap and no hole,
-as the format demands. A tensor's values are read when they are asked for, and nothing else.
+A header may be wrong or malicious, so it is checked against the file before any value is read: its length, every type,
+and every shape against the number of bytes given for it. Together the tensors must cover the rest of the file without
+overlaps or gaps, as the format demands. The values of a tensor are read only on request.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from capcore.checkpoints.tensors import (
     shown,
 )
 
-LONGEST_HEADER = 100_000_000  # bytes, as the format says; parsed JSON takes up to twenty times as much memory
+LONGEST_HEADER = 100_000_000  # bytes, the format's own limit; parsed JSON takes up to twenty times as much memory
 NUMPY = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2",
     "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "<i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "<u1", "BOOL": "|b1", "C64": "<c8",
 }  # fmt: skip
 RAW = {"BF16": "<u2", "F8_E4M3": "u1", "F8_E5M2": "u1", "F8_E8M0": "u1", "F8_E4M3FNUZ": "u1", "F8_E5M2FNUZ": "u1"}
-"""Types that NumPy lacks → the type that their bits are read as."""
+"""Types that NumPy lacks → the NumPy type that holds their bits."""
 RAW_NAMES = {
     "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu",
     "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
 }  # fmt: skip
 LISTED_ONLY = {"F6_E2M3": 6, "F6_E3M2": 6, "F4": 4}
-"""Types of less than a byte, in bits."""
+"""Types of less than a byte, which are listed but not read → their bits."""
 
 
 def read_safetensors(path: str | Path) -> Checkpoint:
     """Tensors of a ``.safetensors`` file by name, in the order of the header.
 
-    Raises ``CheckpointError`` for a file that is cut short or whose header does not describe it.
+    Raises ``CheckpointError`` for a file that is truncated or does not match its header.
     """
     path = Path(path)
     file = File(path)
@@ -128,7 +128,7 @@ def _tensor(name: str, dtype: str, shape: tuple[int, ...], file: File, begin: in
 
 
 def _covers(path: Path, spans: list[tuple[int, int, str]], n_bytes: int) -> None:
-    """Refuse values that two tensors share, and bytes that belong to none: something could hide there."""
+    """Refuse overlapping tensors, and bytes that belong to no tensor, since something could be hidden there."""
     reached, before = 0, "the header"
     for begin, end, name in spans:
         if begin != reached:

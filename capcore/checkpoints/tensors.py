@@ -1,4 +1,4 @@
-"""Tensors as checkpoints list them: a name, a type, a shape, and values that are read when they are asked for."""
+"""The tensors of a checkpoint: name, type and shape are known at once, and values are read only on request."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from typing import TypeAlias
 import numpy as np
 
 REAL = ("float16", "bfloat16", "float32", "float64")
-"""Types whose values are weights that can be analysed."""
-CHUNK = 2**20  # entries looked at together
-SMALL = 2**16  # entries: vectors and the like are looked at when a checkpoint is opened
+"""Types that can be analysed as weights."""
+CHUNK = 2**20  # entries checked at a time
+SMALL = 2**16  # entries; tensors up to this size, such as vectors, are checked when a checkpoint is opened
 DAMAGED = "The file is damaged or was written by something else: fetch it again, or save it anew."
 
 
 class CheckpointError(ValueError):
-    """A file that cannot be read, or must not be: says what was found, what was expected, and what to do."""
+    """A file that cannot or must not be read. The message says what was found, what was expected, and what to do."""
 
     def __str__(self) -> str:
         return shown(super().__str__())
 
 
 class NoWeightsError(CheckpointError):
-    """A file of something else, such as an optimiser's state: in a folder it is left alone."""
+    """A file without weights, such as an optimiser's state. In a folder it is ignored."""
 
 
 class NonFiniteError(CheckpointError):
-    """Weights that are NaN or infinite, where the caller wants none of such a file."""
+    """A file with NaN or infinite weights, for callers who want to refuse it."""
 
 
 Step: TypeAlias = Callable[[int], object]
-"""Told how many bytes have been hashed since it was last called."""
+"""Called with the number of bytes hashed since its last call."""
 
 
 @dataclass(frozen=True)
@@ -43,27 +43,28 @@ class Tensor:
     Attributes
     ----------
     name : str
-        As the file has it.
+        The name in the file.
     dtype : str
-        Of what :meth:`read` returns, by NumPy's names; ``bfloat16``, ``float8_e4m3fn``, … beyond them.
+        Type of the values that :meth:`read` returns, by NumPy's name; ``bfloat16``, ``float8_e4m3fn``, … for types that
+        NumPy lacks.
     shape : tuple of int
         Sizes of the axes, as stored.
     values : callable
-        Reads them; see :meth:`read`.
+        Function that reads the values; see :meth:`read`.
     unread : str
-        Why values of this type are not read; empty if they are.
+        Why the values are not read; empty if they are.
     aside : str
-        Why it is no layer of its own, though it can be read: a scale of another tensor, or the same tensor again.
+        Why it is not a layer, although it can be read: for example a scale of another tensor, or a second copy.
     stored : str
-        How weights are stored where that is not how they are read: quantised ones, with their scales.
+        How the weights are stored, if that differs from how they are read, as for quantised weights.
     one : callable, optional
-        Reads the i-th entry of the first axis alone; see :meth:`read_one`.
+        Function that reads only the i-th entry of the first axis; see :meth:`read_one`.
     kind : str
-        Of the layer, as for :func:`~capcore.spectra.layers.find_layers`, where the format says it.
+        Kind of the layer, as for :func:`~capcore.spectra.layers.find_layers`; empty if the format does not tell.
     groups : int
-        Of channels that do not mix, where the format says it.
+        Number of groups of a convolution, whose channels do not mix; 1 if the format does not tell.
     transposed : bool
-        Whether the format says that the kernel of a convolution is (in, out/groups, *kernel).
+        Whether the format says that a convolution's kernel has shape (in, out/groups, *kernel).
     """
 
     name: str
@@ -89,22 +90,22 @@ class Tensor:
         return self.dtype in REAL and not self.unread
 
     def read(self) -> np.ndarray:
-        """``shape`` array, not to be written to, of the file's type; float32 for bfloat16, which it holds exactly.
+        """Array of shape ``shape`` in the file's type, which must not be modified. bfloat16 becomes float32, exactly.
 
-        Raises ``CheckpointError`` for a type that is listed only.
+        Raises ``CheckpointError`` if :attr:`unread` says why the values cannot be read.
         """
         if self.unread:
             raise CheckpointError(f"{self.name!r}: found values of type {self.dtype}. {self.unread}")
         return self.values()
 
     def read_one(self, i: int) -> np.ndarray:
-        """``shape[1:]`` array: the i-th matrix of a stack, without the others where the format allows."""
+        """Array of shape ``shape[1:]``: the i-th matrix of a stack. The others are not read, if the format allows."""
         return self.read()[i] if self.one is None or self.unread else self.one(i)
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Tensors by name: ``checkpoint["fc.weight"]`` reads one, ``checkpoint.tensors`` tells about all without reading.
+    """Tensors by name: ``checkpoint["fc.weight"]`` reads one; ``checkpoint.tensors`` lists all, reading none.
 
     Attributes
     ----------
@@ -113,13 +114,13 @@ class Checkpoint:
     format : str
         ``safetensors``, ``npz``, ``npy``, ``torch``, ``onnx``, ``gguf`` or ``arrays``.
     digest : str or callable
-        The SHA-256, or what computes those of all files by name, once they are asked for: see :meth:`hashes`.
+        The SHA-256, or a function that computes the SHA-256 of each file by name; see :meth:`hashes`.
     size : int
         Bytes.
     tensors : mapping
         Name → :class:`~capcore.checkpoints.tensors.Tensor`.
     metadata : mapping
-        Texts that the file carries.
+        Metadata of the file, as strings.
     """
 
     name: str
@@ -130,7 +131,7 @@ class Checkpoint:
     metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def hashes(self, step: Step | None = None) -> Mapping[str, str]:
-        """SHA-256 by file, computed once: all bytes are read for it. ``step`` is told how many at a time."""
+        """SHA-256 by file, computed only once since it reads every byte. ``step`` gets the size of each piece."""
         if "_hashes" not in vars(self):
             found = {self.name: self.digest} if isinstance(self.digest, str) else self.digest(step or (lambda n: None))
             vars(self)["_hashes"] = found
@@ -138,13 +139,13 @@ class Checkpoint:
 
     @cached_property
     def sha256(self) -> str:
-        """Of the file; of the files' hashes in order where there are several; of the values for arrays in memory."""
+        """SHA-256 of the file; for several files, of their hashes in order; for arrays in memory, of the values."""
         found = [*self.hashes().values()]
         return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
 
     @property
     def parts(self) -> Mapping[str, str]:
-        """SHA-256 by file where there are several."""
+        """SHA-256 by file if there are several files, else empty."""
         return self.hashes() if len(self.hashes()) > 1 else {}
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -163,7 +164,7 @@ class Checkpoint:
 
 
 def shown(text: object) -> str:
-    """``str(text)`` with escapes for what a terminal would act upon: control characters, line ends, bytes of no text.
+    """``str(text)`` with control characters, line ends and undecodable bytes escaped, so terminals ignore them.
 
     >>> shown("a\x1b[31m.npz")
     'a\\\\x1b[31m.npz'
@@ -173,7 +174,7 @@ def shown(text: object) -> str:
 
 
 def count(shape: tuple[int, ...]) -> int:
-    """Entries of a shape, as a Python int that cannot overflow.
+    """Number of entries of a shape, as a Python int, which cannot overflow.
 
     >>> count((3, 2**62))
     13835058055282163712
@@ -185,7 +186,7 @@ def count(shape: tuple[int, ...]) -> int:
 
 
 def non_finite_count(values: np.ndarray) -> int:
-    """Number of entries that are NaN or infinite, counted in pieces, so that it takes no second copy.
+    """Number of entries that are NaN or infinite. They are counted in pieces, to avoid a second copy.
 
     >>> non_finite_count(np.array([1, np.nan, -np.inf]))
     2
@@ -195,7 +196,7 @@ def non_finite_count(values: np.ndarray) -> int:
 
 
 def finite_only(checkpoint: Checkpoint) -> Checkpoint:
-    """The checkpoint, which raises ``NonFiniteError`` where such weights are read; small tensors are read here."""
+    """Make reading of NaN or infinite weights raise ``NonFiniteError``. Small tensors are checked at once."""
 
     def checked(tensor: Tensor, values: np.ndarray) -> np.ndarray:
         if bad := non_finite_count(values):
@@ -217,31 +218,31 @@ def finite_only(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def checked_name(name: object, where: str) -> str:
-    """``name`` if it is a string that every screen can show: control characters could rewrite a terminal."""
+    """Return ``name`` if all its characters are printable, since control characters could manipulate a terminal."""
     if not isinstance(name, str) or not name or not name.isprintable():
         raise CheckpointError(f"{where}: found a tensor named {name!r}, expected a name of printable characters.")
     return name
 
 
 def checked_shape(shape: object, where: str) -> tuple[int, ...]:
-    """``shape`` as a tuple, if it is a list of at most 32 whole numbers that a machine could address."""
+    """Return ``shape`` as a tuple if it has at most 32 axes and no more entries than memory can address."""
     if (
         not isinstance(shape, list | tuple)
         or len(shape) > 32
         or not all(type(length) is int and length >= 0 for length in shape)
-        or count(tuple(max(length, 1) for length in shape)) >= 2**60  # beyond any address
+        or count(tuple(max(length, 1) for length in shape)) >= 2**60  # more than any machine can address
     ):
         raise damaged(where, f"the shape {brief(shape)}", "a few whole numbers that fit a file")
     return tuple(shape)
 
 
 def damaged(where: object, found: str, expected: str) -> CheckpointError:
-    """The error of a file that is not what it says."""
+    """The error for a file that does not match its own description."""
     return CheckpointError(f"{where}: found {found}, expected {expected}. {DAMAGED}")
 
 
 def brief(value: object) -> str:
-    """``repr`` of ``value``, cut to a line: what a file says may be long."""
+    """``repr`` of ``value``, truncated because values from a file may be long."""
     if isinstance(value, int) and abs(value) >= 10**30:
         return "a number of more than 30 digits"
     text = repr(value)

@@ -1,7 +1,7 @@
-"""PyTorch's files through PyTorch itself, weights only: the one format here that needs an optional library.
+"""PyTorch files, read by PyTorch itself, weights only.
 
-Such a file is a pickle, and unpickling runs what the file says. With ``weights_only=True`` PyTorch builds tensors and
-plain containers and refuses every other class. Releases before 2.6 could be led around that, so they are not used.
+Such a file is a pickle, and unpickling can execute code. With ``weights_only=True`` PyTorch builds only tensors and
+plain containers and refuses every other class. Before version 2.6 this could be bypassed, so older ones are refused.
 """
 
 from __future__ import annotations
@@ -27,29 +27,30 @@ from capcore.checkpoints.number_types import CODES, bfloat16
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, NoWeightsError, Tensor, brief, checked_name, shown
 
 KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
-"""Where a training script puts the weights, in this order. Optimisers stand beside them: no weights."""
+"""Keys under which training scripts save weights, tried in this order. Optimisers have other keys."""
 _BESIDE = re.compile(r"optim|sched|scaler|^ema|rng|^state$|^param_groups$")
-"""Names of what a training script puts beside tensors."""
+"""Names of what training scripts save beside the weights."""
 _NETWORK = re.compile(r"(\w*_)?(model|net|network|module|generator)(_?(state|dict|weights|params))*")
-"""Names of the one container that is taken for the network where others hold no rival."""
-LARGE = 2**30  # bytes: above, tensors are read from the file one at a time, as safetensors are
-MOST = 2**20  # entries of nested containers: shared ones could count for more than any memory holds
+"""Names of a container that is taken as the network if it is the only candidate."""
+LARGE = 2**30  # bytes; the tensors of larger files are read one at a time, like those of safetensors
+MOST = 2**20  # entries of nested containers; without a limit, shared ones could exhaust memory
 CONVERT = (
-    "Where you trust the file, load it with the code that wrote it and save model.state_dict() with "
+    "If you trust the file, load it with the code that wrote it and save model.state_dict() with "
     "safetensors.torch.save_file: a safetensors file is read without PyTorch."
 )
 
 
 def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
-    """Tensors of a ``.pt``, ``.pth``, ``.th``, ``.tar`` or ``.bin`` file, loaded as weights only.
+    """Tensors of a ``.pt``, ``.pth``, ``.th``, ``.tar``, ``.bin`` or ``.ckpt`` file, loaded as weights only.
 
-    key : name of the mapping in the file that holds the weights; by default the first of ``KEYS``, or the file itself.
-    Raises ``CheckpointError`` without PyTorch 2.6 or newer, for pickled classes, and for anything that it cannot load.
+    key : name of the mapping that holds the weights within the file; by default the first of ``KEYS``, or the file
+    itself. Raises ``CheckpointError`` if PyTorch 2.6 or newer is missing, for pickled classes, and for anything else
+    that it cannot load.
     """
     path = Path(path)
     file = File(path)
     torch = _torch(path)
-    with Guarded(str(path)):  # what torch warns of is shown: filters belong to the whole process, threads included
+    with Guarded(str(path)):  # torch's warnings are shown: hiding them would affect all threads of the process
         large = False
         if zipfile.is_zipfile(path):
             with open_archive(path) as archive:
@@ -79,28 +80,28 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
 def _torch(path: Path) -> Any:
     if find_spec("torch") is None:
         raise CheckpointError(
-            f"{path}: found a file of PyTorch's and no PyTorch, expected both: pip install torch. "
+            f"{path}: found a PyTorch file but no PyTorch, which it needs. Install it: pip install torch. "
             "A safetensors file of the same weights needs no PyTorch."
         )
     torch = import_module("torch")
     version = tuple(int(part) for part in re.findall(r"\d+", str(torch.__version__))[:2])
     if version < (2, 6):
         raise CheckpointError(
-            f"{path}: found PyTorch {torch.__version__}, expected 2.6 or newer: before, a file could execute code "
-            "even when loaded as weights only. Upgrade it, or use a safetensors file."
+            f"{path}: found PyTorch {torch.__version__}, expected 2.6 or newer: in older versions a file could "
+            "execute code even when loaded as weights only. Upgrade it, or use a safetensors file."
         )
     return torch
 
 
 @contextmanager
 def _no_values() -> Iterator[None]:
-    """While it lasts, PyTorch loads tensors without their values, and notes where in the file those are."""
+    """Within this context, PyTorch loads tensors without values and records where in the file the values are."""
     with import_module("torch._subclasses.fake_tensor").FakeTensorMode():
         yield
 
 
 def _in_file(file: File, begin: int, tensor: Tensor, value: Any) -> Tensor:
-    """The tensor, read from the bytes of its storage, which begin there."""
+    """Read the tensor directly from its storage, which starts at ``begin`` in the file."""
     size, strides = value.element_size(), tuple(value.stride())
     kind = {"bfloat16": "u2"}.get(tensor.dtype) or CODES.get(tensor.dtype) or tensor.dtype
 
@@ -122,14 +123,14 @@ def _in_file(file: File, begin: int, tensor: Tensor, value: Any) -> Tensor:
 
 def _refusal(path: Path, reason: str) -> CheckpointError:
     named = re.search(r"GLOBAL ([\w.]+)", reason)
-    what = f"the pickled class or function {named[1]}" if named else "something that is no weights-only pickle"
+    what = f"the pickled class or function {named[1]}" if named else "something that is not a weights-only pickle"
     return CheckpointError(
         f"{path}: found {what}, which could execute code; expected tensors in plain containers. {CONVERT}"
     )
 
 
 def _weights(path: Path, torch: Any, loaded: Any, key: str | None) -> tuple[str, dict[str, Any]]:
-    """The mapping with the weights, and the key it stood under; nested mappings are joined by dots."""
+    """The key under which the weights were found, and the weights, with nested names joined by dots."""
     if isinstance(loaded, torch.Tensor):
         return "", {checked_name(path.stem, str(path)): loaded}
     if not isinstance(loaded, Mapping):
@@ -161,7 +162,7 @@ def _weights(path: Path, torch: Any, loaded: Any, key: str | None) -> tuple[str,
 def _flat(
     path: Path, torch: Any, found: Mapping[Any, Any], prefix: str = "", seen: Iterator[int] | None = None
 ) -> dict[str, Any]:
-    """Tensors by name, those of lists by their place. ``seen`` counts the entries of all containers."""
+    """Tensors by name; in lists, the position is the name. ``seen`` counts the entries of all containers."""
     result: dict[str, Any] = {}
     seen = seen or count()
     for name, value in found.items():

@@ -1,58 +1,60 @@
 """Weight spectra of trained networks: the eigenvalues of every layer, a power law
-fitted to their upper end, and what says how far it can be trusted. Reads
-.safetensors, .npz and .npy with nothing but NumPy, PyTorch's files with PyTorch
-(weights only: no file is executed), .onnx with onnx and .gguf with gguf. Every
-weight that is not analysed is named with the reason, and is in no average.
+fitted to their upper end, and tests of how far that fit can be trusted. Reads
+.safetensors, .npz and .npy with NumPy alone, PyTorch files with PyTorch
+(weights only: no code is executed), .onnx with onnx and .gguf with gguf.
+Weights that are not analysed are listed with the reason and enter no average.
 
 examples::
 
   capcore spectra model.safetensors
-      one row per layer: exponent, its interval, the range of shuffled weights
+      one row per layer: exponent, its interval, its range for shuffled weights
   capcore spectra model.safetensors --describe
-      what would be analysed, and what not and why; nothing is computed
+      list what would be analysed, what not, and why; compute nothing
   capcore spectra model.safetensors --layers 'layer3.*' --figures figures/
-      some layers only, and a figure of each
+      only some layers, with a figure of each
   capcore spectra model.safetensors --fast --workers 4
-      exponents alone, four layers at a time
+      only the exponents, four layers at a time
   capcore spectra tuned.safetensors --base model.safetensors
-      what fine-tuning added, or a LoRA adapter: how much, and its spectrum
+      what fine-tuning or a LoRA adapter changed: its size and its spectrum
   capcore spectra checkpoints/ --summary --format csv --output networks.csv
-      one row per network of a folder
+      one row for each network in a folder
   capcore spectra model.safetensors --view slices --divide-by nothing
-      other choices; JSON records every one of them
+      other conventions; JSON records all of them
   capcore spectra model.safetensors --preset weightwatcher
-      columns and numbers of WeightWatcher 0.7.7, failed layers as -1 included
+      the columns and numbers of WeightWatcher 0.7.7, with failed layers as -1
 
 reading the table::
 
-  alpha      exponent of the tail from x_min on, of n_tail eigenvalues out of n
-  interval   of 95 %, by bootstrap, the choice of x_min included
-  shuffled   least and largest alpha of the same weights, shuffled; * if alpha
-             lies within: it needs no training to explain it
+  alpha      exponent of the tail: the n_tail of n eigenvalues from x_min on
+  interval   95 % bootstrap interval of alpha, including the choice of x_min
+  shuffled   smallest and largest alpha of the same weights when shuffled; * if
+             alpha lies between them, so training is not needed to explain it
   warning    over-trained (alpha < 2) or under-trained (alpha > 6), in
              WeightWatcher's words; unstable tail if alpha is outside its own
-             interval, which says that resamples have another tail
+             interval, because resampled eigenvalues then have another tail
   traps      eigenvalues of SHUFFLED weights above the bulk of noise: median,
-             least and most. Single large weights make them, not correlations
-  KS         distance of the tail from the law
-  p          goodness of fit (--simulations); a small one speaks against the law
-  favoured   by a likelihood-ratio test: power law, another law, or neither
-  TPL alpha, TPL rate   of the density x^-alpha exp(-rate x) (--alternatives)
+             fewest and most. They come from single large weights, not from
+             correlations
+  KS         Kolmogorov-Smirnov distance between the tail and the fitted law
+  p          goodness of fit (--simulations); small values speak against it
+  favoured   by likelihood-ratio tests: power law, another law, or neither
+  TPL alpha, TPL rate   for the density x^-alpha exp(-rate x) (--alternatives)
   alpha hat  alpha times log10 of the largest eigenvalue; depends on the scale
              of the weights, which batch normalisation makes arbitrary
-  soft rank  upper edge of the bulk of noise over the largest eigenvalue
-  spikes     eigenvalues above that edge
+  soft rank  upper edge of the bulk of noise divided by the largest eigenvalue
+  spikes     number of eigenvalues above that edge
   change     |W - W0| / |W0| in the Frobenius norm (--base)
 
-Columns that a terminal has no room for are named below the table.
+If the terminal is too narrow, less important columns are only named below the
+table.
 
 exit status::
 
-  0    done
-  1    with --strict, weights were not analysed or have no exponent; with
+  0    success
+  1    with --strict, some weights were not analysed or have no exponent; with
        --keep-going, a file could not be read
   2    wrong arguments, or a file that cannot be read: nothing was written
-  3    an error of this program; --traceback shows where
+  3    an error in this program; --traceback shows where
   130  interrupted (Ctrl-C): nothing was written
 """
 
@@ -77,7 +79,7 @@ FLAGS = {
     "arrangement": "--view", "non_finite='keep'": "--non-finite keep", "tail_share": "--tail-share",
     "x_min": "--x-min", **{name: f"--{name}" for name in ("seed", "minimum", "maximum", "scale", "grid", "groups")},
 }  # fmt: skip
-"""Names in messages of the functions beneath → those of the shell."""
+"""Names of parameters in error messages → the options that set them."""
 _PYTHON = re.compile("^(" + "|".join(re.escape(name) for name in FLAGS) + r")(?=:)|n_null|tail_share|non_finite='keep'")
 
 
@@ -89,61 +91,61 @@ def parser(prog: str) -> argparse.ArgumentParser:
     )
     result.add_argument("paths", nargs="+", metavar="PATH", help="a file of weights, or a folder of such files")
     add = result.add_argument_group("what to look at").add_argument
-    add("--layers", action="append", default=[], metavar="PATTERN", help="only these, such as 'layer1.*'; repeatable")
-    add("--skip", action="append", default=[], metavar="PATTERN", help="not these; repeatable")
+    add("--layers", action="append", default=[], metavar="PATTERN", help="only layers such as 'layer1.*'; repeatable")
+    add("--skip", action="append", default=[], metavar="PATTERN", help="leave these layers out; repeatable")
     add("--describe", action="store_true", help="list what would be analysed; compute nothing")
     add("--base", metavar="PATH", help="analyse the difference from this network")
     add = result.add_argument_group("output").add_argument
     add("--format", choices=("table", "csv", "json"), default="table", help="default: table")
-    add("--output", metavar="FILE", help="write there instead of to standard output")
-    add("--summary", action="store_true", help="one row per network only")
+    add("--output", metavar="FILE", help="write to this file instead of standard output")
+    add("--summary", action="store_true", help="only one row per network")
     add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf (needs matplotlib)")
-    add("--layer", metavar="NAME", help="layer or slice whose spectrum the figure shows")
+    add("--layer", metavar="NAME", help="layer or slice whose spectrum --plot shows")
     add("--figures", metavar="DIR", help="also draw a figure of each spectrum, as .png (needs matplotlib)")
-    add("--progress", action=argparse.BooleanOptionalAction, help="a bar on standard error; default: on a terminal")
-    add("--strict", action="store_true", help="status 1 if weights are not analysed or have no exponent")
-    add("--keep-going", action="store_true", help="leave out files that cannot be read; status 1")
+    add("--progress", action=argparse.BooleanOptionalAction, help="bar on standard error; default: on a terminal")
+    add("--strict", action="store_true", help="exit with status 1 if weights are not analysed or have no exponent")
+    add("--keep-going", action="store_true", help="skip files that cannot be read, and exit with status 1")
     add("--traceback", action="store_true", help="show where an unexpected error arose")
     add = result.add_argument_group("choices, all recorded").add_argument
-    add("--preset", choices=(TOOL,), help="the numbers of another tool")
-    add("--mp-fit", action="store_true", help="with the preset: its fit of the bulk of noise, too")
+    add("--preset", choices=(TOOL,), help="reproduce the numbers of this tool")
+    add("--mp-fit", action="store_true", help="with --preset: also its fit of the bulk of noise")
     views = "matrices of a convolution: pooled (default), slices (the paper's), unfolded, or operator"
     add("--view", choices=("slices", "pooled", "unfolded", "operator"), help=views)
     add("--grid", type=int, metavar="N", help="positions per axis of the input, for --view operator")
-    divisors = "what eigenvalues are divided by; default: larger-side, N of the paper"
+    divisors = "divisor of the eigenvalues; default: larger-side, N in the paper"
     add("--divide-by", choices=("larger-side", "nothing"), default="larger-side", help=divisors)
-    add("--scale", default="1", metavar="FACTOR", help="on weights: a number, or weightwatcher")
-    add("--minimum", type=int, default=10, metavar="N", help="fewest eigenvalues of a matrix; default: 10")
-    add("--maximum", type=int, default=2**14, metavar="N", help="longest shorter side; default: 16384")
-    add("--x-min", type=float, metavar="X", help="lower end of the tail; default: chosen by its fit")
-    add("--tail-share", type=float, metavar="S", help="share of the eigenvalues that are the tail")
+    add("--scale", default="1", metavar="FACTOR", help="factor on the weights: a number, or weightwatcher")
+    add("--minimum", type=int, default=10, metavar="N", help="skip matrices with fewer eigenvalues; default: 10")
+    add("--maximum", type=int, default=2**14, metavar="N", help="skip those with a longer shorter side; default: 16384")
+    add("--x-min", type=float, metavar="X", help="lower end of the tail; default: that of the best fit")
+    add("--tail-share", type=float, metavar="S", help="fraction of the eigenvalues that form the tail")
     add("--layout", choices=("channels-first", "channels-last"), default="channels-first")
-    add("--transposed", action="append", default=[], metavar="PATTERN", help="layers stored (in, out)")
-    kinds = "what tensors are: linear, embedding, stack, conv1d, conv2d, conv3d"
+    add("--transposed", action="append", default=[], metavar="PATTERN", help="layers stored as (in, out)")
+    kinds = "kind of these layers: linear, embedding, stack, conv1d, conv2d or conv3d"
     add("--kind", action="append", default=[], metavar="PATTERN=KIND", help=kinds)
-    add("--groups", action="append", default=[], metavar="PATTERN=N", help="groups of convolutions")
-    add("--key", metavar="NAME", help="where a file of PyTorch's holds its weights")
+    add("--groups", action="append", default=[], metavar="PATTERN=N", help="number of groups of these convolutions")
+    add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
     beside = "layers with NaN or infinity: keep the others (default), or refuse the file"
     add("--non-finite", choices=("keep", "refuse"), default="keep", help=beside)
     add = result.add_argument_group("how far to trust it").add_argument
-    add("--null", choices=NULLS, help="compare with shuffled (default) or Gaussian weights, or none")
-    draws = f"default: {DRAWS}; 2 for layers above 2^28 multiplications a spectrum, none above 2^33"
+    add("--null", choices=NULLS, help="compare with shuffled weights (default), Gaussian weights, or none")
+    draws = f"draws of --null; default: {DRAWS}, but 2 above 2^28 multiplications per spectrum, none above 2^33"
     add("--null-draws", type=int, metavar="N", help=draws)
-    boot = f"resamples of the interval; default: {RESAMPLES}, none above 8192 eigenvalues; 0: no interval"
+    boot = f"resamples for the interval; default: {RESAMPLES}, none above 8192 eigenvalues; 0: no interval"
     add("--bootstrap", type=int, metavar="N", help=boot)
-    add("--fast", action="store_true", help="no shuffled weights, no intervals, no other laws unless asked for")
-    add("--simulations", type=int, default=0, metavar="N", help="of the goodness of fit, such as 1000")
-    add("--alternatives", action="store_true", help="also the exponents of the truncated power law (TPL)")
-    add("--seed", type=int, default=0, metavar="N", help="of all random numbers; default: 0")
+    add("--fast", action="store_true", help="no shuffled weights, intervals or other laws unless requested")
+    add("--simulations", type=int, default=0, metavar="N", help="simulations for the goodness of fit, such as 1000")
+    add("--alternatives", action="store_true", help="also give the exponents of the truncated power law (TPL)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of all random numbers; default: 0")
     add = result.add_argument_group("where to compute").add_argument
     add("--workers", type=int, default=1, metavar="N", help="layers at a time, each on one thread; default: 1")
-    where = "of a Dask scheduler you trust, as tcp://127.0.0.1:8786; its workers read PATH (needs distributed)"
+    where = "a trusted Dask scheduler, such as tcp://127.0.0.1:8786, whose workers can read PATH (needs distributed)"
     add("--scheduler", metavar="ADDRESS", help=where)
     return result
 
 
 def options_of(arguments: argparse.Namespace) -> SpectraOptions:
-    """The options that parsed arguments stand for. Raises ``ValueError`` for what makes no sense."""
+    """Convert parsed arguments to options. Raises ``ValueError`` for values that are not valid."""
     from capcore.spectra.options import DensityOptions, SpectraOptions
 
     try:
@@ -170,7 +172,7 @@ def options_of(arguments: argparse.Namespace) -> SpectraOptions:
 
 
 def plain(message: str) -> str:
-    """A message of the functions beneath, with the names that options have in a shell.
+    """Replace names of parameters in an error message by the options that set them, which the user typed.
 
     >>> plain("n_null: found 0, expected a positive integer.")
     '--null-draws: found 0, expected a positive integer.'
@@ -179,39 +181,39 @@ def plain(message: str) -> str:
 
 
 def problems(arguments: argparse.Namespace) -> list[str]:
-    """What can be known to fail before minutes of work."""
+    """Messages about arguments that cannot work, found before any computation starts."""
     found = []
     for name in ("output", "plot", "figures"):
         path, single = getattr(arguments, name), name != "figures"
         if path is not None and not Path(path).resolve().parent.is_dir():
-            found.append(f"--{name}: found no folder for {path}, expected one that exists. Make it first.")
+            found.append(f"--{name}: found no folder for {path}, expected an existing one. Create it first.")
         if path is not None and Path(path).exists() and Path(path).is_dir() == single:
             wanted = "the name of a file" if single else "a folder"
             found.append(f"--{name}: found the {'folder' if single else 'file'} {path}, expected {wanted}.")
     if arguments.plot and Path(arguments.plot).suffix.lower() not in FIGURES:
         found.append(f"--plot: found {arguments.plot}, expected a name that ends in {', '.join(FIGURES)}.")
     if arguments.plot and arguments.output and Path(arguments.plot).resolve() == Path(arguments.output).resolve():
-        found.append(f"--plot: found the file of --output, {arguments.plot}, expected another one.")
+        found.append(f"--plot: found the file of --output, {arguments.plot}, expected a different file.")
     if arguments.layer and not arguments.plot:
-        found.append("--layer: found no --plot, expected one: it names the layer that the figure shows.")
+        found.append("--layer: found no --plot, expected one. Add it: --layer chooses the layer that its figure shows.")
     if arguments.workers < 1:
         found.append(f"--workers: found {arguments.workers}, expected 1 or more.")
     if arguments.mp_fit and not arguments.preset:
-        found.append("--mp-fit: found no --preset, expected one: the bulk of noise is in the table anyway.")
+        found.append("--mp-fit: found no --preset, expected one. Leave it out: the table has the bulk of noise anyway.")
     if arguments.preset:
         default = parser("").parse_args(["."])
         names = "plot figures base grid divide_by scale minimum maximum x_min tail_share layout transposed kind groups"
         names += " null null_draws bootstrap simulations alternatives fast scheduler"
         given = [name for name in names.split() if getattr(arguments, name) != getattr(default, name)]
-        told = "found beside --preset, which decides that itself. Leave it out."
+        told = "found beside --preset, which sets it. Leave it out."
         found += [f"--{name.replace('_', '-')}: {told}" for name in given]
         if arguments.view not in (None, "slices", "pooled"):
-            found.append(f"--view: found {arguments.view} beside --preset, expected slices or pooled.")
+            found.append(f"--view: found {arguments.view} with --preset, expected slices or pooled.")
     return found + [line for name in ("output", "plot") if (line := _overwrites(name, arguments))]
 
 
 def _overwrites(name: str, arguments: argparse.Namespace) -> str:
-    """Why a file cannot be written: it belongs to a network."""
+    """A message if writing would overwrite a file of a network, else empty."""
     from capcore.checkpoints.opening import INDEX, PLAIN, TORCH
 
     given = getattr(arguments, name)
@@ -228,7 +230,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _pairs(flag: str, given: Iterable[str], kind: type) -> dict[str, Any]:
-    """Patterns and values of ``PATTERN=VALUE``."""
+    """Split each ``PATTERN=VALUE`` into pattern and value."""
     found: dict[str, Any] = {}
     for text in given:
         pattern, sign, value = text.rpartition("=")

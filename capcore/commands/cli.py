@@ -1,4 +1,4 @@
-"""The command ``capcore``: each subcommand lives in a module that is imported only when it is called."""
+"""The command ``capcore``. A subcommand's module is imported only when it is called, so that help stays fast."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ COMMANDS = {
 }
 """Subcommand → (module with ``main(argv, prog) -> int``, one line of help)."""
 MOVED = ("claims", "rerun", "sweep")
-"""Subcommands of earlier editions that belong to the book."""
+"""Subcommands of earlier editions that moved to the book."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status of ``capcore`` with the arguments ``argv``.
+    """Run ``capcore`` with the arguments ``argv`` and return its exit status.
 
-    ``argv`` defaults to the arguments of the process, which then imports nothing from its working folder.
+    ``argv`` defaults to the arguments of the process. In that case nothing is imported from the working folder.
     """
     if argv is None:
         off_the_path()
         argv = sys.argv[1:]
-        for stream in (sys.stdout, sys.stderr):  # a pipe on Windows has no λ
+        for stream in (sys.stdout, sys.stderr):  # on Windows, a pipe may not be able to encode λ
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
     if argv and argv[0] in MOVED:
-        told = f"it is a command of the book. In the book's repository: python -m chapters {argv[0]}"
+        told = f"it moved to the book. In the book's repository, run: python -m chapters {argv[0]}"
         print(f"capcore {argv[0]}: found {argv[0]!r}, expected one of {', '.join(COMMANDS)}; {told}", file=sys.stderr)
         return 2
     parser = argparse.ArgumentParser(

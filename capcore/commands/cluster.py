@@ -1,4 +1,4 @@
-"""Layers on a Dask cluster, of which each worker opens the checkpoint itself."""
+"""Analysing layers on a Dask cluster, where each worker opens the checkpoint itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _opened(opening: Opening, options: str) -> tuple[dict[str, Layer], Checkpoin
 
 
 def remote_layer(opening: Opening, options: str, asked: Asked, name: str) -> LayerResult:
-    """:func:`~capcore.spectra.layerwise.layer_result` on a worker, which opens the file itself. options : as JSON."""
+    """Run :func:`~capcore.spectra.layerwise.layer_result` on a worker that opens the file itself. options : as JSON."""
     layers, base = _opened(opening, options)
     return layer_result(layers[name], SpectraOptions.from_dict(json.loads(options)), asked, base)
 
@@ -32,7 +32,7 @@ def remote_layer(opening: Opening, options: str, asked: Asked, name: str) -> Lay
 def on_dask(
     address: Any, opening: Opening, options: str, asked: Asked
 ) -> Callable[[Sequence[Layer]], Iterator[LayerResult]]:
-    """What computes layers on a Dask cluster, of which each worker opens the checkpoint: it needs the same paths."""
+    """Return a function that analyses layers on a Dask cluster, whose workers need the file under the same path."""
 
     def over(layers: Sequence[Layer]) -> Iterator[LayerResult]:
         from distributed import Client

@@ -1,4 +1,4 @@
-"""Reports as text: tables for a terminal, comma-separated values and JSON; and the same of the WeightWatcher preset."""
+"""Reports as terminal tables, comma-separated values or JSON, also for the WeightWatcher preset."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LATER = (
     "x_min", "favoured", "log_spectral", "stable_rank", "soft_rank", "shape", "distance", "n_tail", "n_spikes",
     "alpha_hat", "tpl_rate", "traps",
 )  # fmt: skip
-"""Columns in the order in which a narrow terminal leaves them out."""
+"""Columns in the order in which they are dropped on a narrow terminal."""
 SUMMARY: Mapping[str, str] = {
     "model": "network", "n_layers": "layers", "n_fitted": "fitted", "n_failed": "failed", "n_skipped": "skipped",
     "mean_alpha": "mean alpha", "mean_alpha_hat": "mean alpha hat", "sum_alpha_hat": "sum alpha hat",
@@ -42,7 +42,7 @@ SHOWN = (
     "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
 )  # fmt: skip
 LOW, HIGH, ENOUGH = 2.0, 6.0, 10
-"""Ends beyond which WeightWatcher warns, and draws from which a range says something."""
+"""Exponents beyond which WeightWatcher warns, and the fewest draws for a meaningful range."""
 Beside = Mapping[str, Mapping[str, float]]
 
 
@@ -54,11 +54,12 @@ def render(
     beside: Sequence[Beside] = (),
     width: int | None = None,
 ) -> str:
-    """Reports as ``table``, ``csv`` or ``json``; with ``summary`` only one row per network.
+    """Format reports as ``table``, ``csv`` or ``json``; with ``summary``, only one row per network.
 
-    JSON is an object with ``reports``, of which each is what :meth:`~capcore.spectra.report.SpectraReport.to_dict`
-    gives, without its spectra where only the summary is asked for. ``beside`` : of each report, name of a spectrum →
-    further columns, under that key of JSON. ``width`` : of the terminal.
+    JSON is an object with a list ``reports``, whose entries come from
+    :meth:`~capcore.spectra.report.SpectraReport.to_dict`, without spectra if only the summary is requested.
+    ``beside`` : for each report, name of a spectrum → further columns, stored in JSON under that key. ``width`` : of
+    the terminal.
     """
     beside = beside or [{}] * len(reports)
     if form == "json":
@@ -76,10 +77,10 @@ def render(
 
 
 def warning(alpha: float, low: float = math.nan, high: float = math.nan) -> str:
-    """What an exponent warns of, with the reason; empty for nothing. One beyond its own bootstrap interval says nothing
-    about training: resamples have their tail elsewhere.
+    """The warning for an exponent, with the reason, or an empty string.
 
-    low, high : ends of the interval, NaN without any.
+    An exponent outside its own bootstrap interval says nothing about training, because the resamples have their tail
+    elsewhere. low, high : ends of the interval; NaN if there is none.
 
     >>> warning(1.5), warning(3.0), warning(7.0, 2.1, 6.5)
     ('over-trained (< 2)', '', 'unstable tail')
@@ -90,17 +91,17 @@ def warning(alpha: float, low: float = math.nan, high: float = math.nan) -> str:
 
 
 def as_shuffled(row: SpectrumMetrics) -> bool:
-    """Whether enough draws of the null have exponents on both sides of a row's."""
+    """Whether a row's exponent lies within the range of the null, which must have enough draws."""
     return (row.n_null or 0) >= ENOUGH and row.null_low <= row.alpha <= row.null_high
 
 
 def not_analysed(report: SpectraReport) -> dict[str, str]:
-    """Name → reason of all weights without an exponent, those that were not read among them."""
+    """Name → reason for all weights without an exponent, including those that were not read."""
     return {**report.failures, **{part.name: part.reason for part in report.not_layers if part.weights}}
 
 
 def described(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None = None) -> tuple[str, int]:
-    """What would be analysed, and how many weights would not be, with the reasons; nothing is computed."""
+    """List what would be analysed, what not and why, and count the weights that would not. Computes nothing."""
     found = options.layers(checkpoint)
     rows: list[dict[str, Any]] = []
     left_out: list[Skipped] = []
@@ -146,7 +147,7 @@ def preset_text(
     summary: bool,
     width: int | None = None,
 ) -> str:
-    """WeightWatcher's numbers in the given format."""
+    """Format WeightWatcher's numbers as ``table``, ``csv`` or ``json``."""
     heads = [{"model": checkpoint.name, "sha256": checkpoint.sha256} for checkpoint in checkpoints]
     means = [averages(table.rows) for table in tables]
     if form == "json":
@@ -167,7 +168,7 @@ def preset_text(
         later = ("sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
         text += lined_up(rows, {name: name for name in SHOWN if name in rows[0]}, width, later) + "\n" if rows else ""
-        left_out = _reasons("Left out, as the tool does without a word", table.left_out)
+        left_out = _reasons("Left out, as WeightWatcher does silently", table.left_out)
         parts += [] if summary else [text + left_out]
     rows = [{"model": head["model"], **mean} for head, mean in zip(heads, means, strict=True)]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -175,7 +176,7 @@ def preset_text(
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    """The tool's warning, with the reason for it."""
+    """WeightWatcher's warning, with the reason for it."""
     failed = row["warning"] and row["status"] == "failed"
     return f"{row['warning']} (failed)" if failed else warning(row["alpha"])
 
@@ -209,11 +210,11 @@ def _terminal(report: SpectraReport, beside: Beside, summary: bool, width: int |
         count = sum(map(as_shuffled, report.spectra))
         parts += [f"* within the range of shuffled weights: {count} of {len(rows)}"] if count else []
         parts += [line for line in (_economies(report),) if line]
-    return "\n".join(parts) + "\n" + _reasons("Not analysed, and in no average", not_analysed(report))
+    return "\n".join(parts) + "\n" + _reasons("Not analysed, and not in any average", not_analysed(report))
 
 
 def _economies(report: SpectraReport) -> str:
-    """What large layers were spared, where their size decided."""
+    """Which computations were skipped or reduced for layers that are too large."""
     options, fitted, told = report.options, [row for row in report.spectra if row.ok], []
     if options.null and (few := sum((row.n_null or 0) == 2 < options.n_null for row in fitted)):
         told.append(f"2 draws of shuffled weights for {few} large spectra")
@@ -221,7 +222,7 @@ def _economies(report: SpectraReport) -> str:
         told.append(f"no draws for {none} larger ones")
     if options.n_resamples and (wide := sum(math.isnan(row.alpha_low) for row in fitted)):
         told.append(f"no interval for {wide}")
-    return "For time: " + ", ".join(told) + "; --null-draws N and --bootstrap N compute them." if told else ""
+    return "To save time: " + ", ".join(told) + "; --null-draws N and --bootstrap N compute them." if told else ""
 
 
 def _reasons(head: str, reasons: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The command ``capcore spectra``: what its arguments (:mod:`capcore.commands.arguments`) ask for, done and written."""
+"""The command ``capcore spectra``, which runs what its arguments (:mod:`capcore.commands.arguments`) ask for."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
-    """Exit status of ``capcore spectra`` with the arguments ``argv``."""
+    """Run ``capcore spectra`` with the arguments ``argv`` and return its exit status."""
     arguments = parser(prog).parse_args(argv)
     try:
         return _run(arguments, prog)
-    except ValueError as error:  # a line for each reason why nothing is done
+    except ValueError as error:  # one line for each reason
         if arguments.traceback:
             raise
         for line in str(error).splitlines() or [type(error).__name__]:
             _say(prog, line)
         return 2
-    except BrokenPipeError:  # the reader of our output has seen enough
+    except BrokenPipeError:  # the reader of our output, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
@@ -48,7 +48,7 @@ def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
         if arguments.traceback:
             raise
         said = f"{type(error).__name__}: {error}"[:300]
-        _say(prog, f"an error of this program, not of your file ({said}). --traceback shows where: please report it.")
+        _say(prog, f"an error in this program, not in your file ({said}). Please report it; --traceback shows where.")
         return 3
 
 
@@ -60,7 +60,7 @@ def _say(prog: str, line: str) -> None:
 
 @dataclass(frozen=True)
 class Network:
-    """A checkpoint that is open, and how it is opened elsewhere."""
+    """An open checkpoint, and how another process can open it."""
 
     checkpoint: Checkpoint
     opening: Opening
@@ -89,7 +89,7 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
 
 
 def _answer(arguments: argparse.Namespace, networks: Sequence[Network], options: SpectraOptions) -> tuple[str, int]:
-    """The text that is asked for, and how many weights have no exponent. Figures are written."""
+    """Return the requested text and the number of weights without an exponent, after writing the figures."""
     from capcore.commands.rendering import described, not_analysed, render
 
     form, width = arguments.format, None if arguments.output else shutil.get_terminal_size((400, 24)).columns
@@ -122,7 +122,7 @@ def _analysed(arguments: argparse.Namespace, network: Network, options: SpectraO
 
 
 def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: int | None) -> tuple[str, int]:
-    """WeightWatcher's numbers, and how many layers it calls failed or leaves out though they are read."""
+    """Return WeightWatcher's numbers as text, and the number of layers that it calls failed or leaves out."""
     from tqdm import tqdm
 
     from capcore.checkpoints.tensors import shown
@@ -146,7 +146,7 @@ def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: i
 
 
 def _read(arguments: argparse.Namespace) -> tuple[list[Network], list[str]]:
-    """Networks in the order given, and a line for each file that cannot be read."""
+    """Open the networks in the given order, and collect a message for each file that cannot be read."""
     from capcore.checkpoints.differences import Opening
     from capcore.checkpoints.opening import read_folder
     from capcore.checkpoints.tensors import CheckpointError
@@ -173,7 +173,7 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Network], list[str]]:
 
 
 def _selected(checkpoint: Checkpoint, arguments: argparse.Namespace) -> Checkpoint:
-    """The checkpoint with what ``--layers`` and ``--skip`` leave of it; others are set aside, with the reason."""
+    """Set aside, with the reason, the tensors that ``--layers`` and ``--skip`` exclude."""
     if not (arguments.layers or arguments.skip):
         return checkpoint
     names = [*checkpoint]
@@ -182,7 +182,7 @@ def _selected(checkpoint: Checkpoint, arguments: argparse.Namespace) -> Checkpoi
             if not any(_fits(name, pattern) for name in names):
                 matrices = [name for name, tensor in checkpoint.tensors.items() if len(tensor.shape) > 1] or names
                 told = ", ".join(map(repr, get_close_matches(pattern, matrices, 3, 0.3) or matrices[:3]))
-                raise ValueError(f"{flag}: found no tensor that {pattern!r} fits, expected one such as {told}.")
+                raise ValueError(f"{flag}: found no tensor that matches {pattern!r}, expected a name such as {told}.")
     tensors = {}
     for name, tensor in checkpoint.tensors.items():
         wanted = not arguments.layers or any(_fits(name, pattern) for pattern in arguments.layers)
@@ -197,15 +197,15 @@ def _fits(name: str, pattern: str) -> bool:
 
 
 def _check_layer(name: str | None, networks: Sequence[Network], options: SpectraOptions) -> None:
-    """Refuse the name of no layer, before any work."""
+    """Refuse an unknown ``--layer`` before any computation starts."""
     names = [layer.name for each in networks for layer in options.layers(each.checkpoint).layers]
     if name and not any(name == each or name.startswith(f"{each}[") for each in names):
         near = ", ".join(map(repr, get_close_matches(name, names, 3, 0.3) or names[:3]))
-        raise ValueError(f"--layer: found {name!r}, which is no layer, expected a name such as {near}.")
+        raise ValueError(f"--layer: found {name!r}, which is not a layer, expected a name such as {near}.")
 
 
 def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport], networks: Sequence[Network]) -> None:
-    with chdir(Path(__file__).parent):  # matplotlib would read its settings in the working folder, where weights lie
+    with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the weights
         from capcore.spectra.figure import report_figure, spectrum_figure
 
     single = networks[0].checkpoint if len(networks) == 1 else None
@@ -227,7 +227,7 @@ def _refuse(lines: Sequence[str]) -> None:
 
 
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """A file that is there in full or not at all."""
+    """Write a file atomically, so that an interruption leaves no partial file."""
     try:
         with tempfile.TemporaryDirectory(dir=path.resolve().parent, prefix=".capcore-") as folder:
             part = Path(folder) / path.name

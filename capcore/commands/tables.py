@@ -1,4 +1,4 @@
-"""Rows of values as text: lined up for a terminal of some width, or separated by commas. Needs no pandas."""
+"""Rows of values as text, aligned for a terminal or separated by commas, without pandas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONE = "–"
 
 
 def number(value: Any) -> str:
-    """A value to four digits; a dash for what is missing.
+    """Format a value with four significant digits; a missing one becomes a dash.
 
     >>> number(3.14159), number(None), number("fc")
     ('3.142', '–', 'fc')
@@ -28,7 +28,7 @@ def number(value: Any) -> str:
 def lined_up(
     rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str], width: int | None = None, later: Sequence[str] = ()
 ) -> str:
-    """A table with a heading a column, of which the first is at the left; columns without any value are left out.
+    """Align rows as a table: first column to the left, the others to the right, empty columns left out.
 
     Parameters
     ----------
@@ -37,10 +37,10 @@ def lined_up(
     headings : mapping
         Column → its heading.
     width : int, optional
-        Of the terminal. Where the table is wider, ``later`` are left out one by one, and named below it; then the
-        first column is cut in its middle.
+        Width of the terminal. If the table is wider, columns of ``later`` are dropped one by one and named below the
+        table. If that does not suffice, the first column is shortened in the middle.
     later : sequence of str
-        Columns in the order in which they are left out.
+        Columns in the order in which they are dropped.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def lined_up(
         for line in lines
     ]
     if left_out:
-        text.append("Wider terminals and --format csv also have: " + ", ".join(left_out) + ".")
+        text.append("Wider terminals and --format csv also show: " + ", ".join(left_out) + ".")
     return "\n".join(text)
 
 
@@ -80,7 +80,7 @@ def _cut(text: str, room: int) -> str:
 
 
 def separated(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Comma-separated values with a line of names; nothing for what is missing, and all digits.
+    """Comma-separated values with a header line. Numbers keep all digits, and missing values are empty.
 
     >>> separated([{"name": "fc", "alpha": 0.1, "p": None}])
     'name,alpha,p\\nfc,0.1,\\n'
@@ -99,12 +99,12 @@ def _value(value: Any) -> Any:
 
 
 def as_json(value: Mapping[str, Any]) -> str:
-    """JSON (RFC 8259: without NaN)."""
+    """Format as JSON, which has no NaN (RFC 8259)."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def finite(value: Any) -> Any:
-    """The same with None for numbers that are not finite."""
+    """Replace numbers that are not finite by None, also within mappings and lists."""
     if isinstance(value, Mapping):
         return {key: finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -1,6 +1,6 @@
-"""The working folder taken off the path of imports: weights lie there, and whatever code came with them.
+"""Remove the working folder from ``sys.path``, because it may hold downloaded weights with untrusted code beside them.
 
-Imports nothing that Python has not imported by itself, since the working folder may be asked first.
+This module imports only what Python itself has already imported, since any other import could load code from there.
 """
 
 import os
@@ -8,9 +8,9 @@ import sys
 
 
 def off_the_path() -> None:
-    """Take every spelling of the working folder off ``sys.path``: empty, relative, through a link."""
+    """Remove the working folder from ``sys.path`` in every spelling: empty, relative, or through a link."""
     try:
         here = os.path.realpath(os.getcwd())
-    except FileNotFoundError:  # it was deleted, so nothing lies there
+    except FileNotFoundError:  # it was deleted, so there is nothing to import
         return
     sys.path[:] = [place for place in sys.path if os.path.realpath(place) != here]

@@ -323,7 +323,7 @@ def test_what_only_adds_or_scales_is_no_weight(graph_of, nodes, shape, users):
     found = graph_of(("MatMul", "x v"), *nodes, w=np.ones(shape, "f4"), v=np.ones((12, 64), "f4"))
     assert [*shapes(found)] == ["v"]
     assert [(part.reason, part.weights) for part in found.skipped] == [
-        (f"Taken by {users}: no matrix that multiplies.", False)
+        (f"Taken by {users}: not a matrix that multiplies.", False)
     ]
 
 
@@ -373,7 +373,7 @@ def test_weights_that_functions_take(graph_of, rng):
     nodes = [("linear", "x u b", own), ("linear", "x v b", own), ("turned", "w", own, "s"), ("Gemm", "x s")]
     found = graph_of(*nodes, functions=functions, **arrays)
     assert shapes(found) == dict.fromkeys("uvw", ("linear", (1, 20, 12)))
-    assert [part.reason for part in found.skipped] == ["Taken by Add: no matrix that multiplies."]
+    assert [part.reason for part in found.skipped] == ["Taken by Add: not a matrix that multiplies."]
     for layer in found.layers:
         np.testing.assert_array_equal(layer.weights()[0], arrays[layer.name].T)
 

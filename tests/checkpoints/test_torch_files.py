@@ -78,7 +78,7 @@ def test_weights_only_is_asked_for(file, stub):
             pickle.UnpicklingError("Weights only load failed. … GLOBAL distiller.Recipe was not an allowed global"),
             ["the pickled class or function distiller.Recipe", "could execute code", "save_file", "without PyTorch"],
         ),
-        (pickle.UnpicklingError("pickle data was truncated"), ["no weights-only pickle", "expected tensors"]),
+        (pickle.UnpicklingError("pickle data was truncated"), ["not a weights-only pickle", "expected tensors"]),
         (
             RuntimeError("PytorchStreamReader failed\nlong trace"),
             ["cannot be read (found: PytorchStreamReader failed)"],

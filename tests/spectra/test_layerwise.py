@@ -188,4 +188,4 @@ def test_a_table_fits_its_terminal():
     headings = {"name": "layer", "alpha": "alpha", "rank": "rank", "none": "none"}
     text = lined_up([row], headings, 40, ["rank"])
     assert all(len(line) <= 40 for line in text.splitlines()[:2])
-    assert "none" not in text and "…" in text and text.endswith("also have: rank.")
+    assert "none" not in text and "…" in text and text.endswith("also show: rank.")
