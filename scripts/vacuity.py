@@ -326,13 +326,20 @@ def unmoved(values: Mapping[str, Mapping[str, Any]], rounding: Mapping[str, floa
 
 
 def columns_of_seeds(
-    run: Callable[[dict[str, Any]], Mapping[str, Any]], settings: Mapping[str, Any]
+    run: Callable[[dict[str, Any]], Mapping[str, Any] | list[Any]], settings: Mapping[str, Any]
 ) -> dict[str, bool]:
-    """Column with fractions among the values of an experiment → whether other seeds move it."""
+    """Column with fractions among the values of an experiment → whether other seeds move it. A list is one column.
+
+    >>> columns_of_seeds(lambda settings: [{"loss": settings["seed"] / 3, "n": 4}], {"seed": 1})
+    {'rows': True}
+    >>> columns_of_seeds(lambda settings: {"loss": 1 / 3, "n": settings["seed"]}, {"seed": 1})
+    {'loss': False}
+    """
     seeds = {name: _shifted(value) for name, value in settings.items() if "seed" in name}
     if not seeds:
         return {}
-    one, other = (run({**settings, **changed}) for changed in ({}, seeds))
+    runs = (run({**settings, **changed}) for changed in ({}, seeds))
+    one, other = (found if isinstance(found, Mapping) else {"rows": found} for found in runs)
     columns = {name: (list(_numbers(one[name])), list(_numbers(other.get(name)))) for name in one}
     return {name: differ(*both) for name, both in columns.items() if any(number % 1 for number in both[0])}
 
