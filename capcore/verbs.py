@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
 from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
-from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.trains import check_train, is_train
 from capcore.available_memory import allocation_bytes, fits
 from capcore.gate import of_kind, plain_number, plain_seed
 from capcore.large.allocation import allocate_large
@@ -247,7 +247,7 @@ def allocate(
 
 
 def _fit_octaves(arch: object, process: object, start: object, rng: Any, options: Mapping[str, Any]) -> Fit:
-    train = tensor_train(arch, "fit")
+    train = check_train(arch)
     if not isinstance(start, str) or start not in ("auto", "tensor-train"):
         raise ValueError(f"start: found {start!r}, expected 'auto' for method 'octaves'.")
     found = fit_octaves(train.channels, train.kernel_sizes, sequence_of(process, train.n_inputs), **options)
@@ -259,7 +259,7 @@ def _fit_octaves(arch: object, process: object, start: object, rng: Any, options
 def _allocate_octaves(
     arch: object, params: object, kernels: Sequence[np.ndarray] | None, process: object
 ) -> Allocation:
-    train = tensor_train(arch, "allocate")
+    train = check_train(arch)
     cores = train.kernels(finite_array(params, "params", 1)) if kernels is None else kernels
     found = octave_capacities(cores, sequence_of(process, train.n_inputs))
     octaves = np.array(found.edges), found.per_octave
@@ -289,7 +289,7 @@ def allocation_method(arch: Any, process: object) -> str:
         return "octaves"
     if arch.n_inputs * arch.input_dim <= DENSE_SIZE and fits(allocation_bytes(arch)):
         return DENSE
-    if not (isinstance(arch, Hierarchical) and arch.has_disjoint_supports) or isinstance(process, Problem):
+    if not is_train(arch, one_component=False) or isinstance(process, Problem):
         return "sketch"
     octaves = arch.n_inputs > LISTED_INPUTS and arch.input_dim == 1 and has_sequence(process)
     return "octaves" if octaves else "auto"  # allocate_large's own choice
@@ -319,11 +319,6 @@ def same_shapes(first: Any, second: Any) -> bool:
     return (type(first), first.n_inputs, first.n_params) == (type(second), second.n_inputs, second.n_params)
 
 
-def is_train(arch: object) -> TypeGuard[Hierarchical]:
-    """Whether the model is a tensor train of one component."""
-    return isinstance(arch, Hierarchical) and arch.has_disjoint_supports and arch.input_dim == 1
-
-
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:
     """The autocovariance as exponentials."""
     if isinstance(process, ExponentialSequence):
@@ -331,13 +326,3 @@ def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:
     if not isinstance(process, Process):
         raise ValueError(f"process: found {type(process).__name__}, expected a Process for method 'octaves'.")
     return exponential_sequence(process, n_inputs)
-
-
-def tensor_train(arch: object, verb: str) -> Hierarchical:
-    """The model, if the method of octaves can use it. Raises ``ValueError`` otherwise."""
-    if not is_train(arch):
-        raise ValueError(
-            f"arch: found {arch!r}, expected a Hierarchical model with disjoint supports and one component for "
-            f"{verb}(…, method='octaves'). Use 'auto'."
-        )
-    return arch

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from capcore.allocation import ITS_OWN, CapacityWarning
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.trains import check_train
 from capcore.large.exponentials import NoExponentialsError
 from capcore.large.fft import FastProduct, StoredProduct, store_product
 from capcore.large.leverage import default_threads, leverage_scores
@@ -192,13 +193,7 @@ def _matrix(
 
 
 def _check(arch: object, process: object) -> None:
-    if not isinstance(arch, Hierarchical):
-        raise TypeError(f"arch: found {type(arch).__name__}, expected Hierarchical. Use method='auto'.")
-    if not arch.has_disjoint_supports:
-        raise ValueError(
-            f"dilations: found overlapping supports {arch.dilations}, expected the default ones (dilations=None): only "
-            "then is the model a tensor train. Use method='auto'."
-        )
+    arch = check_train(arch, one_component=False)
     if not isinstance(process, Process):
         raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
     if process.input_dim != arch.input_dim:

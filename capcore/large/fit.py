@@ -8,6 +8,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.trains import check_train
 from capcore.generic import attainable_ranks
 from capcore.large.newton import Descent, Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem
@@ -166,15 +167,7 @@ def fit_large(
 
 def _attainable(arch: Hierarchical) -> list[int]:
     """Attainable ranks r_0 … r_L; raises if the model is not a tensor train with one component per input."""
-    if not isinstance(arch, Hierarchical):
-        raise TypeError(f"arch: found {type(arch).__name__}, expected a Hierarchical model. Use method='auto'.")
-    if not arch.has_disjoint_supports:
-        raise ValueError(
-            f"arch: found overlapping dilations {arch.dilations}, expected disjoint supports (dilations=None), "
-            "where the model is a tensor train. Use method='auto'."
-        )
-    if arch.input_dim != 1:
-        raise ValueError(f"arch: found input_dim={arch.input_dim}, expected 1. Use method='auto'.")
+    check_train(arch)
     return attainable_ranks([1, *arch.channels, 1], arch.kernel_sizes)
 
 

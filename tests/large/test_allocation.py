@@ -196,10 +196,10 @@ def test_a_layer_of_zeros_is_reported_and_still_allocated() -> None:
 def test_what_cannot_be_done_is_refused() -> None:
     arch, process = cc.Hierarchical(channels=2, n_layers=12), cc.PowerLaw()
     params = arch.init(np.random.default_rng(0))
-    with pytest.raises(TypeError, match=all_of(["found Recurrent", "expected Hierarchical"])):
+    with pytest.raises(TypeError, match=all_of(["found Recurrent", "expected a Hierarchical model"])):
         allocate_large(cc.Recurrent(n_inputs=8, channels=2), np.ones(6), process)  # type: ignore[arg-type]
     overlapping = cc.Hierarchical(channels=2, dilations=[1, 2, 2])
-    with pytest.raises(ValueError, match="overlapping supports"):
+    with pytest.raises(ValueError, match="overlapping dilations"):
         allocate_large(overlapping, np.ones(overlapping.n_params), process)
     with pytest.raises(TypeError, match="expected a Process"):
         allocate_large(arch, params, np.ones(8))  # type: ignore[arg-type]
