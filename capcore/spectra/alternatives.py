@@ -303,10 +303,9 @@ def compare_tails(
     """Compare a fitted power law with other laws on the same tail (Clauset et al. 2009, section 5).
 
     Each alternative gives one :class:`~capcore.spectra.alternatives.LikelihoodRatio`. A nested alternative is never
-    less likely, so it is preferred only if it improves the fit by more than chance would. If the lognormal law converges
-    to the power law, the two cannot be told apart: the ratio is zero and p is one. The p-values assume independent
-    eigenvalues, which eigenvalues are not (:mod:`capcore.spectra.inference`), so take them as a guide, not as error
-    rates.
+    less likely, so it is preferred only if it improves the fit by more than chance would. If the lognormal fit runs off
+    to the power law, the two cannot be told apart: the ratio is zero and p is one. The p-values assume that eigenvalues
+    are independent, which they are not (:mod:`capcore.spectra.inference`), so they are a guide, not error rates.
 
     Parameters
     ----------

@@ -96,8 +96,7 @@ def mean_gaps(logs: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.n
 
 
 def rates_of_means(mean: np.ndarray, low: np.ndarray, ceiling: float | None) -> np.ndarray:
-    """Rates (K,) a = α − 1 of tails, given their means of ln(x / x_min), ``low`` = ln x_min and ``ceiling`` = ln x_max.
-    """
+    """Rates (K,) a = α − 1 from the tails' means of ln(x / x_min), ``low`` = ln x_min and ``ceiling`` = ln x_max."""
     if ceiling is None:
         return 1.0 / np.maximum(mean, np.finfo(float).tiny)
     return truncated_rates(mean, ceiling - low)
@@ -173,8 +172,7 @@ def _mean_share(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Packed(NamedTuple):
-    """Several spectra in one array: their logarithms (T,), each spectrum ascending, with its first index and length (S,).
-    """
+    """Several spectra in one array: logarithms (T,), ascending within each; first index and length of each (S,)."""
 
     logs: np.ndarray
     begins: np.ndarray
@@ -182,8 +180,7 @@ class Packed(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """Tails of packed spectra, each field (K,): the spectrum, the entry of it at which the tail starts, α − 1, distance.
-    """
+    """Tails of packed spectra, each field (K,): spectrum, index of the first entry in it, rate α − 1, and distance."""
 
     which: np.ndarray
     start: np.ndarray
@@ -198,8 +195,7 @@ def pack(spectra: Sequence[np.ndarray]) -> Packed:
 
 
 def starts(packed: Packed, min_tail: int = 2) -> np.ndarray:
-    """Mark (T,) where a tail may start: at the first of equal values, below the largest, with ``min_tail`` entries left.
-    """
+    """Mark (T,) where a tail may start: at the first of equal values, not at the largest, with ``min_tail`` left."""
     logs, begins, lengths = packed
     allowed = logs < np.repeat(logs[begins + lengths - 1], lengths)
     rises = np.ones(len(logs), dtype=bool)
