@@ -149,7 +149,7 @@ def scaled_densities(
 
 
 def _one_by_one(layer: Layer, arrangement: str, shape: Shape, n_matrices: int, options: DensityOptions) -> Densities:
-    """Densities of a stack, one matrix in memory at a time. One bad matrix is skipped, but prevents a pooled density."""
+    """Densities of a stack, one matrix in memory at a time. A bad matrix is skipped, or rules out a pooled density."""
     found: list[tuple[Tap, GramSpectra]] = []
     skipped: list[Skipped] = []
     for tap in taps(layer.kernel):

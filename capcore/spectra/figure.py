@@ -374,7 +374,7 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint 
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = part.subplots(1, 2, width_ratios=(3, 2))
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")
-    if row.lambda_max != density.eigenvalues[0]:  # the weights were rescaled, because their squares leave double precision
+    if row.lambda_max != density.eigenvalues[0]:  # rescaled, because squares leave double precision
         xlabel += ", weights scaled"
     plot_spectral_density(density_curves(density, fit, null=null), left, null_label=label, xlabel=xlabel)
     plot_hill(hill_table(density.eigenvalues, threshold=options.threshold), right, alpha=row.alpha, n_tail=row.n_tail)

@@ -315,7 +315,7 @@ def _distances(logs: np.ndarray, tails: list[np.ndarray], ceiling: float | None)
 class PowerLawFit:
     """A power law ρ(λ) ~ λ^(−α) fitted to the eigenvalues in [x_min, x_max] (paper 3, Eq. 1).
 
-    The earlier names ``xmin``, ``ks_distance`` and ``stderr`` still work for ``x_min``, ``distance`` and ``sigma``.
+    The earlier names ``xmin``, ``ks_distance`` and ``stderr`` also work for ``x_min``, ``distance`` and ``sigma``.
 
     Attributes
     ----------
