@@ -26,7 +26,7 @@ SIGNATURES = {
     "dgbbrd": ("lapack", "ciiiiididddidididi"),
     "dlasq1": ("lapack", "idddi"),
 }
-"""Module of each routine, and initials of its argument types: ``char``, ``int`` or ``double``, all passed by address."""
+"""Module of each routine, and initials of its argument types (``char``, ``int``, ``double``), all passed by address."""
 TYPES: dict[str, tuple[str, Any]] = {
     "c": ("char *", lambda letter: ctypes.c_char(letter.encode())),
     "i": ("int *", ctypes.c_int),

@@ -15,7 +15,7 @@ RANGE = (2.0, 5.0)
 
 @dataclass(frozen=True)
 class ModelMetrics:
-    """Metrics of a network. A failed fit is counted, but enters no mean or sum that needs it; over nothing, both are NaN.
+    """Metrics of a network. Failed fits are counted, but enter no mean or sum that needs them; empty ones are NaN.
 
     Logarithms are to base 10. With ``slices``, the arrangement of paper 3, each slice of a convolution is a spectrum,
     and sums run over all slices of all layers, as in the paper's method.
