@@ -89,8 +89,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
 
 
 def _gram(matrices: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """Products (..., m, m) along the longer axis, in blocks, so that a memory-mapped half-precision file stays on disk.
-    """
+    """Products (..., m, m) along the longer axis, in blocks so that a mapped file of half precision stays on disk."""
     if matrices.shape[-2] < matrices.shape[-1]:
         matrices = matrices.swapaxes(-1, -2)
     kind = complex if np.iscomplexobj(matrices) else float
