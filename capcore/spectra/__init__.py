@@ -1,15 +1,16 @@
-"""Weight spectra: from a checkpoint to spectral densities, their nulls, and what can be fitted to them (paper 3).
+"""Weight spectra: from a checkpoint to spectral densities, their nulls, and the laws fitted to them (paper 3).
 
-A file of weights is read without executing anything that it holds (:mod:`capcore.checkpoints.opening`). Its tensors
-are told apart and turned into matrices (:mod:`capcore.spectra.layers`). The eigenvalues of X = WᵀW/N, Eq. 2, come with
-the options they were computed with (:mod:`capcore.spectra.densities`). The bulk that noise would leave is fitted to
-them (:mod:`capcore.spectra.noise`), and a power law, Eq. 1, to their upper end (:mod:`capcore.spectra.power_law`), with
-intervals (:mod:`capcore.spectra.inference`) and against other laws (:mod:`capcore.spectra.alternatives`). Metrics of a
-spectrum and of a network follow, Eqs 3, 5 and 6 (:mod:`capcore.spectra.metrics`, :mod:`capcore.spectra.models`).
+To analyse every layer of a file, call :func:`~capcore.spectra.analysis.analyse_spectra`, or run
+``capcore spectra FILE`` in a shell. The report records every choice and says why anything was left out.
 
-All of it at once, for every layer of a file and with every choice recorded:
-:func:`~capcore.spectra.analysis.analyse_spectra`, or ``capcore spectra FILE`` in a shell. Whatever could not be
-analysed is listed with the reason.
+The steps can also be used one by one. A file of weights is read without executing its contents
+(:mod:`capcore.checkpoints.opening`). Its layers are found and turned into matrices (:mod:`capcore.spectra.layers`), and
+the eigenvalues of X = WᵀW/N (Eq. 2) are kept with the options they were computed with
+(:mod:`capcore.spectra.densities`). Two laws are fitted to them: the bulk that noise would give
+(:mod:`capcore.spectra.noise`), and a power law (Eq. 1) for the upper tail (:mod:`capcore.spectra.power_law`). The power
+law is given an interval (:mod:`capcore.spectra.inference`) and compared with other laws
+(:mod:`capcore.spectra.alternatives`). From these follow the metrics of a spectrum and of a network, Eqs 3, 5 and 6
+(:mod:`capcore.spectra.metrics`, :mod:`capcore.spectra.models`).
 """
 
 import lazy_loader

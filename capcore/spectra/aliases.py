@@ -1,4 +1,4 @@
-"""The names that the numbers of a fit had when this package was planned: read-only, beside those that landed."""
+"""Names that were planned for a fit's numbers before they got their present ones, as read-only properties."""
 
 from __future__ import annotations
 

@@ -1,16 +1,15 @@
-"""Is another law a better description of the tail than a power law? Likelihood ratios on the same eigenvalues.
+"""Does another law describe the tail better than a power law? Likelihood ratios on the same eigenvalues decide.
 
-Laws that a tail x ≥ x_min may follow, fitted by maximum likelihood and normalised on that tail.
+Each law is fitted to the tail x ≥ x_min by maximum likelihood and normalised on it. The fits use the gaps
+y = ln(x / x_min) ≥ 0 and the ratios z = x / x_min ≥ 1, so that they do not overflow or underflow, whatever the scale of
+the eigenvalues. Each function returns a :class:`~capcore.spectra.alternatives.TailModel`. Its likelihoods are densities
+in x, so those of different laws can be compared.
 
-All work on gaps y = ln(x / x_min) ≥ 0 and z = x / x_min ≥ 1, so that no scale of the eigenvalues over- or underflows.
-Every function returns a :class:`~capcore.spectra.alternatives.TailModel`; its likelihoods are densities in x, and can
-be compared.
-
-The power law with an exponential cut-off needs ∫₁^∞ z^(−α) e^(−u(z−1)) dz for any real α; SciPy has this integral,
-e^u E_α(u), for whole α only. With z = e^y it is the integral of exp(−s y − u q(y)), where s = α − 1 + u and
-q(y) = e^y − 1 − y, so that two terms are left which are not nearly equal where all y are small. Its exponent is concave
-in y: Gauss–Legendre nodes where the integrand matters give it, and the moments of y and q that Newton's method needs,
-to near double precision.
+The power law with an exponential cut-off needs the integral ∫₁^∞ z^(−α) e^(−u(z−1)) dz = e^u E_α(u) for any real α,
+but SciPy provides it only for integer α. Substituting z = e^y turns the integrand into exp(−s y − u q(y)) with
+s = α − 1 + u and q(y) = e^y − 1 − y. This form avoids two terms that nearly cancel where all y are small. Its exponent
+is concave in y, so Gauss–Legendre nodes placed where the integrand matters give the integral to nearly double
+precision, together with the moments of y and q that Newton's method needs.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # whose submodules take longer to load than most networks to be analysed: each where it is used
+import scipy  # loads each submodule at first use, because loading them all takes longer than analysing most networks
 
 from capcore.gate import all_of_kind, of_kind
 from capcore.spectra.power_law import PowerLawFit, usable
@@ -28,10 +27,10 @@ from capcore.validation import finite_number, one_of
 
 _NODES, _WEIGHTS = (part / 2 for part in np.polynomial.legendre.leggauss(160))
 _NODES += 0.5
-_DEPTH = 45.0  # e-folds below the peak at which the integrand is nothing
-_SERIES = np.array([1 / math.factorial(k) for k in range(17, 1, -1)])  # of q(y) / y², for y up to 1/2
-_STEPS = 100  # of Newton's method, which needs six of them on spectra
-_LEAST_SPREAD = 1e-4  # of gaps, in units of their mean
+_DEPTH = 45.0  # e-folds below its peak, where the integrand is negligible
+_SERIES = np.array([1 / math.factorial(k) for k in range(17, 1, -1)])  # coefficients of q(y) / y², for y up to 1/2
+_STEPS = 100  # limit on Newton steps; spectra need six
+_LEAST_SPREAD = 1e-4  # smallest spread of the gaps that is fitted, in units of their mean
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,14 @@ class TailModel:
     Attributes
     ----------
     name : str
-        Of the law.
+        Name of the law.
     parameters : dict
-        By name, in units of the eigenvalues.
+        Fitted parameters by name, in units of the eigenvalues.
     log_likelihoods : (n,) array
         Logarithm of the density at each eigenvalue of the tail, in the order given.
     limit : str
-        The law of which the fit is a limit, because the likelihood rises towards it without end; empty if the maximum
-        is in the interior.
+        Name of the limiting law if the likelihood has no maximum and keeps rising towards that limit; empty if the
+        maximum is in the interior.
     """
 
     name: str
@@ -58,12 +57,12 @@ class TailModel:
 
     @property
     def log_likelihood(self) -> float:
-        """Their sum."""
+        """Log-likelihood of the whole tail: the sum of ``log_likelihoods``."""
         return float(self.log_likelihoods.sum())
 
 
 def power_law_model(values: np.ndarray, x_min: float) -> TailModel:
-    """Density (α−1)/x_min · (x/x_min)^(−α): paper 3, Eq. 1, normalised.
+    """Fit the power law (paper 3, Eq. 1, normalised), with density (α−1)/x_min · (x/x_min)^(−α).
 
     >>> round(power_law_model(np.array([1.0, np.e**2]), 1.0).parameters["alpha"], 12)
     2.0
@@ -74,7 +73,7 @@ def power_law_model(values: np.ndarray, x_min: float) -> TailModel:
 
 
 def exponential_model(values: np.ndarray, x_min: float) -> TailModel:
-    """Density Λ exp(−Λ(x − x_min)).
+    """Fit the exponential law, with density Λ exp(−Λ(x − x_min)).
 
     >>> exponential_model(np.array([1.0, 2.0, 3.0]), 1.0).parameters
     {'rate': 1.0}
@@ -85,11 +84,12 @@ def exponential_model(values: np.ndarray, x_min: float) -> TailModel:
 
 
 def lognormal_model(values: np.ndarray, x_min: float) -> TailModel:
-    """Density of a lognormal law with parameters μ, σ that is cut off below x_min.
+    """Fit a lognormal law with parameters μ and σ, truncated to x ≥ x_min.
 
-    The logarithms follow a truncated normal law, an exponential family: its likelihood is largest where mean and
-    variance of the gaps are the sample's. If their coefficient of variation is 1 or more there is no such place (del
-    Castillo 1994), and the law runs towards μ → −∞, σ → ∞ with −μ/σ² fixed, which is the power law.
+    The logarithms then follow a truncated normal law. Because this law is an exponential family, its likelihood is
+    largest where the mean and variance of the gaps match those of the sample. If the sample's coefficient of variation
+    is 1 or more, no parameters match (del Castillo 1994): the fit runs off to μ → −∞, σ → ∞ with −μ/σ² fixed, and its
+    limit is the power law.
 
     >>> gaps = np.abs(np.random.default_rng(0).standard_normal(4000))  # half of a normal law: μ = 0, σ = 1
     >>> fit = lognormal_model(np.exp(gaps), 1.0)
@@ -107,7 +107,7 @@ def lognormal_model(values: np.ndarray, x_min: float) -> TailModel:
     )
     sigma = mean / _truncated_normal(cut)[0]
     standard = gaps / sigma
-    if cut > 0:  # the factor exp(−ξ²/2) that numerator and normalisation share is left out of both
+    if cut > 0:  # cancel the factor exp(−ξ²/2) that numerator and normalisation share
         density = -standard * (standard / 2 + cut) - np.log(scipy.special.erfcx(cut / np.sqrt(2)) / 2)
     else:
         density = -0.5 * (standard + cut) ** 2 - scipy.special.log_ndtr(-cut)
@@ -116,9 +116,9 @@ def lognormal_model(values: np.ndarray, x_min: float) -> TailModel:
 
 
 def cutoff_model(values: np.ndarray, x_min: float) -> TailModel:
-    """Density ∝ x^(−α) exp(−Λx), Λ ≥ 0: a power law with an exponential cut-off ("truncated power law").
+    """Fit a power law with an exponential cut-off ("truncated power law"), with density ∝ x^(−α) exp(−Λx), Λ ≥ 0.
 
-    The power law is the case Λ = 0, the exponential α = 0. α may take any sign.
+    The power law is the special case Λ = 0, and the exponential law is α = 0. The exponent α may have either sign.
 
     >>> fit = cutoff_model(1.0 + np.random.default_rng(0).exponential(size=4000), 1.0)
     >>> bool(abs(fit.parameters["alpha"]) < 0.3), bool(abs(fit.parameters["rate"] - 1) < 0.2)
@@ -135,8 +135,8 @@ def cutoff_model(values: np.ndarray, x_min: float) -> TailModel:
 
 
 def _truncated_normal(cut: float) -> tuple[float, float]:
-    """Of a standard normal law above ``cut``: mean of the excess over it, and the variance over that mean squared."""
-    if cut > 30.0:  # Mills' ratio, asymptotically: differences of nearly equal numbers otherwise
+    """For a standard normal variable above ``cut``: the mean of its excess, and its variance over that mean squared."""
+    if cut > 30.0:  # expand Mills' ratio asymptotically, to avoid differences of nearly equal numbers
         r = cut**-2
         mean = (1 - r * (2 - r * (10 - r * (74 - 706 * r)))) / cut
         share = (1 - r * (6 - r * (50 - 518 * r))) * r
@@ -148,8 +148,10 @@ def _truncated_normal(cut: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class _Moments:
-    """Of the normalised integrand: its integral's logarithm, means of y and v = u·q(y), the variance of y, the slope
-    of v on y, and the variance of v that is left about this line.
+    """Moments under the normalised integrand.
+
+    In order: the logarithm of the integral, the means of y and of v = u·q(y), the variance of y, the slope of v
+    regressed on y, and the residual variance of v.
     """
 
     log_norm: float
@@ -161,20 +163,19 @@ class _Moments:
 
 
 def fit_cutoff(gaps: np.ndarray, ratios: np.ndarray) -> tuple[float, float, float]:
-    """α, u and the normalisation's logarithm that are most likely for ``ratios`` (n,) = exp(``gaps``) (n,); u = 0 for
-    a pure power law.
+    """Maximum-likelihood α and u for ``ratios`` (n,) = exp(``gaps``) (n,), and the logarithm of the normalisation.
 
-    The negative log-likelihood is convex in (α, u), and Newton's steps are cut short where they would leave u > 0.
-    Where its slope at the pure power law points to u < 0, u is 0. Of gaps that are all the same the likelihood rises
-    without end; they are fitted as if they had a spread of 10⁻⁴ of their mean.
+    The negative log-likelihood is convex in (α, u), so Newton's method finds its minimum; steps that would leave u > 0
+    are shortened. If the slope at the pure power law points towards u < 0, the fit is that power law, with u = 0. If
+    all gaps are equal the likelihood is unbounded, so they are fitted as if they had a spread of 10⁻⁴ of their mean.
     """
     gap = float(gaps.mean())
     curve = float(np.mean(_curve(gaps, float(gaps.max()))))
-    if gap < 1.0 and curve >= gap**2 / (1.0 - gap) * (1 - 1e-12):  # the mean of q under the pure power law
+    if gap < 1.0 and curve >= gap**2 / (1.0 - gap) * (1 - 1e-12):  # q exceeds its mean under a power law
         return 1.0 + 1.0 / gap, 0.0, math.log(gap)
     curve = max(curve, float(_curve(gap, gap)) + math.exp(gap) * (_LEAST_SPREAD * gap) ** 2 / 2)
     variance = max(float(gaps.var()), (_LEAST_SPREAD * gap) ** 2)
-    if variance < gap**2 / 2:  # a hump away from x_min, begun as a normal law
+    if variance < gap**2 / 2:  # the density peaks away from x_min: start from a normal law
         u = math.exp(-gap) / variance
         slope = -u * math.expm1(gap)
     else:
@@ -192,16 +193,18 @@ def fit_cutoff(gaps: np.ndarray, ratios: np.ndarray) -> tuple[float, float, floa
                 break
             size /= 4
         (slope, u), here = at, there
-        if gain < (1e-14 if whole else 1e-20):  # Newton's own convergence is quadratic, that towards u = 0 is linear
+        if gain < (1e-14 if whole else 1e-20):  # full steps converge quadratically, shortened ones linearly
             break
     return 1.0 + slope - u, u, here.log_norm
 
 
 def _newton_step(here: _Moments, u: float, gap: float, curve: float) -> tuple[tuple[float, float], float, bool]:
-    """Step in (s, u) that minimises the quadratic model of the loss among those that leave a twentieth of u; how much
-    the loss falls with it to first order; and whether it is Newton's own.
+    """A Newton step in (s, u), shortened so that at least a twentieth of u remains.
+
+    Returns the step that minimises the quadratic model of the loss under this constraint, the first-order decrease of
+    the loss along it, and whether it is the full Newton step.
     """
-    down, across = here.gap - gap, here.cut - u * curve  # minus the slopes of the loss in s and in ln u
+    down, across = here.gap - gap, here.cut - u * curve  # negative derivatives of the loss in s and in ln u
     newton = (across - here.tilt * down) / here.rest
     change = max(newton, -0.95)
     step = down / here.variance - here.tilt * change
@@ -209,12 +212,12 @@ def _newton_step(here: _Moments, u: float, gap: float, curve: float) -> tuple[tu
 
 
 def _moments(slope: float, u: float) -> _Moments:
-    """Of the integrand with s = ``slope``; between the places where it has fallen by ``_DEPTH``."""
+    """Moments for s = ``slope``, integrated between the points where the integrand has fallen by ``_DEPTH`` e-folds."""
     peak = math.log1p(-slope / u) if slope < 0 else 0.0
     top = -slope * peak - u * float(_curve(peak, peak))
     level = top - _DEPTH
     low = _edge(0.0, slope, u, level) if level > 0 else 0.0
-    reach = _DEPTH / (u * math.exp(peak))  # beyond the peak the exponent falls by u e^peak q(y − peak) or more
+    reach = _DEPTH / (u * math.exp(peak))  # because the exponent falls by at least u e^peak q(y − peak)
     high = peak + math.log1p(math.sqrt(2 * reach) + reach)
     high = _edge(min(high, _DEPTH / slope) if slope > 0 else high, slope, u, level)
     y = low + (high - low) * _NODES
@@ -233,7 +236,7 @@ def _moments(slope: float, u: float) -> _Moments:
 
 
 def _edge(y: float, slope: float, u: float, level: float) -> float:
-    """Where the exponent is at ``level``, from outside: as it is concave, Newton's method does not step across."""
+    """Where the exponent reaches ``level``. Starting outside, Newton's method cannot overshoot a concave function."""
     for _ in range(4):
         rise = u * math.expm1(y)
         y -= (slope * y + rise - u * y + level) / (slope + rise)
@@ -241,7 +244,7 @@ def _edge(y: float, slope: float, u: float, level: float) -> float:
 
 
 def _curve(y: np.ndarray | float, largest: float) -> np.ndarray | float:
-    """q(y) = e^y − 1 − y for 0 ≤ y ≤ ``largest``, without cancellation where these are small."""
+    """Compute q(y) = e^y − 1 − y for 0 ≤ y ≤ ``largest``, without cancellation at small y."""
     return y * y * np.polyval(_SERIES, y) if largest < 0.5 else np.expm1(y) - y
 
 
@@ -252,31 +255,32 @@ _MODELS: dict[str, Callable[[np.ndarray, float], TailModel]] = {
 }
 ALTERNATIVES = tuple(_MODELS)
 LARGEST = 1e300
-"""Of the eigenvalues of a tail, of their inverses, and of the ratio of two of them."""
+"""Upper limit on the eigenvalues of a tail, on their inverses, and on the ratio of any two of them."""
 
 
 @dataclass(frozen=True)
 class LikelihoodRatio:
-    """A power law against one other law, on one tail.
+    """Comparison of a power law with one other law on the same tail.
 
     Attributes
     ----------
     alternative : str
-        The other law's name.
+        Name of the other law.
     model : TailModel
-        The other law, fitted.
+        Fit of the other law.
     ratio : float
-        Log-likelihood of the power law minus that of the other; negative speaks for the other.
+        Log-likelihood of the power law minus that of the other law. Negative values favour the other law.
     statistic : float
-        Vuong's ratio/(√n s), s the standard deviation of the differences; for the nested pair, twice the difference.
+        Vuong's ratio/(√n s), where s is the standard deviation of the pointwise differences. If the laws are nested,
+        twice the difference of the log-likelihoods.
     p_value : float
-        Of a statistic this far from zero, if both laws were equally close to the truth (Vuong, two-sided); for the
-        nested pair, if the power law were true (chi-square with one degree of freedom and half its mass at zero, as
-        the cut-off is at the edge of what it may be).
+        Probability of a statistic at least this far from zero if both laws were equally close to the truth (Vuong,
+        two-sided). If the laws are nested, the probability if the power law were true: a chi-square law with one degree
+        of freedom and half its mass at zero, because the power law lies on the boundary of the cut-off's range.
     nested : bool
-        Whether the power law is a special case of the other.
+        Whether the power law is a special case of the other law.
     favours : str
-        ``"power law"``, the other's name, or ``"neither"``, at the level that was asked for.
+        ``"power law"``, the other law's name, or ``"neither"``, at the requested level.
     """
 
     alternative: str
@@ -296,31 +300,30 @@ def compare_tails(
     level: float = 0.1,
     threshold: float | None = None,
 ) -> list[LikelihoodRatio]:
-    """One :class:`~capcore.spectra.alternatives.LikelihoodRatio` per alternative, on the eigenvalues from
-    ``fit.x_min`` on (Clauset et al. 2009, section 5).
+    """Compare a fitted power law with other laws on the same tail (Clauset et al. 2009, section 5).
 
-    A nested alternative can never be less likely; it is preferred only if the improvement is more than chance. Where
-    the lognormal runs into the power law the two cannot be told apart: the ratio is zero and p is one. The
-    eigenvalues are taken as independent, which they are not (:mod:`capcore.spectra.inference`): a p-value is a guide,
-    not an error rate.
+    Each alternative gives one :class:`~capcore.spectra.alternatives.LikelihoodRatio`. A nested alternative is never
+    less likely, so it is preferred only if it improves the fit by more than chance would. If the lognormal fit runs off
+    to the power law, the two cannot be told apart: the ratio is zero and p is one. The p-values assume that eigenvalues
+    are independent, which they are not (:mod:`capcore.spectra.inference`), so they are a guide, not error rates.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
-        The ones that were fitted.
+        The eigenvalues that were fitted.
     fit : PowerLawFit
-        Of :func:`~capcore.spectra.power_law.fit_power_law`, without x_max.
+        Result of :func:`~capcore.spectra.power_law.fit_power_law` without ``x_max``.
     alternatives : sequence of str
-        Among ``ALTERNATIVES``.
+        Any of ``ALTERNATIVES``.
     level : float
-        P-values up to it decide.
+        A p-value up to this level favours one law; above it, neither.
     threshold : float, optional
-        As for the fit.
+        The threshold that the fit used.
 
     Raises
     ------
     ValueError
-        For a failed fit, for one with an upper end, where the eigenvalues are not the ones fitted, and for those beyond
+        If the fit failed or has an upper end, if the eigenvalues are not those that were fitted, or if they lie beyond
         1e±300.
 
     Examples
@@ -362,7 +365,7 @@ def _compare(power: TailModel, other: TailModel, level: float) -> LikelihoodRati
     elif nested:
         ratio = min(float(difference.sum()), 0.0)
         statistic = -2.0 * ratio
-        p_value = math.erfc(math.sqrt(statistic / 2)) / 2 if statistic > 0 else 1.0  # half the chi-square's tail
+        p_value = math.erfc(math.sqrt(statistic / 2)) / 2 if statistic > 0 else 1.0  # half of the chi-square tail
     else:
         ratio = float(difference.sum())
         spread = float(difference.std()) * np.sqrt(len(difference))

@@ -1,8 +1,7 @@
-"""From a checkpoint to a report: every layer analysed, at any scale of its weights, or listed with the reason.
+"""From a checkpoint to a report. Every layer is analysed, whatever the scale of its weights, or listed with the reason.
 
-A public verb takes what its caller has, often a path: :func:`analyse_spectra` hands it to
-:mod:`capcore.checkpoints.opening`, imported when it is called. Everything below takes a checkpoint that has been
-opened, and asks it for arrays.
+Callers often have just a path, so :func:`analyse_spectra` accepts one and lets :mod:`capcore.checkpoints.opening` open
+the file. That module is imported only then. Every other function takes an open checkpoint and asks it for arrays.
 """
 
 from __future__ import annotations
@@ -29,37 +28,38 @@ if TYPE_CHECKING:
 
 PACKAGES = ("capcore", "numpy", "scipy")
 ORDINARY = 256
-"""Weights up to 2^256 are squared as they are, and down to 2^-256 if they are a layer's largest."""
-LIMIT = 1000  # 2^1000, so that powers of two and their inverses are numbers
+"""A layer whose largest weight lies between 2^-256 and 2^256 is squared as it is; any other is rescaled first."""
+LIMIT = 1000  # largest exponent of a rescaling, so that the power of two and its inverse are both finite
 LOG_2 = float(np.log10(2))
 
 
 def analyse_spectra(
     source: Checkpoint | Weights, options: SpectraOptions | None = None, *, progress: bool | None = False
 ) -> SpectraReport:
-    """The :class:`~capcore.spectra.report.SpectraReport` of a network's weights; nothing is executed or downloaded.
+    """Analyse the weights of a network, layer by layer, without executing or downloading anything.
 
-    This is the method of paper 3 with every choice recorded: X of each slice and linear layer (Eq. 2), its exponent
-    (Eq. 1), and the metrics of the network (Eqs 3, 5 and 6).
+    The method is that of paper 3: X of each slice and linear layer (Eq. 2), its exponent (Eq. 1), and the metrics of
+    the network (Eqs 3, 5 and 6). Every choice is recorded in the :class:`~capcore.spectra.report.SpectraReport`.
 
-    Weights may be of any scale (:mod:`capcore.spectra.eigenvalues`): exponents, ranks and logarithms are right; λ_max,
-    x_min and the bulk's edge are infinite or zero where double precision ends. A layer that cannot be analysed is
-    listed with the reason, and the others are analysed.
+    Weights may have any scale (:mod:`capcore.spectra.eigenvalues`). Exponents, ranks and logarithms are always right,
+    but λ_max, x_min and the bulk's edge become infinite or zero beyond double precision. A layer that cannot be
+    analysed is listed with the reason and does not stop the others.
 
     Parameters
     ----------
     source : Checkpoint, path, mapping or array
-        A checkpoint, or what :func:`~capcore.checkpoints.opening.read_checkpoint` reads.
+        A checkpoint, or anything that :func:`~capcore.checkpoints.opening.read_checkpoint` reads.
     options : SpectraOptions, optional
-        All choices; by default slices of convolutions, 1/N, Clauset's x_min, the other laws and the bulk, without
-        nulls, intervals and p-values, which take longer.
+        Every choice of the analysis. By default convolutions are taken slice by slice, eigenvalues are divided by N,
+        x_min is Clauset's, and the tail is compared with other laws and with a bulk of noise. Nulls, intervals and
+        p-values take longer and must be asked for.
     progress : bool or None
-        A bar over layers on standard error; None shows it on a terminal only.
+        Whether to show a progress bar over layers on standard error. None shows it only on a terminal.
 
     Raises
     ------
     CheckpointError
-        For files that cannot be read.
+        If the file cannot be read.
 
     Examples
     --------
@@ -79,23 +79,24 @@ def analyse_spectra(
 def analyse_checkpoint(
     checkpoint: Checkpoint, options: SpectraOptions | None = None, *, progress: bool | None = False
 ) -> SpectraReport:
-    """:func:`analyse_spectra` of what has been opened, such as :func:`~capcore.checkpoints.arrays.of_arrays`.
+    """Analyse a checkpoint that is already open, as :func:`analyse_spectra` does.
 
-    One layer is in memory at a time. One that cannot be read is listed with the reason, and the others are analysed.
+    Only one layer is in memory at a time. A layer that cannot be read is listed with the reason and does not stop the
+    others.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        Of :func:`~capcore.checkpoints.opening.read_checkpoint` or :func:`~capcore.checkpoints.arrays.of_arrays`.
+        From :func:`~capcore.checkpoints.opening.read_checkpoint` or :func:`~capcore.checkpoints.arrays.of_arrays`.
     options : SpectraOptions, optional
-        As there.
+        As in :func:`analyse_spectra`.
     progress : bool or None
-        As there; the bar goes over layers, then over the bytes that are hashed.
+        Likewise. The bar runs over the layers, then over the bytes that are hashed.
 
     Raises
     ------
     CheckpointError
-        For NaN and infinity where the checkpoint was opened to refuse them.
+        If weights are NaN or infinite and the checkpoint was opened to refuse them.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def analyse_checkpoint(
 
 
 def source_of(checkpoint: Checkpoint, disable: bool | None) -> Source:
-    """Where a checkpoint comes from, its hashes computed. disable : the bar over the bytes, as ``tqdm`` has it."""
+    """Describe where a checkpoint comes from, and hash its files. ``disable`` turns off the bar, as in ``tqdm``."""
     with tqdm(total=checkpoint.size, desc="SHA-256", disable=disable, unit="B", unit_scale=True, leave=False) as bar:
         checkpoint.hashes(bar.update)
     return Source(checkpoint.name, checkpoint.format, checkpoint.sha256, checkpoint.size, dict(checkpoint.parts))
@@ -134,7 +135,7 @@ def assembled(
     skipped: Sequence[Skipped],
     densities: Sequence[Density],
 ) -> SpectraReport:
-    """The report of layers, from what was found of each; ``skipped`` are those, or parts, without a spectrum."""
+    """Assemble a report from the results of layers. ``skipped`` lists layers, or parts of them, without a spectrum."""
     n_weights = sum(layer.tensor.size for layer in layers.layers)
     model = model_metrics(spectra, n_skipped=len(skipped), n_weights=n_weights)
     versions = {name: version(name) for name in PACKAGES}
@@ -146,10 +147,11 @@ def assembled(
 def analyse_layer(
     layer: Layer, options: SpectraOptions
 ) -> tuple[Sequence[SpectrumMetrics], Sequence[Density], Sequence[Skipped]]:
-    """Metrics and densities of a layer, of any scale, or of its slices; and what of it has none, with the reason.
+    """Analyse a layer, whatever its scale: the metrics and densities of it or of its slices, and the parts skipped.
 
-    Densities of a layer that was divided are those of the divided weights: ``scaled_by`` says by what. Raises
-    ``CheckpointError`` for weights that are refused; any other failure is a reason.
+    A layer of unusual scale is divided by a power of two first. Its densities are then those of the divided weights,
+    and ``scaled_by`` records the factor. Weights that the checkpoint refuses raise ``CheckpointError``; after any other
+    failure the layer is listed as skipped, with the reason.
     """
     try:
         level, k = levelled(layer)
@@ -172,7 +174,7 @@ def analyse_layer(
 
 
 def levelled(layer: Layer) -> tuple[Layer, int]:
-    """The layer with weights near one, and k: they are its own divided by 2^k. Itself and 0 at ordinary scale.
+    """Divide a layer by 2^k so that its largest weight is near one; return it with k, or unchanged with 0 if ordinary.
 
     >>> from capcore.spectra import find_layers, read_checkpoint
     >>> found, k = levelled(find_layers(read_checkpoint({"fc": np.full((3, 3), 1e-200)})).layers[0])
@@ -194,9 +196,9 @@ def levelled(layer: Layer) -> tuple[Layer, int]:
 
 
 def in_own_units(row: SpectrumMetrics, exponent: int) -> SpectrumMetrics:
-    """The metrics of eigenvalues 2^exponent times as large.
+    """Convert metrics to those of eigenvalues that are 2^exponent times as large.
 
-    λ_max, x_min and the bulk's edge may end up infinite or zero, where double precision ends; their logarithms do not.
+    λ_max, x_min and the bulk's edge may become infinite or zero in double precision; their logarithms do not.
     """
 
     def moved(value: float) -> float:

@@ -1,13 +1,13 @@
-"""Orthogonal reduction of large matrices to a band, by products of matrices with blocks of columns.
+"""Orthogonal reduction of large matrices to band form, by matrix products with blocks of columns.
 
-LAPACK reduces a matrix to two diagonals at once, and half of that work is matrix times vector, which waits for memory.
-Here blocks of columns are reduced by a QR decomposition each, and everything else follows by matrix products (Bischof,
-Lang & Sun 2000, "A framework for symmetric band reduction"; Großer & Lang 1999 for two sides). The band that is left is
-LAPACK's: rotations make it two diagonals, in time that grows as n² times its width.
+LAPACK reduces a matrix to two diagonals in one step, but half of that work is matrix–vector products, which are limited
+by memory. Here each block of columns is reduced by a QR decomposition, and the rest is matrix products (Bischof, Lang &
+Sun 2000, "A framework for symmetric band reduction"; Großer & Lang 1999 for two sides). LAPACK then reduces the
+remaining band to two diagonals by rotations, in a time that grows as n² times the band's width.
 
-With Q = 1 − VTVᵀ (Schreiber & Van Loan 1989) the steps are: QᵀAQ = A − VWᵀ − WVᵀ where W = AVT − ½VTᵀVᵀAVT, for a
-symmetric A; and Q₁ᵀAQ₂ = A − V₁Y₁ᵀ − Z₂V₂ᵀ where Y₁ᵀ = T₁ᵀV₁ᵀA and Z₂ = (A − V₁Y₁ᵀ)V₂T₂. Rounding errors are those of
-orthogonal transformations: of order ε times the norm.
+With Q = 1 − VTVᵀ (Schreiber & Van Loan 1989), one step on a symmetric A is QᵀAQ = A − VWᵀ − WVᵀ with
+W = AVT − ½VTᵀVᵀAVT. For a general A it is Q₁ᵀAQ₂ = A − V₁Y₁ᵀ − Z₂V₂ᵀ with Y₁ᵀ = T₁ᵀV₁ᵀA and Z₂ = (A − V₁Y₁ᵀ)V₂T₂. The
+transformations are orthogonal, so rounding errors are of order ε times the norm.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from capcore.spectra.lapack import call
 
 
 def gram_matrix(a: np.ndarray) -> np.ndarray:
-    """AᵀA (n, n) of an (m, n) array by rows or by columns, its lower triangle only, by columns."""
+    """Lower triangle of AᵀA (n, n), in column-major order, for an (m, n) array in either order."""
     m, n = a.shape
     if not a.flags.forc:
         a = np.ascontiguousarray(a)
@@ -30,9 +30,9 @@ def gram_matrix(a: np.ndarray) -> np.ndarray:
 
 
 def banded_eigenvalues(a: np.ndarray, width: int) -> np.ndarray:
-    """(n,) eigenvalues, ascending, of the symmetric (n, n) matrix in the lower triangle of ``a``, which is overwritten.
+    """Eigenvalues (n,), ascending, of the symmetric (n, n) matrix in the lower triangle of ``a``, which is overwritten.
 
-    ``a`` is by columns, the width of the band at least one.
+    ``a`` must be in column-major order, and the band's width at least one.
 
     >>> banded_eigenvalues(np.array([[2.0, 9.0], [1.0, 2.0]], order="F"), 1).round(12).tolist()
     [1.0, 3.0]
@@ -58,9 +58,9 @@ def banded_eigenvalues(a: np.ndarray, width: int) -> np.ndarray:
 
 
 def banded_singular_values(a: np.ndarray, width: int) -> np.ndarray:
-    """(n,) singular values, descending, of the (m, n) matrix ``a``, m ≥ n, which is overwritten.
+    """Singular values (n,), descending, of the (m, n) matrix ``a``, m ≥ n, which is overwritten.
 
-    ``a`` is by columns, the width of the band at least one.
+    ``a`` must be in column-major order, and the band's width at least one.
 
     >>> banded_singular_values(np.array([[0.0, 2.0], [1.0, 0.0]], order="F"), 1).round(12).tolist()
     [2.0, 1.0]
@@ -85,20 +85,20 @@ def banded_singular_values(a: np.ndarray, width: int) -> np.ndarray:
 
 
 def _of_upper_band(a: np.ndarray, width: int) -> np.ndarray:
-    """(n,) singular values, descending, of the first ``width`` + 1 diagonals of ``a`` from the main one upwards."""
+    """Singular values (n,), descending, of the band of ``a``: its main diagonal and the ``width`` diagonals above."""
     n, none = a.shape[1], np.empty(1)
     band = np.zeros((width + 1, n), order="F")
     for i in range(width + 1):
         band[width - i, i:] = a.diagonal(i)[: n - i]
     found, above = np.empty(n), np.empty(n)
-    rotations = (none, 1) * 3  # not asked for
+    rotations = (none, 1) * 3  # placeholders, because the rotations are not needed
     call("dgbbrd", "N", n, n, 0, 0, width, band, width + 1, found, above, *rotations, np.empty(2 * n), 0)
     call("dlasq1", n, found, above, np.empty(4 * n), 0)
     return found
 
 
 def _reflectors(panel: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """V (m, k) by columns, T (k, k) and R (k, n) of the QR decomposition of an (m, n) array, k = min(m, n)."""
+    """QR decomposition of an (m, n) array, k = min(m, n): V (m, k) in column-major order, T (k, k) and R (k, n)."""
     k = min(panel.shape)
     packed, t, _ = scipy.linalg.lapack.dgeqrt(k, np.array(panel, order="F"), overwrite_a=1)
     r, v = np.triu(packed[:k]), packed[:, :k]

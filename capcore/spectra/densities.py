@@ -1,6 +1,7 @@
-"""Empirical spectral densities: eigenvalues of X = WᵀW/N (paper 3, Eq. 2), with every choice that went into them.
+"""Empirical spectral densities: the eigenvalues of X = WᵀW/N (paper 3, Eq. 2), with every choice that went into them.
 
-Those of one layer; :func:`~capcore.spectra.analysis.analyse_spectra` has those of a whole network in its report.
+This module computes the densities of one layer. For those of a whole network, take the report of
+:func:`~capcore.spectra.analysis.analyse_spectra`.
 """
 
 from __future__ import annotations
@@ -21,35 +22,35 @@ from capcore.spectra.options import DensityOptions
 
 Shape: TypeAlias = tuple[int, int]
 Tap: TypeAlias = tuple[int, ...] | None
-"""Position of a slice in the kernel; None for a whole layer."""
+"""Position of a slice in the kernel, or None for a whole layer."""
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """The empirical spectral density ρ(λ) of a layer, or of one of its slices (paper 3, Eqs 1 and 2): its eigenvalues.
+    """The empirical spectral density ρ(λ) of a layer or of one of its slices, as eigenvalues (paper 3, Eqs 1 and 2).
 
     Attributes
     ----------
     layer, kind : str
-        The layer's name and kind.
+        Name and kind of the layer.
     tap : tuple of int or None
-        Position of the slice in the kernel, None for a whole layer.
+        Position of the slice in the kernel, or None for a whole layer.
     eigenvalues : (n,) array
-        Of X = WᵀW/N, descending, none negative, read-only.
+        Eigenvalues of X = WᵀW/N, descending, non-negative, and read-only.
     shape : tuple of int
         Rows and columns of each matrix.
     n_matrices : int
-        That were pooled.
+        Number of matrices that were pooled.
     n_zeros : int
-        Eigenvalues that are exactly zero, since rows or columns are.
+        Number of eigenvalues that are exactly zero because rows or columns are zero.
     resolution : float
-        Eigenvalues below it are rounding.
+        Numerical resolution: smaller eigenvalues are rounding error.
     divided_by : float
-        N.
+        The divisor N.
     scaled_by : float
-        Factor on the weights.
+        Factor by which the weights were multiplied.
     options : DensityOptions
-        As given.
+        The options that were given.
     """
 
     layer: str
@@ -66,18 +67,18 @@ class Density:
 
     @property
     def name(self) -> str:
-        """The layer's name, with the tap of a slice."""
+        """Name of the layer, followed by the tap if it is a slice."""
         return self.layer if self.tap is None else f"{self.layer}[{', '.join(map(str, self.tap))}]"
 
     @property
     def n_left_out(self) -> int:
-        """Zeros that the larger Gram matrices have besides, and that are not listed."""
+        """Number of further zeros that the larger Gram matrices have, which ``eigenvalues`` leaves out."""
         return self.n_matrices * abs(self.shape[0] - self.shape[1])
 
 
 @dataclass(frozen=True)
 class Densities:
-    """Densities of a layer, or of several, and every tensor or slice that has none with the reason why."""
+    """Densities of one or several layers, and every tensor or slice without a density, with the reason."""
 
     densities: tuple[Density, ...]
     skipped: tuple[Skipped, ...]
@@ -90,20 +91,20 @@ class Densities:
 
 
 def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
-    """The densities of one layer, paper 3, Eq. 2: one, or one per slice; and what of it is not analysed.
+    """Compute the densities of one layer (paper 3, Eq. 2), one in all or one per slice, and list what is skipped.
 
     Parameters
     ----------
     layer : Layer
-        Of :func:`~capcore.spectra.layers.find_layers`.
+        From :func:`~capcore.spectra.layers.find_layers`.
     options : DensityOptions
-        Which matrices, what they are divided by, and a null in their place.
+        Which matrices to take, how to divide them, and whether a null takes their place.
 
     Raises
     ------
     ValueError
-        For weights whose squares leave double precision, which :func:`~capcore.spectra.analysis.analyse_spectra`
-        analyses all the same.
+        If squares of the weights leave double precision. :func:`~capcore.spectra.analysis.analyse_spectra` rescales
+        such weights and analyses them all the same.
 
     Examples
     --------
@@ -132,9 +133,9 @@ def layer_densities(layer: Layer, options: DensityOptions) -> Densities:
 def scaled_densities(
     layer: Layer, spectra: Iterable[tuple[Tap, GramSpectra]], shape: Shape, n_matrices: int, options: DensityOptions
 ) -> Densities:
-    """Densities of undivided spectra, in the units of the options; slices that are zero are listed as skipped.
+    """Turn undivided spectra into densities, in the units of the options; zero slices are listed as skipped.
 
-    spectra : tap of a slice, or ``None``, and its spectra of WᵀW, of ``n_matrices`` matrices of that shape.
+    spectra : pairs of a slice's tap, or ``None``, with the spectra of WᵀW of ``n_matrices`` matrices of that shape.
     """
     found: list[Density] = []
     skipped: list[Skipped] = []
@@ -148,7 +149,7 @@ def scaled_densities(
 
 
 def _one_by_one(layer: Layer, arrangement: str, shape: Shape, n_matrices: int, options: DensityOptions) -> Densities:
-    """Densities of a stack, of which one matrix is in memory at a time; pooled, if at all, without any that is bad."""
+    """Densities of a stack, one matrix in memory at a time. A bad matrix is skipped, or rules out a pooled density."""
     found: list[tuple[Tap, GramSpectra]] = []
     skipped: list[Skipped] = []
     for tap in taps(layer.kernel):
@@ -170,7 +171,9 @@ def _one_by_one(layer: Layer, arrangement: str, shape: Shape, n_matrices: int, o
 
 
 def arrangement_of(layer: Layer, options: DensityOptions) -> str:
-    """That of the options, where the layer has a kernel; matrices of a stack share no input, and are pooled or alone.
+    """The arrangement that applies to a layer: the chosen one for a convolution, ``unfolded`` without a kernel.
+
+    The matrices of a stack do not share an input, so they are either pooled or taken one by one.
 
     >>> from capcore.spectra import find_layers, read_checkpoint
     >>> layer = find_layers(read_checkpoint({"fc": np.ones((32, 16))})).layers[0]
@@ -183,9 +186,9 @@ def arrangement_of(layer: Layer, options: DensityOptions) -> str:
 
 
 def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tuple[Shape, int]:
-    """Shape of each matrix, and how many go into one density; none where the grid of a layer is not known.
+    """Shape of each matrix, and the number of matrices in one density, which is 0 if the layer's grid is not known.
 
-    arrangement : of :func:`arrangement_of`.
+    arrangement : from :func:`arrangement_of`.
 
     >>> from capcore.spectra import find_layers, read_checkpoint
     >>> layer = find_layers(read_checkpoint({"conv": np.ones((32, 16, 3, 3))})).layers[0]
@@ -205,7 +208,7 @@ def matrices_of(layer: Layer, arrangement: str, options: DensityOptions) -> tupl
 
 
 def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Positions of the taps, in the order of :func:`~capcore.spectra.layers.slices`.
+    """List the positions of the taps, in the order of :func:`~capcore.spectra.layers.slices`.
 
     >>> taps((1, 2))
     [(0, 0), (0, 1)]
@@ -214,7 +217,7 @@ def taps(kernel: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def unfit_reason(layer: Layer, options: DensityOptions) -> str:
-    """Why a layer is not analysed, by the shape of its matrices; empty if it is.
+    """Why the shape of its matrices prevents a layer's analysis, or an empty string if it does not.
 
     >>> from capcore.spectra import find_layers, read_checkpoint
     >>> (layer,) = find_layers(read_checkpoint({"conv": np.ones((32, 3, 2, 2))})).layers
@@ -232,7 +235,7 @@ def unfit_reason(layer: Layer, options: DensityOptions) -> str:
         told = f" It is depthwise, or of one channel; unfolded it is {rows} × {columns}." if more else ""
         return f"{size}: no matrix but a vector, whose one eigenvalue is its squared norm.{told}"
     many = f"{n_matrices} matrices of {size}" if n_matrices > 1 else size
-    together = n_matrices if arrangement == "operator" else layer.groups  # of one map, which they make block-diagonal
+    together = n_matrices if arrangement == "operator" else layer.groups  # blocks of one map
     if min(shape) * together < options.minimum:
         each = " each" if together == 1 < n_matrices else ""
         return f"{many}: {min(shape) * together} eigenvalue(s){each}, fewer than the minimum of {options.minimum}."
@@ -244,9 +247,9 @@ def unfit_reason(layer: Layer, options: DensityOptions) -> str:
 def _scaled(
     layer: Layer, tap: Tap, spectra: GramSpectra, shape: Shape, n_matrices: int, options: DensityOptions
 ) -> Density:
-    """The :class:`Density` of undivided spectra, in the units of the options.
+    """Turn undivided spectra into a :class:`Density`, in the units of the options.
 
-    tap : of a slice, or ``None``. spectra : of WᵀW, of as many matrices of that shape as go into the density.
+    tap : position of a slice, or ``None``. spectra : those of WᵀW, for all matrices of that shape in the density.
     """
     factor, divisor = options.factor(layer), options.divisor(shape)
     ratio = factor**2 / divisor

@@ -1,16 +1,16 @@
-"""Eigenvalues of WᵀW: of stacks of matrices, and of the linear map that a convolution applies.
+"""Eigenvalues of WᵀW, for stacks of matrices and for the linear map that a convolution applies.
 
-Both by way of the smaller Gram matrix in double precision, two to three times faster than singular values. What it
-costs is relative accuracy of the smallest eigenvalues: each is off by at most ``resolution`` = (10 + max(rows,
-columns))·ε·λ_max, so that those below it say nothing. (Rounding errors that all add up could be larger; the bound
-holds, with room to spare, in every test against singular values.) Zeros that rows or columns of zeros imply are exact,
-and counted.
+Both are computed from the smaller Gram matrix in double precision, which is two to three times faster than singular
+values. The price is the relative accuracy of the smallest eigenvalues. Each eigenvalue has an error of at most
+``resolution`` = (10 + max(rows, columns))·ε·λ_max, so smaller ones are meaningless. (Rounding errors that all add up
+could be larger, but every test against singular values stays well within this bound.) Zeros that follow from rows or
+columns of zeros are exact, and they are counted.
 
-A convolution is taken with circular padding on a grid of any size: it mixes no frequencies. On each frequency f of the
-grid it is one small matrix, the kernel's discrete Fourier transform Σ_τ W_τ exp(−2πi f·τ), and its singular values are
-those of all these matrices together (Sedghi, Gupta & Long 2019). With a stride s the frequencies that the coarser grid
-cannot tell apart meet in one output: their matrices stand side by side, divided by √s per axis. With zeros as padding
-the map is another; for grids that are large against the kernel its spectrum is close.
+A convolution with circular padding does not mix frequencies, whatever the size of its grid. At each frequency f it is
+one small matrix, the kernel's discrete Fourier transform Σ_τ W_τ exp(−2πi f·τ), and its singular values are those of
+all these matrices together (Sedghi, Gupta & Long 2019). With a stride s, the coarser output grid cannot tell certain
+frequencies apart, so their matrices are joined side by side and divided by √s per axis. Zero padding gives a different
+map, but its spectrum is close if the grid is much larger than the kernel.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from capcore.validation import positive_integer
 Lengths: TypeAlias = int | Sequence[int]
 """One number for all axes of a kernel, or one for each."""
 EPSILON = float(np.finfo(float).eps)
-BLOCK = 4096  # rows converted to double precision together
-ENTRIES = 2**22  # complex numbers of one batch of frequencies, 64 MiB
+BLOCK = 4096  # rows converted to double precision at a time
+ENTRIES = 2**22  # complex numbers in one batch of frequencies, 64 MiB
 SMALLEST = 1e-303
-"""Beside a largest eigenvalue from here on, steps of the smallest numbers there are, 5e-324, are far below rounding."""
+"""Above this, the largest eigenvalue keeps its digits, because the smallest numbers, 5e-324 apart, are far finer."""
 
 
 @dataclass(frozen=True)
 class GramSpectra:
-    """Spectra of a stack of matrices, each of m = min(rows, columns) values.
+    """Spectra of a stack of matrices, with m = min(rows, columns) eigenvalues each.
 
     Attributes
     ----------
     eigenvalues : (..., m) array
-        Of WᵀW or W Wᵀ, whichever is smaller, descending, none negative; not divided by N.
+        Eigenvalues of WᵀW or W Wᵀ, whichever is smaller: descending, non-negative, and not divided by N.
     n_zeros : (...) array
-        How many of them are exactly zero because rows or columns are.
+        Number of eigenvalues that are exactly zero because rows or columns are zero.
     resolution : (...) array
-        Largest error.
+        Largest error of an eigenvalue.
     """
 
     eigenvalues: np.ndarray
@@ -55,9 +55,9 @@ class GramSpectra:
 
 
 def gram_spectra(matrices: np.ndarray) -> GramSpectra:
-    """Spectra of (..., rows, columns) real or complex matrices: N times those of paper 3, Eq. 2.
+    """Spectra of real or complex matrices (..., rows, columns), N times those of paper 3, Eq. 2.
 
-    Raises ``ValueError`` for values that are not finite, or whose squares leave double precision at either end.
+    Values that are not finite raise ``ValueError``, and so do values whose squares overflow or underflow.
 
     >>> gram_spectra(np.array([[3.0, 0.0, 0.0], [0.0, 2.0, 0.0]])).eigenvalues.tolist()
     [9.0, 4.0]
@@ -69,7 +69,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
     largest = np.abs(matrices).max(axis=(-2, -1)) if matrices.size else np.zeros(matrices.shape[:-2])
     if not np.isfinite(largest).all():
         raise ValueError("matrices: found NaN or infinite values, expected finite numbers.")
-    exponents = np.frexp(largest.astype(float))[1]  # powers of two, so that scaling is exact
+    exponents = np.frexp(largest.astype(float))[1]  # scaling by powers of two is exact
     values = np.linalg.eigvalsh(_gram(matrices, exponents))[..., ::-1]
     nonzero = matrices != 0
     rows, columns = (nonzero.any(axis=axis).sum(axis=-1) for axis in (-1, -2))
@@ -89,7 +89,7 @@ def gram_spectra(matrices: np.ndarray) -> GramSpectra:
 
 
 def _gram(matrices: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """(..., m, m) products along the longer axis, in blocks: a mapped file of half precision stays on disk."""
+    """Products (..., m, m) along the longer axis, in blocks so that a mapped file of half precision stays on disk."""
     if matrices.shape[-2] < matrices.shape[-1]:
         matrices = matrices.swapaxes(-1, -2)
     kind = complex if np.iscomplexobj(matrices) else float
@@ -104,23 +104,23 @@ def _gram(matrices: np.ndarray, exponents: np.ndarray) -> np.ndarray:
 def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1, dilation: Lengths = 1) -> GramSpectra:
     """Spectrum of a circular convolution: λ = σ² over all frequencies and groups, descending.
 
-    There are groups·Π(grid/stride)·min(out/groups, in/groups·Π stride) values: those that the smaller Gram matrix of
-    the whole map has. The padding's offset does not matter, as shifts are unitary.
+    There are groups·Π(grid/stride)·min(out/groups, in/groups·Π stride) values, as many as the smaller Gram matrix of
+    the whole map has. The offset of the padding does not matter, because shifts are unitary.
 
     Parameters
     ----------
     weights : (groups, out/groups, in/groups, *kernel) array
-        As :meth:`~capcore.spectra.layers.Layer.weights` has them.
+        Weights as returned by :meth:`~capcore.spectra.layers.Layer.weights`.
     grid : int or sequence of int
-        Positions of the input along each axis of the kernel, or one number for all. A kernel that is longer wraps
+        Number of input positions along each axis of the kernel, or one number for all axes. A longer kernel wraps
         around.
     stride, dilation : int or sequence of int
-        As the layer has them; the stride must divide the grid.
+        Stride and dilation of the layer. The stride must divide the grid.
 
     Raises
     ------
     ValueError
-        For a stride that leaves positions over: there is no circular map then.
+        If the stride does not divide the grid, because then there is no circular map.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def operator_spectra(weights: np.ndarray, grid: Lengths, *, stride: Lengths = 1,
 
 
 def matrix_shape(shape: Sequence[int], grid: Lengths, stride: Lengths = 1) -> tuple[tuple[int, int], int]:
-    """Rows and columns of the matrix at one frequency, and the number of frequencies, for weights of a shape.
+    """Rows and columns of the matrix at one frequency, and the number of frequencies, for weights of this shape.
 
     >>> matrix_shape((1, 16, 8, 3, 3), 32, 2)
     ((16, 32), 256)
@@ -163,7 +163,7 @@ def matrix_shape(shape: Sequence[int], grid: Lengths, stride: Lengths = 1) -> tu
 
 
 def per_axis(value: Lengths, name: str, ndim: int) -> tuple[int, ...]:
-    """One positive number for each axis.
+    """Return one positive number for each axis.
 
     >>> per_axis(3, "grid", 2)
     (3, 3)
@@ -177,7 +177,7 @@ def per_axis(value: Lengths, name: str, ndim: int) -> tuple[int, ...]:
 def _matrices(
     weights: np.ndarray, lengths: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Batches of (b, out, in·Π stride) matrices, and (b,) how often each occurs: real weights pair f with −f."""
+    """Yield batches of matrices (b, out, in·Π stride) and how often each occurs (b,): real weights pair f with −f."""
     n_out, n_in, *kernel = weights.shape
     kernel_taps = weights.reshape(n_out * n_in, -1).astype(float)
     offsets = np.array(list(product(*map(range, kernel)))) * dilations  # (taps, axes)
@@ -194,7 +194,7 @@ def _matrices(
 
 
 def _half(coarse: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """One of each pair of frequencies f and −f of a grid, and whether it stands for one or two."""
+    """One of each pair of frequencies f and −f of a grid, and the number of frequencies, 1 or 2, that it represents."""
     frequencies = np.array(list(np.ndindex(*coarse)))
     mirrored = -frequencies % coarse
     index = np.arange(len(frequencies))

@@ -1,6 +1,6 @@
-"""Figures of weight spectra (paper 3): densities and what is fitted to them, exponents of layers, Hill plots.
+"""Figures of weight spectra (paper 3): densities with their fits, exponents by layer, and Hill plots.
 
-A density is drawn as curves: the histogram, the fitted tail, the bulk of noise and a null. Needs matplotlib.
+A density is drawn as a histogram, with curves for the fitted tail, the bulk of noise and a null. Needs matplotlib.
 """
 
 from __future__ import annotations
@@ -29,37 +29,38 @@ from capcore.spectra.power_law import PowerLawFit, fit_power_law, usable
 from capcore.spectra.report import SpectraReport
 
 POINTS = 400
-LEFT_OUT = 0.05  # the smallest eigenvalues reach over decades, and would squeeze all others together
+LEFT_OUT = 0.05  # share of the smallest eigenvalues, which span decades and would squeeze all others together
 NULL_LABELS = {"shuffled": "shuffled weights", "gaussian": "Gaussian weights", None: "null"}
 NONE = np.zeros(0)
 EIGENVALUE_LABEL = r"eigenvalue λ of $W^\mathsf{T}W/N$"
 
 NAMED, LONG = 40, 24
-"""Layers up to which an axis has their names, and letters of the longest."""
+"""Largest number of layers whose names label an axis, and number of letters kept of a long name."""
 
 
 @dataclass(frozen=True)
 class DensityCurves:
-    """Curves of one density, per unit of λ and normalised to the share of eigenvalues that they stand for.
+    """Curves of one density, per unit of λ, each normalised to the share of eigenvalues that it represents.
 
     Attributes
     ----------
     name : str
-        Of the density.
+        Name of the density.
     eigenvalues : (n,) array
-        Positive ones, ascending.
+        Positive eigenvalues, ascending.
     edges : (b + 1,) array
-        Of the histogram's bins, of equal width in log λ; the smallest 5 % of 20 eigenvalues and more lie to the left.
+        Edges of the histogram's bins, of equal width in log λ. With 20 eigenvalues or more, the smallest 5 % fall
+        outside, to the left.
     heights : (b,) array
-        The histogram.
+        Heights of the histogram.
     null_heights : (b,) array or None
-        That of the null.
+        Heights for the null.
     tail, tail_density : (p,) array
-        The fitted power law from x_min on (paper 3, Eq. 1); empty without a fit.
+        The fitted power law from x_min upwards (paper 3, Eq. 1); empty if the fit failed.
     bulk, bulk_density : (p,) array
-        The law of Marchenko and Pastur, with the share of eigenvalues that are no spikes; empty without one.
+        The fitted Marchenko–Pastur law, scaled to the share of eigenvalues that are not spikes; empty if there is none.
     alpha, x_min : float
-        Of the fit; NaN without.
+        Results of the fit, or NaN if it failed.
     """
 
     name: str
@@ -76,23 +77,23 @@ class DensityCurves:
 
 
 def density_curves(density: Density, fit: PowerLawFit | None = None, null: np.ndarray | None = None) -> DensityCurves:
-    """The :class:`~capcore.spectra.figure.DensityCurves` of a density.
+    """Compute the :class:`~capcore.spectra.figure.DensityCurves` of a density.
 
-    The histogram has about twice the cube root of the number of eigenvalues as bins, and at least six.
+    The number of bins is about twice the cube root of the number of eigenvalues, and at least six.
 
     Parameters
     ----------
     density : Density
-        Of a layer, or of a slice.
+        Density of a layer or slice.
     fit : PowerLawFit, optional
-        Its power law; by default Clauset's.
+        Its power law; by default the fit by Clauset's method.
     null : (m,) array, optional
-        Eigenvalues of the null, of any number of draws.
+        Eigenvalues of the null, from any number of draws.
 
     Raises
     ------
     ValueError
-        For a density without two different eigenvalues.
+        If the density does not have two different eigenvalues.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def density_curves(density: Density, fit: PowerLawFit | None = None, null: np.nd
 
 
 def null_eigenvalues(layer: Layer, options: DensityOptions, tap: tuple[int, ...] | None, n_draws: int) -> np.ndarray:
-    """(m,) eigenvalues of ``n_draws`` nulls of a layer, or of one slice of it. ``options`` name the null and seed."""
+    """Eigenvalues (m,) of ``n_draws`` nulls of a layer, or of one slice. ``options`` give the null and its seed."""
     draws = (replace(options, draw=draw) for draw in range(n_draws))
     found = [density for draw in draws for density in layer_densities(layer, draw) if density.tap == tap]
     return np.concatenate([NONE, *(density.eigenvalues for density in found)])
@@ -128,7 +129,7 @@ def _heights(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def _tail(values: np.ndarray, fit: PowerLawFit) -> tuple[np.ndarray, np.ndarray]:
-    """(α − 1)/x_min (λ/x_min)^(−α), normalised on [x_min, x_max], times the tail's share of the eigenvalues."""
+    """The law (α − 1)/x_min (λ/x_min)^(−α), normalised on [x_min, x_max], times the tail's share of all eigenvalues."""
     if not fit.ok:
         return NONE, NONE
     grid, rate = np.geomspace(fit.x_min, values[-1], POINTS), fit.alpha - 1
@@ -137,7 +138,7 @@ def _tail(values: np.ndarray, fit: PowerLawFit) -> tuple[np.ndarray, np.ndarray]
 
 
 def _bulk(density: Density) -> tuple[np.ndarray, np.ndarray]:
-    """The law of Marchenko and Pastur that is fitted to a density, times its share of the eigenvalues."""
+    """The Marchenko–Pastur law fitted to a density, times the bulk's share of all eigenvalues."""
     try:
         fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by)
     except ValueError:  # too few eigenvalues, or too many zeros
@@ -152,16 +153,18 @@ def _bulk(density: Density) -> tuple[np.ndarray, np.ndarray]:
 def plot_spectral_density(
     curves: DensityCurves, ax: Axes, *, null_label: str = "null", xlabel: str = EIGENVALUE_LABEL
 ) -> Axes:
-    """An empirical spectral density on doubly logarithmic axes, with its tail, its bulk and its null.
+    """Plot an empirical spectral density on log–log axes, with its fitted tail, its bulk and its null.
+
+    Each eigenvalue is marked by a small stroke at the bottom.
 
     Parameters
     ----------
     curves : DensityCurves
-        Of :func:`~capcore.spectra.figure.density_curves`. A stroke at the bottom stands for each eigenvalue.
+        From :func:`~capcore.spectra.figure.density_curves`.
     ax : Axes
-        To draw on; returned.
+        Axes to draw on. They are returned.
     null_label, xlabel : str
-        What the null is, and the label of the eigenvalues.
+        Legend label of the null, and label of the horizontal axis.
     """
     ax.stairs(curves.heights, curves.edges, fill=True, color=CYCLE[0], alpha=0.25)
     ax.stairs(curves.heights, curves.edges, color=CYCLE[0], linewidth=1, label=f"{len(curves.eigenvalues)} eigenvalues")
@@ -180,7 +183,7 @@ def plot_spectral_density(
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel="density ρ(λ)")
     ax.set_ylim(positive.min() / 4, positive.max() * 3)
     ax.set_xlim(curves.edges[0] / 1.1, curves.edges[-1] * 1.1)
-    for axis in (ax.xaxis, ax.yaxis):  # powers of ten as powers, as marks between them would crowd
+    for axis in (ax.xaxis, ax.yaxis):  # label powers of ten only, because labels between them would crowd
         axis.set_major_formatter(LogFormatterSciNotation())
         axis.set_minor_formatter("")
     ax.legend()
@@ -190,19 +193,22 @@ def plot_spectral_density(
 def plot_exponents(
     models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes, *, null_label: str = "null", names: bool = False
 ) -> Axes:
-    """α of every spectrum in the order of the layers, with bootstrap intervals and the range of the null's draws.
+    """Plot α of every spectrum in the order of the layers, with bootstrap intervals and the range of the null's draws.
+
+    Slices of one layer share one place, and several models are drawn side by side there. The range that the paper calls
+    universal is shaded.
 
     Parameters
     ----------
     models : mapping
-        Label → rows of a report. Rows without an exponent leave a gap. Slices of one layer share one place. Several
-        models stand side by side in the same order of layers. The universal range of the paper is shaded.
+        Rows of a report by label. A row without an exponent leaves a gap.
     ax : Axes
-        To draw on; returned.
+        Axes to draw on. They are returned.
     null_label : str
-        What the null is.
+        Name of the null in the legend.
     names : bool
-        Of the layers on the axis, where all models have the same; numbers otherwise.
+        Whether to label the axis with names of layers. This needs the same layers in all models; otherwise, or by
+        default, layers are numbered.
     """
     ax.axhspan(2, 5, color="0.93", zorder=0)
     for i, (label, rows) in enumerate(models.items()):
@@ -233,7 +239,7 @@ def plot_exponents(
 
 
 def _name_layers(models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes) -> None:
-    """Names of the layers, where all models have the same and there is room for them."""
+    """Label the axis with the names of the layers, if all models have the same layers and there is enough room."""
     orders = {tuple(dict.fromkeys(row.layer.removesuffix(".weight") for row in rows)) for rows in models.values()}
     names = next(iter(orders))
     if len(orders) > 1 or len(names) > NAMED:
@@ -244,18 +250,20 @@ def _name_layers(models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes) -> N
 
 
 def plot_hill(table: HillTable, ax: Axes, *, alpha: float | None = None, n_tail: int | None = None) -> Axes:
-    """Hill's α against the number k of largest eigenvalues, with one standard error on each side.
+    """Plot Hill's α against the number k of largest eigenvalues, with one standard error on each side.
+
+    A power law shows as a flat stretch of the curve; without one there is no power law.
 
     Parameters
     ----------
     table : HillTable
-        Of :func:`~capcore.spectra.hill.hill_table`. Without a flat stretch there is no power law.
+        From :func:`~capcore.spectra.hill.hill_table`.
     ax : Axes
-        To draw on; returned.
+        Axes to draw on. They are returned.
     alpha : float, optional
-        Exponent of a fit, drawn as a cross.
+        Exponent of a fit, marked by a cross.
     n_tail : int, optional
-        Number of eigenvalues of that fit.
+        Number of eigenvalues in the tail of that fit.
     """
     good = np.isfinite(table.alpha)
     k, alphas, errors = table.k[good], table.alpha[good], table.standard_error[good]
@@ -272,7 +280,7 @@ def plot_hill(table: HillTable, ax: Axes, *, alpha: float | None = None, n_tail:
 
 
 def _places(rows: Sequence[SpectrumMetrics], layers: Sequence[str], model: int, n_models: int) -> np.ndarray:
-    """Horizontal places: layers at 1, 2, …, their slices and then the models spread around."""
+    """Horizontal positions: layers at 1, 2, …, with models side by side around them and slices spread within each."""
     width = 0.8 / n_models
     numbers = {name: [k for k, row in enumerate(rows) if row.layer == name] for name in layers}
     places = np.zeros(len(rows))
@@ -284,7 +292,7 @@ def _places(rows: Sequence[SpectrumMetrics], layers: Sequence[str], model: int, 
 
 
 def _ceiling(models: Mapping[str, Sequence[SpectrumMetrics]]) -> float:
-    """Above every exponent, and above intervals and nulls as far as 30."""
+    """Upper limit of the axis: above every exponent, and above intervals and nulls unless they exceed 30."""
     rows = [row for group in models.values() for row in group]
     groups = [row.alpha for row in rows], [x for row in rows for x in (row.alpha_high, row.null_high)]
     exponents, others = (max((x for x in values if np.isfinite(x)), default=5.0) for values in groups)
@@ -294,23 +302,23 @@ def _ceiling(models: Mapping[str, Sequence[SpectrumMetrics]]) -> float:
 def report_figure(
     reports: Sequence[SpectraReport], *, spectrum: str | None = None, checkpoint: Checkpoint | None = None
 ) -> Figure:
-    """A figure with α per layer of each network and, below it for a single one, a density and its Hill plot.
+    """Draw α by layer for each network and, below it for a single network, one density with its Hill plot.
 
     Needs matplotlib.
 
     Parameters
     ----------
     reports : sequence of SpectraReport
-        Of one network, or of several.
+        Reports of one or several networks.
     spectrum : str, optional
         Name of the density to show; by default the one with the longest tail.
     checkpoint : Checkpoint, optional
-        Of a single report, for the density of its null.
+        Checkpoint of a single report, needed to draw the density of its null.
 
     Raises
     ------
     ValueError
-        For reports without any spectrum, or without their densities.
+        If the reports have no spectrum at all, or no densities.
     """
     rows = [row for report in reports for row in report.spectra]
     if not rows or not all(len(report.densities) == len(report.spectra) for report in reports):
@@ -333,9 +341,9 @@ def report_figure(
 
 
 def spectrum_figure(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint | None = None) -> Figure | None:
-    """A figure of one row of a report: its density and its Hill plot; None where all eigenvalues are the same.
+    """Draw one row of a report, its density and its Hill plot; None if all eigenvalues are equal.
 
-    Needs matplotlib. checkpoint : of the report, for the density of its null.
+    Needs matplotlib. checkpoint : that of the report, needed to draw the density of the null.
     """
 
     (density,) = (density for density in report.densities if density.name == row.name)
@@ -366,7 +374,7 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint 
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = part.subplots(1, 2, width_ratios=(3, 2))
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")
-    if row.lambda_max != density.eigenvalues[0]:  # of a scale whose squares are no numbers
+    if row.lambda_max != density.eigenvalues[0]:  # rescaled, because squares leave double precision
         xlabel += ", weights scaled"
     plot_spectral_density(density_curves(density, fit, null=null), left, null_label=label, xlabel=xlabel)
     plot_hill(hill_table(density.eigenvalues, threshold=options.threshold), right, alpha=row.alpha, n_tail=row.n_tail)

@@ -11,18 +11,18 @@ from capcore.spectra.power_law import usable
 
 @dataclass(frozen=True)
 class HillTable:
-    """What a Hill plot shows: one entry per number k of largest eigenvalues.
+    """The data of a Hill plot, with one entry for each number k of largest eigenvalues.
 
     Attributes
     ----------
     k : (K,) array
-        How many.
+        Number of largest eigenvalues used.
     x_min : (K,) array
-        The next eigenvalue below, from which they are measured.
+        Lower end of the tail: the next smaller eigenvalue.
     alpha : (K,) array
-        1 + k/Σ ln(x_i/x_min); infinite if the k eigenvalues equal x_min.
+        Exponent 1 + k/Σ ln(x_i/x_min), infinite if all k eigenvalues equal x_min.
     standard_error : (K,) array
-        (α − 1)/√k, if they were independent.
+        Standard error (α − 1)/√k, which holds only for independent values.
     """
 
     k: np.ndarray
@@ -32,24 +32,24 @@ class HillTable:
 
 
 def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTable:
-    """The :class:`~capcore.spectra.hill.HillTable` of a spectrum, for every k from 1 to one less than its positive
-    eigenvalues.
+    """Estimate the exponent from the k largest eigenvalues, for every k below the number of positive ones.
 
-    α is an exponent of the density, so that Hill's tail index is α − 1. Where a table has no flat stretch there is no
-    power law to speak of. Hill's formula with k = n − 1 is the one that WeightWatcher uses below 20 eigenvalues:
-    unlike 1 + n/Σ it leaves out the eigenvalue that is x_min, and so estimates 1/(α − 1) without bias.
+    A power law shows as a flat stretch of the :class:`~capcore.spectra.hill.HillTable`; without one there is none to
+    speak of. α is the exponent of the density, so Hill's tail index is α − 1. With k = n − 1, the formula is the one
+    that WeightWatcher uses for fewer than 20 eigenvalues. Unlike 1 + n/Σ, it does not count the eigenvalue that serves
+    as x_min, and therefore estimates 1/(α − 1) without bias.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
-        In any order, non-negative.
+        The eigenvalues, non-negative and in any order.
     threshold : float, optional
-        Eigenvalues up to it are zero; see :func:`usable`.
+        Eigenvalues up to this value count as zero; see :func:`usable`.
 
     Raises
     ------
     ValueError
-        For fewer than two positive eigenvalues.
+        If there are fewer than two positive eigenvalues.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTa
         raise ValueError(f"eigenvalues: found {len(logs)} above zero, expected at least 2.")
     k = np.arange(1, len(logs))
     falls = -np.diff(logs)
-    total = np.cumsum(k * falls)  # Σ_{i ≤ k} ln(x_i / x_{k+1}), from the spacings: no difference of large sums
+    total = np.cumsum(k * falls)  # Σ_{i ≤ k} ln(x_i / x_{k+1}) from spacings, to avoid a difference of large sums
     with np.errstate(divide="ignore"):
         rate = k / total
     return HillTable(k, np.exp(logs[1:]), 1.0 + rate, rate / np.sqrt(k))

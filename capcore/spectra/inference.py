@@ -1,12 +1,13 @@
-"""How sure an exponent is: bootstrap intervals that include the choice of x_min, and a test of the fit itself.
+"""How certain is an exponent? Bootstrap intervals that include the choice of x_min, and a test of the fit itself.
 
-Both treat eigenvalues as independent draws, as every published method does, and they are not: eigenvalues of one matrix
-repel each other. Of Gaussian weights (64 × 128, from many seeds), the exponent above a *known* x_min scatters by 0.07
-where σ says 0.4: eigenvalues are far more evenly spaced than independent numbers of the same density. With x_min
-*chosen* it scatters by 2.5 where σ says 0.9: the choice jumps. So σ bounds the scatter on neither side, intervals are
-no statement about another training of the network, and a large p-value is weak evidence. What an interval tells is
-how far the exponent hangs on few eigenvalues and on the choice of x_min. Compare with spectra of shuffled or random
-weights of the same shape (:mod:`capcore.spectra.noise`) before reading anything into an exponent.
+Like every published method, both treat eigenvalues as independent draws. They are not: the eigenvalues of one matrix
+repel each other, so they are far more evenly spaced than independent numbers of the same density. For Gaussian weights
+(64 × 128, many seeds), the exponent above a *known* x_min scatters by 0.07, whereas σ says 0.4. If x_min is *chosen*
+from the data, the exponent scatters by 2.5, whereas σ says 0.9, because the choice jumps from seed to seed. So σ can be
+too large or too small, an interval says nothing about training the network again, and a large p-value is weak evidence.
+What an interval does show is how strongly the exponent depends on a few eigenvalues and on the choice of x_min.
+Compare with the spectra of shuffled or random weights of the same shape (:mod:`capcore.spectra.noise`) before reading
+anything into an exponent.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ from capcore.spectra.power_law import (
 )
 from capcore.validation import finite_number, positive_integer
 
-_BLOCK = 200_000  # numbers drawn at a time
+_BLOCK = 200_000  # random numbers drawn at a time
 
 
 @dataclass(frozen=True)
 class BootstrapInterval:
-    """Percentile interval of the exponent, and every resample's fit.
+    """A percentile interval for the exponent, and the fit to every resample.
 
     Attributes
     ----------
     low, high : float
         Ends of the interval for α.
     confidence : float
-        Its nominal coverage.
+        Nominal coverage of the interval.
     alphas, x_mins : (B,) array
-        Exponent and x_min of each resample; NaN where a resample could not be fitted.
+        Exponent and x_min of each resample, or NaN if the resample could not be fitted.
     n_failed : int
-        How many could not.
+        Number of resamples that could not be fitted.
     """
 
     low: float
@@ -58,18 +59,18 @@ class BootstrapInterval:
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """Whether a spectrum is as close to its power law as data drawn from that law are.
+    """Whether a spectrum is as close to its power law as data drawn from that law would be.
 
     Attributes
     ----------
     p_value : float
-        (k + 1)/(n + 1), where k of n simulated spectra are at least as far from their own best law; small values speak
-        against the power law. Uniform for a power law only where x_min was given, see
-        :func:`~capcore.spectra.inference.goodness_of_fit`.
+        (k + 1)/(n + 1), where k of n simulated spectra are at least as far from their own best law as the data are from
+        theirs. Small values speak against the power law. Under a power law the p-value is uniform only if x_min was
+        given: see :func:`~capcore.spectra.inference.goodness_of_fit`.
     distance : float
-        Of the data.
+        Kolmogorov–Smirnov distance of the data.
     distances : (n,) array
-        Of the simulated spectra.
+        Distances of the simulated spectra.
     """
 
     p_value: float
@@ -89,34 +90,35 @@ def bootstrap_power_law(
     threshold: float | None = None,
     progress: bool = False,
 ) -> BootstrapInterval:
-    """The :class:`~capcore.spectra.inference.BootstrapInterval` of the exponent of paper 3, Eq. 1, as
-    :func:`~capcore.spectra.power_law.fit_power_law` finds it.
+    """Bootstrap the exponent that :func:`~capcore.spectra.power_law.fit_power_law` finds (paper 3, Eq. 1).
 
-    The whole spectrum is drawn anew with replacement, and x_min chosen anew in every resample, so that the interval
-    holds the uncertainty of both; σ knows of neither choice. Of independent draws, 300 from a power law (α = 2.5)
-    alone or with 300 others below, 95 to 97 of 100 intervals of 95 % held the exponent, and 90 to 93 intervals ± 1.96
-    σ did. The module says what that means for eigenvalues.
+    Every resample draws the whole spectrum with replacement and chooses x_min again. The
+    :class:`~capcore.spectra.inference.BootstrapInterval` therefore includes the uncertainty of both steps, which σ
+    ignores. This was tested with independent draws: 300 from a power law with α = 2.5, alone or with 300 other values
+    below them. The 95 % interval then contained the exponent in 95 to 97 of 100 cases, and the interval ± 1.96 σ in 90
+    to 93. See :mod:`capcore.spectra.inference` for what this means for eigenvalues, which are not independent.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
-        Non-negative, in any order.
+        The eigenvalues, non-negative and in any order.
     rng : Generator
-        Source of the resamples.
+        Generator of the resamples.
     n_resamples : int
-        How many.
+        Number of resamples.
     confidence : float
-        Between 0 and 1.
+        Nominal coverage of the interval, between 0 and 1.
     x_min : float, optional
-        Lower end of the tail, instead of the search.
+        Lower end of the tail. By default it is searched for.
     x_max : float, optional
         Upper end of the law.
     min_tail : int
-        Fewest eigenvalues in a tail.
+        Smallest number of eigenvalues allowed in a tail.
     threshold : float, optional
-        Eigenvalues up to it are zero; these four as in :func:`~capcore.spectra.power_law.fit_power_law`.
+        Eigenvalues up to this value count as zero. Like the three options above, it is passed to
+        :func:`~capcore.spectra.power_law.fit_power_law`.
     progress : bool
-        Show a progress bar.
+        Whether to show a progress bar.
 
     Raises
     ------
@@ -164,37 +166,39 @@ def goodness_of_fit(
     threshold: float | None = None,
     progress: bool = False,
 ) -> GoodnessOfFit:
-    """The :class:`~capcore.spectra.inference.GoodnessOfFit` of the power law (Clauset et al. 2009, section 4.1).
+    """Test whether a spectrum is compatible with its power law (Clauset et al. 2009, section 4.1).
 
-    Simulated spectra have as many values as the data: each is, with the share of the tail, a draw from the fitted
-    law, and otherwise one of the eigenvalues below x_min. Each is fitted as the data were, x_min included.
-    Simulations exactly as far off as the data count as farther, and the data themselves count as one of the
-    simulations, so that no p-value is zero.
+    The :class:`~capcore.spectra.inference.GoodnessOfFit` compares the data with simulated spectra of the same size.
+    Each simulated value is drawn from the fitted law with a probability equal to the tail's share of the data, and
+    otherwise from the eigenvalues below x_min. Every simulation is fitted like the data, including the choice of x_min.
+    Ties count against the data, and the data count as one of the simulations, so that no p-value is zero.
 
-    If independent draws from a power law without an end are tested and ``x_min`` is given, all p-values 1/(n + 1) … 1
-    are equally likely: the test keeps its level exactly. Where x_min is searched for it is conservative: of such
-    spectra (60 to 300 values) 0.03 to 0.04 have p ≤ 0.05, 0.06 to 0.08 have p ≤ 0.1, and only 0.36 to 0.41 have
-    p ≤ 0.5. The data have been cut where they fit best, and the simulations follow that best fit. So p is then no
-    probability, and the mean p of many spectra is above one half even where all of them are power laws.
+    If the data are independent draws from a power law without an upper end and ``x_min`` is given, then the p-values
+    1/(n + 1) … 1 are all equally likely, so the test has exactly its nominal level. If x_min is searched for, the test
+    is conservative: for such spectra of 60 to 300 values, a share of 0.03 to 0.04 has p ≤ 0.05, 0.06 to 0.08 has
+    p ≤ 0.1, and only 0.36 to 0.41 has p ≤ 0.5. The reason is that the data were cut where they fit best, and the
+    simulations follow that best fit. In this case p is not a probability, and its mean over many spectra exceeds one
+    half even if all of them are power laws.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
-        Non-negative, in any order.
+        The eigenvalues, non-negative and in any order.
     rng : Generator
-        Source of the simulations.
+        Generator of the simulations.
     n_simulations : int
-        How many; 1000 give p to about 0.01.
+        Number of simulated spectra; with 1000, p is known to about 0.01.
     x_min : float, optional
-        Lower end of the tail, instead of the search.
+        Lower end of the tail. By default it is searched for.
     x_max : float, optional
         Upper end of the law.
     min_tail : int
-        Fewest eigenvalues in a tail.
+        Smallest number of eigenvalues allowed in a tail.
     threshold : float, optional
-        Eigenvalues up to it are zero; these four as in :func:`~capcore.spectra.power_law.fit_power_law`.
+        Eigenvalues up to this value count as zero. Like the three options above, it is passed to
+        :func:`~capcore.spectra.power_law.fit_power_law`.
     progress : bool
-        Show a progress bar.
+        Whether to show a progress bar.
 
     Examples
     --------
@@ -219,7 +223,7 @@ def goodness_of_fit(
             below = rng.random(shape) >= fit.n_tail / fit.n
             drawn[below] = body[rng.integers(len(body), size=int(below.sum()))]
         _, _, distances[part] = refit(np.sort(drawn, axis=1), floor, ceiling, min_tail)
-    farther = int(np.count_nonzero(~(distances < fit.distance)))  # also simulations that cannot be fitted
+    farther = int(np.count_nonzero(~(distances < fit.distance)))  # NaN counts: no fit
     return GoodnessOfFit((farther + 1) / (n_simulations + 1), fit.distance, distances)
 
 
@@ -238,7 +242,7 @@ def _blocks(total: int, length: int, progress: bool, title: str) -> list[slice]:
 
 
 def _draw_gaps(uniform: np.ndarray, rate: float, span: float | None) -> np.ndarray:
-    """Gaps ln(x / x_min) of a power law at the given probabilities."""
+    """Turn uniform random numbers into gaps ln(x / x_min) of a power law."""
     if span is None:
         return -np.log1p(-uniform) / rate
     if abs(rate * span) < 1e-9:
@@ -249,10 +253,10 @@ def _draw_gaps(uniform: np.ndarray, rate: float, span: float | None) -> np.ndarr
 def refit(
     logs: np.ndarray, floor: float | None, ceiling: float | None, min_tail: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Logarithm of x_min (B,), rate α − 1 (B,) and distance (B,) of each row of ``logs`` (B, M), ascending.
+    """Fit every row of ``logs`` (B, M), each ascending: ln x_min (B,), rate α − 1 (B,) and distance (B,).
 
-    ``floor`` : logarithm of a fixed x_min, or None to look for the best one in each row. ``ceiling`` : logarithm of
-    x_max or None. NaN where a row has no fit.
+    ``floor`` : ln of a fixed x_min, or None to search for the best one in each row. ``ceiling`` : ln x_max, or None.
+    A row that cannot be fitted gives NaN.
     """
     if floor is not None:
         return (np.full(len(logs), floor), *_fixed(logs, floor, ceiling, min_tail))
@@ -271,7 +275,7 @@ def _rows(logs: np.ndarray) -> Packed:
 
 
 def _fixed(logs: np.ndarray, floor: float, ceiling: float | None, min_tail: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rates (B,) and distances (B,) of the tails from ``floor`` on."""
+    """Rates (B,) and distances (B,) of the tails that start at ``floor``."""
     inside = logs >= floor
     number = inside.sum(axis=1)
     gaps = np.where(inside, logs - floor, 0.0)

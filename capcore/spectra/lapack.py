@@ -1,7 +1,8 @@
-"""BLAS and LAPACK routines that SciPy carries for compiled callers only: they work on parts of an array, in place.
+"""BLAS and LAPACK routines that work in place on parts of an array, which SciPy offers to compiled code only.
 
-SciPy publishes their addresses for Cython, in ``scipy.linalg.cython_blas`` and ``cython_lapack``, each with its C
-signature. A routine with another signature than the one expected here (whole numbers of 64 bits, say) is not called.
+SciPy publishes the addresses of these routines for Cython, in ``scipy.linalg.cython_blas`` and ``cython_lapack``, each
+with its C signature. A routine is called only if its signature is the one expected here; with 64-bit integers, for
+example, it is not.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SIGNATURES = {
     "dgbbrd": ("lapack", "ciiiiididddidididi"),
     "dlasq1": ("lapack", "idddi"),
 }
-"""Module, and the type of each argument by its first letter: ``char``, ``int`` or ``double``, all by address."""
+"""Module of each routine, and initials of its argument types (``char``, ``int``, ``double``), all passed by address."""
 TYPES: dict[str, tuple[str, Any]] = {
     "c": ("char *", lambda letter: ctypes.c_char(letter.encode())),
     "i": ("int *", ctypes.c_int),
@@ -34,22 +35,22 @@ TYPES: dict[str, tuple[str, Any]] = {
 
 
 def available() -> bool:
-    """Whether SciPy has all of these routines with the signatures expected here."""
+    """Whether SciPy has all these routines, with the signatures expected here."""
     return all(_routine(name) for name in SIGNATURES)
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Call a routine, the interpreter's lock released.
+    """Call a routine by name, without holding the interpreter's lock.
 
     Parameters
     ----------
     *arguments : str, int, float or array of float
-        Letters and numbers, and float64 arrays that are read and written from their first entry on.
+        Letters, numbers, and float64 arrays. An array is read and written from its first entry onwards.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a routine of LAPACK did not converge, or is not there.
+        If a LAPACK routine did not converge, or if SciPy does not have the routine.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def _routine(name: str) -> Callable[..., None] | None:
 
 
 def expected(signature: str, letters: str) -> bool:
-    """Whether a C signature as Cython writes it is ``void`` with pointers to these types.
+    """Whether a C signature, as Cython writes it, is a ``void`` function of pointers to these types.
 
     >>> expected("void (int *, __pyx_t_5scipy_6linalg_13cython_lapack_d *)", "id")
     True
@@ -102,7 +103,9 @@ def _value(letter: str, argument: Any) -> Any:
 
 
 def in_order(work: Callable[[Any], Any], items: Iterable[Any], workers: int) -> Iterable[Any]:
-    """``work`` of every item, in order, on so many threads with one BLAS thread each; with 1, here and with BLAS's own.
+    """Apply ``work`` to every item, in order, on ``workers`` threads with one BLAS thread each.
+
+    With one worker it runs on the calling thread, and BLAS uses its own number of threads.
 
     >>> list(in_order(abs, [-1, 2], 1))
     [1, 2]

@@ -1,16 +1,17 @@
-"""Which tensors of a checkpoint are layers, and their matrices: slices as in paper 3, or the unfolded kernel.
+"""Which tensors of a checkpoint are layers, and which matrices they give: slices as in paper 3, or unfolded kernels.
 
-Most checkpoints name tensors and give their shapes, and do not say what they are for. Two axes are a linear layer,
-three to five a convolution with kernel axes behind (out, in). The caller tells what shapes cannot: groups or kinds.
+Most checkpoints give the names and shapes of tensors, but do not say what they are for. A tensor with two axes is
+therefore read as a linear layer, and one with three to five axes as a convolution whose kernel axes follow (out, in).
+If the shape misleads, for example because of groups, the caller can say so.
 
-Three axes under a name of experts are a stack of matrices (experts, out, in). Layers stored as (in, out), as GPT-2's
-are, have the same spectrum: only rows and columns are then told the other way round.
+A tensor with three axes whose name mentions experts is read as a stack of matrices (experts, out, in). Some layers,
+such as GPT-2's, are stored as (in, out). Their spectrum is the same; only rows and columns are reported swapped.
 
-A convolution kernel (out, in, *kernel) is no matrix. The paper takes one matrix (out, in) per tap, a slice; the
-reference tool pools the eigenvalues of all slices into one density; textbooks unfold the kernel into (out, in·taps).
-None of these is the linear map that the layer applies: that is :func:`~capcore.spectra.eigenvalues.operator_spectra`.
-Groups of channels make each of them block-diagonal, whose spectrum is that of its blocks together; with one channel in
-each, a depthwise kernel, no matrix is left.
+A convolution kernel (out, in, *kernel) is not a matrix. The paper takes one matrix (out, in) per tap, called a slice.
+The reference tool pools the eigenvalues of all slices in one density. Textbooks unfold the kernel into (out, in·taps).
+None of these is the linear map that the layer applies, whose spectrum is
+:func:`~capcore.spectra.eigenvalues.operator_spectra`. Groups of channels make each of them block-diagonal, so the
+spectrum is that of all blocks together. In a depthwise kernel each group has one channel, and no matrix is left.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ _EXPERTS = re.compile(r"experts|(^|[._])moe([._]|$)|_exps\b")
 _BIAS = re.compile(r"bias(_table|_[ih]h\w*)?$")
 _RATES = re.compile(r"(^|[._])(A_log|ssm_a)$")
 _DEPTHWISE = re.compile(r"depthwise_(kernel|weights?)(:0)?$|(^|\.)(ssm_conv1d\w*|shortconv\.conv)\.weight$")
-"""Depthwise kernels that shapes do not show: (*kernel, in, multiplier) of Keras, and (in, taps) of GGUF."""
+"""Names of depthwise kernels, which shapes do not reveal: (*kernel, in, multiplier) in Keras, (in, taps) in GGUF."""
 _QUANTISED = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float", "bfloat", "complex", "q")
-"""How types begin in which weights are stored; whole numbers of 64 bits are counters and positions."""
+"""Prefixes of the types in which weights are stored. 64-bit integers are left out: they are counters and positions."""
 T = TypeVar("T")
 
 
@@ -49,14 +50,15 @@ class Layer:
     Attributes
     ----------
     name : str
-        Of its tensor.
+        Name of its tensor.
     kind : str
         ``linear``, ``embedding``, ``stack``, ``conv1d``, ``conv2d`` or ``conv3d``.
     shape : tuple of int
-        (groups, out/groups, in/groups, *kernel), whatever the order in the file. Groups are of channels that do not
-        mix, one in most layers. A stack of n matrices is (1, out, in, n): they are its slices.
+        (groups, out/groups, in/groups, *kernel), whatever the order in the file. Channels of different groups do not
+        mix, and most layers have only one group. A stack of n matrices has the shape (1, out, in, n), with the matrices
+        as its slices.
     tensor : Tensor
-        As the checkpoint has it; ``channels_last`` and ``transposed`` say how its axes stand there.
+        The tensor as stored in the checkpoint; ``channels_last`` and ``transposed`` describe the order of its axes.
     """
 
     name: str
@@ -73,18 +75,18 @@ class Layer:
 
     @property
     def kernel(self) -> tuple[int, ...]:
-        """Taps along each axis, or the number of matrices in a stack; ``()`` for a layer without any."""
+        """Number of taps along each axis, or of matrices in a stack; ``()`` for a layer without a kernel."""
         return self.shape[3:]
 
     @property
     def is_convolution(self) -> bool:
-        """Whether its slices are taps that one input passes through together."""
+        """Whether the layer is a convolution, so that its slices are taps that act on the same input."""
         return self.kind.startswith("conv")
 
     def weights(self) -> np.ndarray:
-        """``shape`` array of weights, of the file's type; a view where it can be."""
+        """Read the weights as an array of this ``shape``, in the file's data type and as a view if possible."""
         values = self.tensor.read()
-        if self.kind == "embedding":  # with axes of length one before or between
+        if self.kind == "embedding":  # there may be axes of length one before or between
             return values.reshape(self.shape)
         if self.kind == "stack":
             values = np.moveaxis(values, 0, -1)
@@ -95,26 +97,26 @@ class Layer:
         return split.swapaxes(1, 2) if self.transposed else split
 
     def matrix(self, i: int) -> np.ndarray:
-        """(out, in) array: the i-th of a stack, read without the others where the format allows."""
+        """Read the i-th matrix (out, in) of a stack, without reading the others if the format allows it."""
         values = self.tensor.read_one(i)
         return values.T if self.transposed else values
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A tensor, or a part of one, that is not analysed, and why.
+    """A tensor, or a part of one, that is not analysed, with the reason.
 
     Attributes
     ----------
     name : str
-        Of the tensor, or of the slice.
+        Name of the tensor or slice.
     shape : tuple of int
-        As stored.
+        Its shape.
     reason : str
-        A sentence.
+        Why it is not analysed, in a sentence.
     weights : bool
-        Of a tensor that is no layer: whether it may hold weights of one, such as quantised ones that are not read.
-        Biases, scales, statistics and masks do not.
+        Whether a tensor that is not a layer may still hold the weights of one, such as quantised weights that are not
+        read. Biases, scales, statistics and masks do not.
     """
 
     name: str
@@ -125,7 +127,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Layers:
-    """Layers in the order of the checkpoint, and every other tensor with the reason why it is none."""
+    """Layers in the order of the checkpoint, and every other tensor with the reason why it is not a layer."""
 
     layers: tuple[Layer, ...]
     skipped: tuple[Skipped, ...]
@@ -139,30 +141,30 @@ def find_layers(
     transposed: Sequence[str] = (),
     layout: str = "channels-first",
 ) -> Layers:
-    """The :class:`~capcore.spectra.layers.Layers` of a checkpoint.
+    """Find the :class:`~capcore.spectra.layers.Layers` of a checkpoint.
 
-    Patterns are shell patterns such as ``layer1.*``; of several that fit, the first counts.
+    Patterns of names are shell patterns such as ``layer1.*``. If several fit a name, the first one counts.
 
     Parameters
     ----------
     checkpoint : Checkpoint
-        Of :func:`~capcore.checkpoints.opening.read_checkpoint`.
+        From :func:`~capcore.checkpoints.opening.read_checkpoint`.
     kinds : mapping, optional
-        Pattern of names → what such tensors are, where the shape misleads; ``skip`` leaves them out.
+        Kind of layer by pattern, for tensors whose shape misleads. The kind ``skip`` leaves them out.
     groups : mapping, optional
-        Pattern → groups of a convolution, where the format does not say it: ONNX does. Otherwise only the caller can
-        know: a (64, 1, 3, 3) kernel may be depthwise, or read grey images.
+        Number of groups of a convolution by pattern. ONNX files store it, but for most formats only the caller knows:
+        a (64, 1, 3, 3) kernel may be depthwise, or it may read greyscale images.
     transposed : sequence of str
-        Patterns of layers that are stored with (in, out) in place of (out, in), as GPT-2's linear layers and
-        transposed convolutions are.
+        Patterns of layers that are stored as (in, out) instead of (out, in), such as GPT-2's linear layers and
+        transposed convolutions.
     layout : str
-        ``channels-first``, (out, in, *kernel) as PyTorch stores it; or ``channels-last``, (*kernel, in, out) as
-        Keras and Flax do.
+        ``channels-first`` for (out, in, *kernel), as in PyTorch, or ``channels-last`` for (*kernel, in, out), as in
+        Keras and Flax.
 
     Raises
     ------
     ValueError
-        For a pattern that fits no tensor, and for groups that do not divide the channels.
+        If a pattern fits no tensor, or if groups do not divide the channels.
 
     Examples
     --------
@@ -197,7 +199,7 @@ def find_layers(
 
 
 def by_pattern(options: Mapping[str, T], name: str, default: T) -> T:
-    """The value of the first pattern that fits ``name``.
+    """Return the value of the first pattern that fits ``name``, or else ``default``.
 
     >>> by_pattern({"layer1.*": 32, "*": 16}, "layer2.conv", 0)
     16
@@ -206,7 +208,7 @@ def by_pattern(options: Mapping[str, T], name: str, default: T) -> T:
 
 
 def _no_layer(tensor: Tensor) -> str:
-    """Why a tensor is no layer; empty if it is one."""
+    """Why a tensor is not a layer, or an empty string if it is one."""
     name, shape = tensor.name, tensor.shape
     squeezed = [length for length in shape if length != 1]
     if tensor.aside or tensor.unread:
@@ -234,13 +236,13 @@ def _no_layer(tensor: Tensor) -> str:
 
 
 def _is_mask(tensor: Tensor) -> bool:
-    """(1, 1, n, n) under the name of a bias, as GPT-2's files have it, or truth values."""
+    """Whether a tensor is a mask: Boolean, or (1, 1, n, n) and named like a bias, as in GPT-2's files."""
     square = len(tensor.shape) == 4 and tensor.shape[:2] == (1, 1) and tensor.shape[2] == tensor.shape[3] > 1
     return tensor.dtype == "bool" or (square and tensor.name.endswith((".bias", ".mask")))
 
 
 def _may_be_weights(tensor: Tensor) -> bool:
-    """Whether a tensor that is no layer holds weights all the same, in a form that is not read or is no matrix."""
+    """Whether a tensor that is not a layer may still hold weights, in a form that cannot be read or is not a matrix."""
     wide = sum(length > 1 for length in tensor.shape) > 1
     packed = tensor.dtype in ("int8", "uint8") and (len(tensor.shape) > 1 or tensor.name.endswith("weight"))
     if tensor.aside or _is_mask(tensor) or tensor.size < 2 or not tensor.dtype.startswith(_QUANTISED):
@@ -274,9 +276,9 @@ def _layer(tensor: Tensor, kind: str, groups: int, transposed: bool, last: bool)
 
 
 def slices(weights: np.ndarray) -> np.ndarray:
-    """(taps, groups, out/groups, in/groups) matrices of a layer, one per tap: the feature maps W_{l,i} of paper 3.
+    """Slice a layer into matrices (taps, groups, out/groups, in/groups), the feature maps W_{l,i} of paper 3.
 
-    ``weights`` : (groups, out/groups, in/groups, *kernel). Taps come in C order. A linear layer has one.
+    ``weights`` : (groups, out/groups, in/groups, *kernel). Taps are in C order, and a linear layer has one.
 
     >>> slices(np.zeros((1, 8, 4, 3, 3))).shape
     (9, 1, 8, 4)
@@ -287,7 +289,7 @@ def slices(weights: np.ndarray) -> np.ndarray:
 
 
 def unfolded(weights: np.ndarray) -> np.ndarray:
-    """(groups, out/groups, in/groups·taps) matrices of a layer: a row holds all weights of an output channel.
+    """Unfold a layer into matrices (groups, out/groups, in/groups·taps), one row for all weights of an output channel.
 
     ``weights`` : (groups, out/groups, in/groups, *kernel).
 

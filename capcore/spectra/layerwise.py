@@ -1,7 +1,8 @@
-"""A network layer by layer, on threads or elsewhere; and what a command adds to the metrics of each layer.
+"""Analyse a network layer by layer, on threads or elsewhere, with columns that a command adds to each layer's metrics.
 
-Draws of shuffled weights give the range of α and, as their spikes beyond a bulk of noise, correlation traps: large
-single weights, which shuffling does not remove (Martin and Mahoney count them with ``randomize=True``).
+Draws of shuffled weights show the range of α without training, and they reveal correlation traps. These are unusually
+large single weights, which shuffling does not remove, so they appear as spikes above the bulk of noise (Martin and
+Mahoney count them with ``randomize=True``).
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from capcore.spectra.report import SpectraReport
 
 NAN = float("nan")
 FEW, NO = 2**28, 2**33
-"""Multiplications of one spectrum from which a default takes two draws of the null, and none."""
+"""Multiplications per spectrum above which the defaults take only two draws of the null, or none."""
 TRAPS = ("traps_low", "traps", "traps_high")
-LONGEST = 8192  # eigenvalues whose interval a default computes
+LONGEST = 8192  # largest number of eigenvalues for which the defaults compute an interval
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is computed beside the metrics.
+    """What was asked for besides the metrics.
 
-    ``draws_given``, ``resamples_given`` : whether numbers of draws and resamples hold for layers of every size.
-    ``truncated`` : the exponents of the truncated power law, too. ``traceback`` : raise what is unexpected.
+    ``draws_given``, ``resamples_given`` : whether the user chose the number of draws or resamples, which then holds for
+    layers of every size. ``truncated`` : also fit the truncated power law. ``traceback`` : raise unexpected errors.
     """
 
     draws_given: bool = True
@@ -48,7 +49,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class LayerResult:
-    """Metrics, densities and what is skipped of a layer; ``beside``: name of the spectrum → further columns."""
+    """Metrics, densities and skipped parts of a layer. ``beside`` : further columns by the name of the spectrum."""
 
     rows: Sequence[SpectrumMetrics] = ()
     densities: Sequence[Density] = ()
@@ -57,7 +58,7 @@ class LayerResult:
 
 
 def relative_change(layer: Layer, base: Checkpoint) -> float:
-    """‖W − W₀‖/‖W₀‖ in the Frobenius norm, of a layer of the difference; NaN where the base has no such weights."""
+    """Relative change ‖W − W₀‖/‖W₀‖ (Frobenius) of a layer that holds W − W₀; NaN if ``base`` lacks its weights."""
     names = (layer.name, layer.name.removeprefix("model."), f"model.{layer.name}")
     original = next((base.tensors[name] for name in names if name in base), None)
     if original is None or not original.is_real:
@@ -67,7 +68,7 @@ def relative_change(layer: Layer, base: Checkpoint) -> float:
 
 
 def affordable(layer: Layer, options: SpectraOptions, asked: Asked) -> SpectraOptions:
-    """The options with fewer draws and resamples for a large layer, where nobody asked for their number."""
+    """Reduce draws and resamples for a large layer, unless the user asked for a certain number of them."""
     shape, number = matrices_of(layer, arrangement_of(layer, options.density), options.density)
     work = number * min(shape) ** 2 * max(shape)
     if options.null and not asked.draws_given and work > FEW:
@@ -78,7 +79,7 @@ def affordable(layer: Layer, options: SpectraOptions, asked: Asked) -> SpectraOp
 
 
 def layer_result(layer: Layer, options: SpectraOptions, asked: Asked, base: Checkpoint | None = None) -> LayerResult:
-    """The :class:`LayerResult` of a layer; whatever goes wrong with it is its reason. NaN that are refused raise."""
+    """Compute the :class:`LayerResult` of a layer. An error becomes the reason for skipping it; refused NaN raise."""
     try:
         options = affordable(layer, options, asked)
         rows, densities, skipped = analyse_layer(layer, replace(options, null=None))
@@ -101,7 +102,7 @@ def layer_result(layer: Layer, options: SpectraOptions, asked: Asked, base: Chec
 
 
 def null_ranges(layer: Layer, options: SpectraOptions) -> dict[str, tuple[dict[str, Any], dict[str, float]]]:
-    """Spectrum → the ``null_…`` metrics of its draws, and ``traps``: spikes of a draw, median and both ends."""
+    """Null metrics by spectrum: the ``null_…`` metrics, and the smallest, median and largest number of ``traps``."""
     found: dict[str, tuple[dict[str, Any], dict[str, float]]] = {}
     for name, (drawn, alphas) in null_draws(levelled(layer)[0], options).items():
         spikes = [_spikes(density, options) for density in drawn]
@@ -115,12 +116,12 @@ def _spikes(density: Density, options: SpectraOptions) -> int | None:
     try:
         divisor = density.divided_by
         return fit_bulk(density.eigenvalues, density.shape, divisor=divisor, level=options.bulk_level).n_spikes
-    except ValueError:  # no bulk to speak of
+    except ValueError:  # no bulk can be fitted
         return None
 
 
 def _truncated(density: Density, options: SpectraOptions) -> dict[str, float]:
-    """Exponent and rate of the truncated power law, on the tail of the power law."""
+    """Exponent and rate of the truncated power law, fitted to the same tail as the power law."""
     (fit,) = fit_tails([density.eigenvalues], options)
     if not fit.ok or fit.x_max is not None:
         return {"tpl_alpha": NAN, "tpl_rate": NAN}
@@ -138,12 +139,12 @@ def analyse_layers(
     workers: int = 1,
     progress: bool | None = False,
 ) -> tuple[SpectraReport, dict[str, Mapping[str, float]]]:
-    """The report of a checkpoint, with what stands beside each row; a layer that fails is named with the reason.
+    """Analyse a checkpoint layer by layer: its report, and further columns by spectrum. Failed layers get a reason.
 
-    checkpoint, options, asked : what is analysed, and how. base : where the checkpoint is a difference from it.
-    over : gives the results of layers in order, such as
-    :func:`~capcore.commands.cluster.on_dask`; by default they are computed here,
-    ``workers`` at a time on threads of one BLAS thread each. progress : as for ``analyse_spectra``.
+    checkpoint, options, asked : what to analyse, and how. base : the original weights, if the checkpoint holds the
+    difference from them. over : yields the results of layers in order, for example
+    :func:`~capcore.commands.cluster.on_dask`; by default they are computed here, ``workers`` at a time, on threads with
+    one BLAS thread each. progress : as in ``analyse_spectra``.
     """
     disable = None if progress is None else not progress
     layers = options.layers(checkpoint)

@@ -1,6 +1,6 @@
-"""Capacity metrics of one spectrum, and how far each can be trusted: one row of a report.
+"""Capacity metrics of one spectrum, with measures of how far to trust them: one row of a report.
 
-α and α log λ_max are those of paper 3, Eqs 1 and 3; norms, ranks and entropy those of :mod:`capcore.spectra.norms`.
+α and α log λ_max follow paper 3, Eqs 1 and 3. Norms, ranks and entropy come from :mod:`capcore.spectra.norms`.
 """
 
 from __future__ import annotations
@@ -26,50 +26,51 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class SpectrumMetrics:
-    """Metrics of a layer, or of one of its slices. Numbers that there are not are NaN, or None for counts.
+    """Metrics of a layer, or of one of its slices. A missing number is NaN, or None if it is a count.
 
     Attributes
     ----------
     name, layer, kind : str
-        As :class:`~capcore.spectra.densities.Density` has them.
+        As in :class:`~capcore.spectra.densities.Density`.
     tap : tuple of int or None
-        As there.
+        Likewise.
     rows, columns : int
-        Of each matrix.
+        Shape of each matrix.
     n_matrices, n, n_zeros : int
-        Matrices that were pooled, eigenvalues, and those exactly zero.
+        Number of pooled matrices, of eigenvalues, and of eigenvalues that are exactly zero.
     status, reason : str
-        ``ok``, or ``failed`` where no power law could be fitted, and why.
+        ``ok``, or ``failed`` if no power law could be fitted, with the reason.
     alpha, sigma, x_min, distance : float
-        Of the :class:`~capcore.spectra.power_law.PowerLawFit`.
+        From the :class:`~capcore.spectra.power_law.PowerLawFit`.
     n_tail : int
-        Of the same.
+        Likewise.
     alpha_low, alpha_high : float
         Ends of the bootstrap interval.
     p_value : float
-        Of the goodness of fit.
+        p-value of the goodness-of-fit test.
     alpha_hat : float
-        α log₁₀ λ_max, the term of paper 3, Eq. 3.
+        α log₁₀ λ_max, the summand of paper 3, Eq. 3.
     log_alpha_norm : float
         log₁₀ Σ λ^α.
     lambda_max, log_spectral, log_frobenius, stable_rank, log_stable_rank, entropy : float
-        See :class:`~capcore.spectra.norms.Norms`.
+        From :class:`~capcore.spectra.norms.Norms`.
     rank : int
-        See the same.
+        Likewise.
     bulk_edge, soft_rank, bulk_distance : float
-        Of the :class:`~capcore.spectra.noise.BulkFit`.
+        From the :class:`~capcore.spectra.noise.BulkFit`.
     n_spikes : int or None
-        Of the same.
+        Likewise.
     bulk_note : str
-        Why there is none.
+        Why no bulk could be fitted, or an empty string.
     best_alternative, favoured : str
-        Of the other laws the likeliest; and ``power law``, that one, or ``neither``.
+        The likeliest of the other laws, and what its comparison with the power law favours: ``power law``, the name of
+        that other law, or ``neither``.
     likelihood_ratio, ratio_p_value : float
-        The power law's log-likelihood minus the other's, and the p-value of the test between the two.
+        Log-likelihood of the power law minus that of the best alternative, and the p-value of this comparison.
     null_low, null_median, null_high : float
-        Least, median and largest α of the null's draws.
+        Smallest, median and largest α among the draws of the null.
     n_null : int or None
-        How many draws had one.
+        Number of draws that had an exponent.
     """
 
     name: str
@@ -116,12 +117,12 @@ class SpectrumMetrics:
 
     @property
     def ok(self) -> bool:
-        """Whether there is an exponent."""
+        """Whether the spectrum has an exponent."""
         return self.status == "ok"
 
 
 def layer_metrics(layer: Layer, densities: Sequence[Density], options: SpectraOptions) -> list[SpectrumMetrics]:
-    """One :class:`~capcore.spectra.metrics.SpectrumMetrics` per density of a layer, computed with the same options."""
+    """Compute one :class:`~capcore.spectra.metrics.SpectrumMetrics` per density of a layer, given the same options."""
     fits = fit_tails([density.eigenvalues for density in densities], options)
     draws = {name: alphas for name, (_, alphas) in null_draws(layer, options).items()} if options.null else {}
     return [
@@ -130,7 +131,7 @@ def layer_metrics(layer: Layer, densities: Sequence[Density], options: SpectraOp
 
 
 def fit_tails(spectra: Sequence[np.ndarray], options: SpectraOptions) -> list[PowerLawFit]:
-    """Power laws of spectra, with the tail that the options choose."""
+    """Fit power laws to spectra, choosing the tails as the options say."""
     settings: dict[str, Any] = {"min_tail": options.min_tail, "threshold": options.threshold}
     if options.tail_share is None:
         return fit_power_laws(spectra, x_min=options.x_min, x_max=options.x_max, **settings)
@@ -138,7 +139,7 @@ def fit_tails(spectra: Sequence[np.ndarray], options: SpectraOptions) -> list[Po
 
 
 def _share_end(eigenvalues: np.ndarray, options: SpectraOptions) -> float | None:
-    """The eigenvalue at which the upper share begins; None where there is none at all."""
+    """The eigenvalue at which the tail share begins, or None if no eigenvalue is positive."""
     values = usable(eigenvalues, options.threshold).values
     return float(values[-math.ceil((options.tail_share or 1.0) * len(values))]) if len(values) else None
 
@@ -161,7 +162,7 @@ def _metrics(density: Density, fit: PowerLawFit, draws: np.ndarray | None, optio
 
 
 def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[str, Any]:
-    """Interval, p-value and comparison with other laws, as far as they were asked for."""
+    """Compute the bootstrap interval, the p-value and the comparison with other laws that the options ask for."""
     values, end = density.eigenvalues, fit.x_min if options.tail_share is not None else options.x_min
     settings: dict[str, Any] = {"x_min": end, "x_max": options.x_max, "min_tail": options.min_tail}
     settings["threshold"] = options.threshold
@@ -189,7 +190,7 @@ def _trust(density: Density, fit: PowerLawFit, options: SpectraOptions) -> dict[
 def _bulk(density: Density, options: SpectraOptions) -> dict[str, Any]:
     try:
         fit = fit_bulk(density.eigenvalues, density.shape, divisor=density.divided_by, level=options.bulk_level)
-    except ValueError as error:  # too few eigenvalues, or too many zeros: no bulk of noise to speak of
+    except ValueError as error:  # too few eigenvalues or too many zeros to fit a bulk
         missing = dict.fromkeys(("bulk_edge", "soft_rank", "bulk_distance"), NAN)
         return {**missing, "n_spikes": None, "bulk_note": str(error)}
     numbers = {"bulk_edge": fit.upper, "soft_rank": fit.soft_rank, "bulk_distance": fit.distance}
@@ -197,7 +198,7 @@ def _bulk(density: Density, options: SpectraOptions) -> dict[str, Any]:
 
 
 def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[Density], np.ndarray]]:
-    """Draws of the null by the name of the density, and their exponents (n,), NaN where a draw has no fit."""
+    """Draw the null, and return the densities by name with their exponents (n,), NaN for a draw without a fit."""
     drawn = [each for i in range(options.n_null) for each in layer_densities(layer, options.null_density(i)).densities]
     fits = fit_tails([density.eigenvalues for density in drawn], options)
     found: dict[str, list[tuple[Density, float]]] = {}
@@ -207,12 +208,12 @@ def null_draws(layer: Layer, options: SpectraOptions) -> dict[str, tuple[list[De
 
 
 def null_range(draws: np.ndarray | None) -> dict[str, Any]:
-    """The ``null_…`` metrics of draws' exponents (n,), or of none."""
+    """Summarise the exponents (n,) of the null's draws, if there are any, in the ``null_…`` metrics."""
     good = np.empty(0) if draws is None else draws[np.isfinite(draws)]
     found = dict(zip(("null_low", "null_median", "null_high"), ends(good), strict=True))
     return {**found, "n_null": None if draws is None else len(good)}
 
 
 def ends(values: np.ndarray) -> tuple[float, float, float]:
-    """Least, median and largest of values (n,); NaN of none."""
+    """Smallest, median and largest of the values (n,), or NaN if there are none."""
     return (float(values.min()), float(np.median(values)), float(values.max())) if len(values) else (NAN, NAN, NAN)

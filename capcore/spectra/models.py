@@ -1,4 +1,4 @@
-"""From spectra to one number per network: means, and sums as printed (paper 3, Eqs 3 and 5)."""
+"""From spectra to the metrics of a network: means over spectra, and the sums of paper 3 as printed (Eqs 3 and 5)."""
 
 from __future__ import annotations
 
@@ -10,48 +10,48 @@ import numpy as np
 from capcore.spectra.metrics import SpectrumMetrics
 
 RANGE = (2.0, 5.0)
-"""The exponents that paper 3 calls universal."""
+"""Range of exponents that paper 3 calls universal."""
 
 
 @dataclass(frozen=True)
 class ModelMetrics:
-    """Metrics of a network. What failed is counted, and is in no mean and in no sum; NaN where nothing is left.
+    """Metrics of a network. Failed fits are counted, but enter no mean or sum that needs them; empty ones are NaN.
 
-    Logarithms are to base 10. With ``slices``, the paper's arrangement, a spectrum is a slice of a convolution, and
-    sums run over all slices of all layers, as its method says.
+    Logarithms are to base 10. With ``slices``, the arrangement of paper 3, each slice of a convolution is a spectrum,
+    and sums run over all slices of all layers, as in the paper's method.
 
     Attributes
     ----------
     n_layers : int
-        With at least one spectrum.
+        Number of layers with at least one spectrum.
     n_weights : int
-        Of the layers found, also of those without a spectrum.
+        Number of weights in all layers found, including those without a spectrum.
     n_spectra, n_fitted, n_failed : int
-        Slices and layers, those of them with an exponent, and those without.
+        Number of spectra (slices or layers), and how many of them have an exponent or lack one.
     n_skipped : int
-        Layers and slices without a spectrum.
+        Number of layers and slices without a spectrum.
     mean_alpha : float
-        Over the fitted spectra.
+        Mean exponent over fitted spectra.
     layer_mean_alpha : float
-        Over layers, of the means over their spectra, so that a convolution weighs as much as a linear layer.
+        Mean over layers of each layer's mean exponent, so that a convolution weighs as much as a linear layer.
     share_in_range : float
-        Of exponents within [2, 5].
+        Share of exponents within [2, 5].
     sum_alpha_hat : float
-        α̂ = Σ α log λ_max over fitted spectra, paper 3, Eq. 3.
+        α̂ = Σ α log λ_max over fitted spectra (paper 3, Eq. 3).
     mean_alpha_hat : float
-        The mean of these terms, as WeightWatcher has it.
+        Mean of these terms, as in WeightWatcher.
     layer_mean_alpha_hat : float
-        The sum divided by the number of layers that have an exponent: the average after paper 3, Eq. 5.
+        Their sum divided by the number of layers with an exponent: the average described after paper 3, Eq. 5.
     log_product_frobenius, log_product_spectral : float
-        Σ log ‖W‖²_F and Σ log λ_max over spectra: paper 3, Eq. 5, of squared norms.
+        Σ log ‖W‖²_F and Σ log λ_max over spectra: paper 3, Eq. 5, for squared norms.
     mean_log_frobenius, mean_log_spectral : float
-        The means of the same.
+        Means of the same terms.
     mean_log_alpha_norm, mean_distance : float
-        Over fitted spectra, of log Σ λ^α and of the distance.
+        Means of log Σ λ^α and of the Kolmogorov–Smirnov distance over fitted spectra.
     mean_stable_rank, mean_entropy : float
-        Over spectra.
+        Means over spectra.
     mean_soft_rank : float
-        Over spectra with a bulk.
+        Mean over spectra to which a bulk could be fitted.
     """
 
     n_layers: int
@@ -78,14 +78,14 @@ class ModelMetrics:
 
 
 def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_weights: int = 0) -> ModelMetrics:
-    """The :class:`~capcore.spectra.models.ModelMetrics` of a network's spectra.
+    """Compute the :class:`~capcore.spectra.models.ModelMetrics` of a network from its spectra.
 
     Parameters
     ----------
     spectra : sequence of SpectrumMetrics
-        Of all its layers.
+        Spectra of all its layers.
     n_skipped, n_weights : int
-        As the result has them.
+        Copied into the result.
 
     Examples
     --------

@@ -1,16 +1,19 @@
-"""What noise looks like in a spectrum: its law, the fluctuation of its edge, its fit, and layers without training.
+"""What would a spectrum look like if the weights were noise? The law of the bulk, its edge, its fit, and null weights.
 
-Of N × M entries of variance σ², M ≤ N, the eigenvalues of X = WᵀW/N (paper 3, Eq. 2) lie between λ± = σ²(1 ± √(M/N))²,
-with density N/M·√((λ₊ − λ)(λ − λ₋))/(2πσ²λ) as both grow at a fixed ratio (Marchenko and Pastur 1967). The largest one
-strays from λ₊ by the law of Tracy and Widom, with the centre and the width of Johnstone (2001).
+Take an N × M matrix W, M ≤ N, of independent entries with variance σ². As both sides grow at a fixed ratio, the
+eigenvalues of X = WᵀW/N (paper 3, Eq. 2) fill the interval between λ± = σ²(1 ± √(M/N))² with density
+N/M·√((λ₊ − λ)(λ − λ₋))/(2πσ²λ) (Marchenko and Pastur 1967). The largest eigenvalue fluctuates around λ₊ according to
+the Tracy–Widom law, centred and scaled as in Johnstone (2001).
 
-:func:`fit_bulk` fits this law to a spectrum, and counts what stands out of it. Spikes must not move the fit, so σ comes
-from the middle half of the bulk by rank: eigenvalues keep to their places like no independent draws do, and the middle
-half fixes σ to within O(1/M). Spikes are taken out until their number stays. A planted spike of strength θ is seen only
-above σ(M/N)^¼ (Baik, Ben Arous & Péché 2005): below, nothing sticks out.
+:func:`fit_bulk` fits this law to a spectrum and counts the spikes, the eigenvalues above its edge. Spikes must not
+distort the fit, so σ is estimated from the middle half of the bulk by rank. Because eigenvalues are much more evenly
+spaced than independent draws, this half determines σ to within O(1/M). The fit is repeated without the spikes until
+their number no longer changes. A planted spike of strength θ can be seen only if θ exceeds σ(M/N)^¼ (Baik, Ben Arous &
+Péché 2005); a weaker one disappears in the bulk.
 
-:func:`null_weights` gives a layer without training: its weights shuffled, or Gaussian noise. Each layer has a generator
-of its own, made of the seed and its name, so that the nulls of one layer do not depend on which others are analysed.
+:func:`null_weights` returns a layer without the effect of training: its weights shuffled, or Gaussian noise. Each layer
+has its own random generator, seeded by the seed and the layer's name, so that its nulls do not depend on which other
+layers are analysed.
 """
 
 from __future__ import annotations
@@ -26,14 +29,14 @@ from capcore.gate import all_of_kind, of_kind, plain_array, plain_number, real
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
-"""Of the law of Tracy and Widom for real matrices (β = 1), to four places; the tests compute them by a determinant."""
-CENTRAL = (0.25, 0.75)  # of the bulk, by rank: what is fitted
+"""Quantiles of the Tracy–Widom law for real matrices (β = 1), to four places. Tests recompute them by a determinant."""
+CENTRAL = (0.25, 0.75)  # part of the bulk that is fitted, by rank
 NULLS = ("shuffled", "gaussian")
-SMALLEST, LARGEST = 1e-140, 1e140  # of the largest weight: squares and sums of them are normal numbers
+SMALLEST, LARGEST = 1e-140, 1e140  # of the largest weight, so that squares and their sums are normal numbers
 
 
 def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
-    """(λ₋, λ₊): the ends of the bulk of noise of standard deviation ``sigma``, for M/N = ``ratio``, at most one.
+    """The ends (λ₋, λ₊) of the bulk for noise of standard deviation ``sigma``, where ``ratio`` = M/N is at most one.
 
     >>> bulk_edges(0.25)
     (0.25, 2.25)
@@ -45,12 +48,12 @@ def bulk_edges(ratio: float, sigma: float = 1.0) -> tuple[float, float]:
 
 
 def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Density of the law of Marchenko and Pastur at ``values``, of the same shape; zero outside of the bulk.
+    """Density of the Marchenko–Pastur law at ``values``, zero outside the bulk.
 
     Parameters
     ----------
     values : array
-        Where; of any shape.
+        Points at which to evaluate the density, of any shape. The result has the same shape.
     ratio : float
         M/N, above zero and at most one.
     sigma : float
@@ -59,7 +62,7 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
     Raises
     ------
     ValueError
-        If the fourth power of ``sigma`` is no normal number.
+        If the fourth power of ``sigma`` is not a normal number.
     """
     ratio = plain_number(ratio, "ratio")
     values = plain_array(values, "values")
@@ -75,10 +78,10 @@ def bulk_density(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.nda
 
 
 def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Probability of the law up to ``values``, of the same shape, in closed form; arguments as for its density.
+    """Distribution function of the Marchenko–Pastur law at ``values``, in closed form.
 
-    With λ = σ²(1 + c + 2√c cos φ), c the ratio, the density becomes 2 sin²φ/(π(1 + c + 2√c cos φ)), whose integral is
-    elementary.
+    The arguments are those of :func:`bulk_density`. Substituting λ = σ²(1 + c + 2√c cos φ), where c is the ratio, turns
+    the density into 2 sin²φ/(π(1 + c + 2√c cos φ)), whose integral is elementary.
 
     >>> bulk_distribution(np.array([1.0, 2.25]), 0.25).round(6).tolist()
     [0.55339, 1.0]
@@ -94,7 +97,7 @@ def bulk_distribution(values: np.ndarray, ratio: float, sigma: float = 1.0) -> n
 
 
 def bulk_quantiles(probabilities: np.ndarray, ratio: float, sigma: float = 1.0) -> np.ndarray:
-    """Values up to which the law has these probabilities, of the same shape, to six digits; M/N and σ as above.
+    """Quantiles of the Marchenko–Pastur law at ``probabilities``, to six digits; ``ratio`` is M/N.
 
     >>> bulk_quantiles(np.array([0.0, 1.0]), 0.25).round(9).tolist()
     [0.25, 2.25]
@@ -115,16 +118,16 @@ def _ratio(value: float) -> float:
 
 @lru_cache(maxsize=64)
 def _table(ratio: float) -> tuple[np.ndarray, np.ndarray]:
-    """Distribution of the law of unit variance on a grid that is dense at its ends."""
+    """Distribution function for unit variance, and the grid on which it is tabulated, which is dense at both ends."""
     phi = np.linspace(np.pi, 0, 4001)
     values = 1 + ratio + 2 * np.sqrt(ratio) * np.cos(phi)
     return bulk_distribution(values, ratio), values
 
 
 def edge(n: float, m: float, level: float = 0.99) -> float:
-    """What λ_max(WᵀW) of n × m standard normal entries exceeds with probability 1 − ``level``, about.
+    """Level that λ_max(WᵀW) of an n × m standard normal matrix exceeds with a probability of about 1 − ``level``.
 
-    n, m : either may be the larger. level : 0.9, 0.95, 0.99 or 0.999. Raises ``ValueError`` for others.
+    n, m : either may be the larger. level : 0.9, 0.95, 0.99 or 0.999; any other value raises ``ValueError``.
 
     >>> round(edge(100, 100), 1)
     421.6
@@ -143,18 +146,18 @@ class BulkFit:
     Attributes
     ----------
     sigma : float
-        Standard deviation of the noise's entries.
+        Standard deviation of the entries of the noise.
     lower, upper : float
-        λ±, ends of the bulk.
+        Ends λ± of the bulk.
     threshold : float
-        Upper end with the fluctuation of the largest eigenvalue of one matrix of noise.
+        Upper end of the bulk plus an allowance for the fluctuation of the largest eigenvalue of one noise matrix.
     n_spikes : int
-        Eigenvalues above the threshold.
+        Number of eigenvalues above the threshold.
     soft_rank : float
-        λ₊/λ_max, about one for noise and small for a strong spike.
+        λ₊/λ_max: about one for noise, and small if there is a strong spike.
     distance : float
-        Largest difference between the distribution of the bulk's eigenvalues and the law; a matrix of noise has about
-        1/M. It says whether there is such a bulk at all: the other numbers do not.
+        Largest difference between the law and the empirical distribution of the bulk, about 1/M for a matrix of noise.
+        Look at it first, because no other number says whether there is such a bulk at all.
     """
 
     sigma: float
@@ -169,26 +172,27 @@ class BulkFit:
 def fit_bulk(
     eigenvalues: np.ndarray, shape: tuple[int, int], *, divisor: float | None = None, level: float = 0.99
 ) -> BulkFit:
-    """The :class:`~capcore.spectra.noise.BulkFit` of eigenvalues of WᵀW/divisor.
+    """Fit a Marchenko–Pastur bulk to eigenvalues of WᵀW/divisor: a :class:`~capcore.spectra.noise.BulkFit`.
 
-    From a density: ``fit_bulk(d.eigenvalues, d.shape, divisor=d.divided_by)``.
+    For a density ``d``, call ``fit_bulk(d.eigenvalues, d.shape, divisor=d.divided_by)``.
 
     Parameters
     ----------
     eigenvalues : (n,) array
-        Of one matrix, or of several of one shape together: a multiple of its shorter side, zeros included.
+        Eigenvalues of one matrix, or of several matrices of the same shape. Zeros must be included, so that n is a
+        multiple of the shorter side.
     shape : tuple of int
         Rows and columns of the matrix, in any order.
     divisor : float, optional
-        What the eigenvalues were divided by; by default N of paper 3, Eq. 2, the longer side.
+        Number by which the eigenvalues were divided; by default the longer side, N of paper 3, Eq. 2.
     level : float
-        Probability that the largest eigenvalue of a matrix of noise stays below the threshold.
+        Probability that the largest eigenvalue of a noise matrix stays below the threshold.
 
     Raises
     ------
     ValueError
-        For fewer than 8 eigenvalues, and if more than a quarter of them are zero: rows or columns of zeros must be
-        taken out first.
+        If there are fewer than 8 eigenvalues, or if more than a quarter of them are zero. In the second case, remove
+        the rows or columns of zeros first.
 
     Examples
     --------
@@ -216,7 +220,7 @@ def fit_bulk(
         )
     n_matrices, n_spikes, tried = values.size // m, 0, set()
     while n_spikes not in tried:
-        tried.add(n_spikes)  # at most half: what is left would be no bulk
+        tried.add(n_spikes)  # at most half of them, because fewer would not make a bulk
         bulk = values[: values.size - n_spikes]
         rows, columns = n - n_spikes / n_matrices, m - n_spikes / n_matrices
         variance = _variance(bulk, columns / rows) * divisor / rows
@@ -237,7 +241,7 @@ def fit_bulk(
 
 
 def _variance(bulk: np.ndarray, ratio: float) -> float:
-    """Scale of the law that agrees with ascending eigenvalues in the middle, where spikes and zeros do not reach."""
+    """Scale of the law that matches ascending eigenvalues in the middle, which spikes and zeros do not affect."""
     first, last = (round(share * bulk.size) for share in CENTRAL)
     expected = bulk_quantiles((np.arange(first, last) + 0.5) / bulk.size, ratio)
     return float(bulk[first:last].sum() / expected.sum())
@@ -249,26 +253,26 @@ def _distance(bulk: np.ndarray, ratio: float, scale: float) -> float:
 
 
 def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: int = 0) -> np.ndarray:
-    """Weights of the same shape, double precision, without whatever training has arranged in them.
+    """Weights of the same shape without the structure that training has given them, in double precision.
 
     Parameters
     ----------
     weights : array
-        Of a layer, of any shape.
+        Weights of a layer, of any shape.
     null : str
-        ``shuffled`` permutes the entries, which keeps zeros of pruning, outliers and the mean; ``gaussian`` draws
-        them with mean zero and their variance.
+        ``shuffled`` permutes the entries, which keeps zeros from pruning, outliers and the mean. ``gaussian`` draws
+        normal entries with mean zero and the variance of the weights.
     seed : int
-        Non-negative.
+        Seed, non-negative.
     name : str
-        Of the layer.
+        Name of the layer.
     draw : int
-        0, 1, … for several nulls of one layer.
+        Number of the draw, 0, 1, …, if a layer needs several nulls.
 
     Raises
     ------
     ValueError
-        For ``gaussian`` where the variance of the weights is no normal number.
+        If ``gaussian`` is asked for and the variance of the weights is not a normal number.
 
     Examples
     --------
@@ -289,7 +293,7 @@ def null_weights(weights: np.ndarray, null: str, *, seed: int, name: str, draw: 
 
 
 def layer_generator(seed: int, name: str, purpose: str = "", draw: int = 0) -> np.random.Generator:
-    """A generator for the layer ``name`` and one purpose, the same on every machine and whatever else is analysed.
+    """Random generator for one layer and one purpose, the same on every machine whatever else is analysed.
 
     >>> layer_generator(0, "fc").integers(100) == layer_generator(0, "fc").integers(100)
     np.True_

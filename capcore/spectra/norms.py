@@ -1,4 +1,4 @@
-"""Norms, ranks and entropy of one spectrum: what capacity metrics were before exponents (paper 3, Eqs 5 and 6)."""
+"""Norms, ranks and entropy of one spectrum: the capacity metrics that came before exponents (paper 3, Eqs 5 and 6)."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from capcore.validation import finite_number
 
 @dataclass(frozen=True)
 class Norms:
-    """What a spectrum says without a fit. Logarithms are to base 10; norms are of W as it was scaled and divided.
+    """Metrics of a spectrum that need no fit. Logarithms are to base 10, and norms include W's scaling and division.
 
     Attributes
     ----------
     lambda_max : float
-        Largest eigenvalue, the squared spectral norm.
+        Largest eigenvalue, which is the squared spectral norm.
     log_spectral : float
-        Its logarithm.
+        Logarithm of ``lambda_max``.
     log_frobenius : float
         Logarithm of Σλ = ‖W‖²_F.
     stable_rank : float
         Σλ/λ_max, at least one and at most the rank.
     log_stable_rank : float
-        log Σλ / log λ_max, paper 3, Eq. 6. Unlike the stable rank it depends on the units of the weights: it diverges
-        as λ_max approaches one and is negative where the two lie on either side of it. NaN at exactly one.
+        log Σλ / log λ_max (paper 3, Eq. 6). Unlike the stable rank, it depends on the units of the weights. It diverges
+        as λ_max approaches one, is NaN at exactly one, and is negative if one lies between λ_max and Σλ.
     entropy : float
-        −Σ p ln p / ln(rank) with p = λ/Σλ; one for equal eigenvalues, zero for one direction.
+        −Σ p ln p / ln(rank) with p = λ/Σλ: one if all eigenvalues are equal, zero if there is only one.
     rank : int
-        Eigenvalues above rounding.
+        Number of eigenvalues above rounding error.
     """
 
     lambda_max: float
@@ -44,19 +44,19 @@ class Norms:
 
 
 def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> Norms:
-    """The :class:`~capcore.spectra.norms.Norms` of a spectrum.
+    """Compute the :class:`~capcore.spectra.norms.Norms` of a spectrum.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
-        Non-negative, in any order.
+        The eigenvalues, non-negative and in any order.
     threshold : float, optional
-        Eigenvalues up to it are zero; see :func:`~capcore.spectra.power_law.usable`.
+        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.power_law.usable`.
 
     Raises
     ------
     ValueError
-        If none is positive.
+        If no eigenvalue is positive.
 
     Examples
     --------
@@ -86,16 +86,16 @@ def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> No
 
 
 def log_alpha_norm(eigenvalues: object, alpha: float, *, threshold: float | None = None) -> float:
-    """log₁₀ Σ λ^α, the logarithm of the α-norm; NaN for an exponent that is NaN, as of a failed fit.
+    """Logarithm of the α-norm, log₁₀ Σ λ^α. It is NaN if α is NaN, as after a failed fit.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
-        Non-negative, in any order.
+        The eigenvalues, non-negative and in any order.
     alpha : float
         The exponent.
     threshold : float, optional
-        Eigenvalues up to it are zero.
+        Eigenvalues up to this value count as zero.
 
     Examples
     --------

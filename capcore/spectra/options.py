@@ -1,4 +1,4 @@
-"""Every choice of an analysis, in records that go into the report: what paper 3 and its tool leave open, as options."""
+"""Every choice of an analysis that paper 3 and its tool leave open, as options that are recorded in the report."""
 
 from __future__ import annotations
 
@@ -23,32 +23,35 @@ TOOL = "weightwatcher"
 
 @dataclass(frozen=True)
 class DensityOptions:
-    """How densities are computed. Each density carries the options that it was computed with.
+    """How densities are computed. Each density keeps the options that it was computed with.
 
     Attributes
     ----------
     arrangement : str
-        Of a convolution. ``slices``: one density per tap, the feature maps of paper 3. ``pooled``: the eigenvalues of
-        all slices in one density. ``unfolded``: (out, in·taps). ``operator``: the map itself, circular.
+        Which matrices are made of a convolution. ``slices``: one per tap, each with its own density, the feature maps
+        of paper 3. ``pooled``: the same matrices, but all their eigenvalues in one density. ``unfolded``: one matrix
+        (out, in·taps). ``operator``: the linear map that the layer applies, with circular padding.
     divide_by : str
-        N of paper 3, Eq. 2: ``larger side`` of the matrix (of one frequency's, for ``operator``), or ``nothing``.
+        N of paper 3, Eq. 2: the ``larger side`` of the matrix, or ``nothing``. For ``operator`` it is the side of the
+        matrix at one frequency.
     scale : float or str
-        Factor on the weights; ``weightwatcher`` is that of WeightWatcher 0.7.7: √½ for pooled slices, √(taps/2) for
-        single ones, 1 for linear layers.
+        Factor on the weights. ``weightwatcher`` stands for the factor of WeightWatcher 0.7.7: √½ for pooled slices,
+        √(taps/2) for single slices, and 1 for linear layers.
     grid : int, sequence of int or mapping, optional
-        For ``operator``, see :func:`~capcore.spectra.eigenvalues.operator_spectra`; the same for all layers, or by
-        pattern of names.
+        Input positions for ``operator``, as in :func:`~capcore.spectra.eigenvalues.operator_spectra`: one value for all
+        layers, or a mapping from patterns of names to values.
     stride, dilation : int, sequence of int or mapping
         Likewise.
     null : str, optional
-        ``shuffled`` or ``gaussian`` weights in place of the layer's.
+        Analyse ``shuffled`` or ``gaussian`` weights in place of the layer's own.
     seed, draw : int
-        Of the null.
+        Seed of the null, and which draw of it to take.
     minimum : int
-        Fewest eigenvalues of a matrix worth a density: its shorter side, of all groups together, and for ``operator``
-        of all frequencies. Other matrices that are pooled with it do not count: they add values, and no rank.
+        Smallest number of eigenvalues for which a density is computed. It counts the shorter side of a matrix, for all
+        groups together and, for ``operator``, for all frequencies. Pooling does not raise the count, because other
+        matrices add values but no rank.
     maximum : int
-        Longest shorter side of a matrix worth its time.
+        Largest shorter side of a matrix that is analysed, to limit the computing time.
 
     Examples
     --------
@@ -94,63 +97,63 @@ class DensityOptions:
             positive_integer(getattr(self, name), name, least)
 
     def factor(self, layer: Layer) -> float:
-        """What the weights of a layer are multiplied by."""
+        """The factor by which the weights of a layer are multiplied."""
         if isinstance(self.scale, str):
             fitted_alone = np.prod(layer.kernel) if self.arrangement == "slices" else 1
             return float(np.sqrt(fitted_alone / 2)) if layer.is_convolution else 1.0
         return float(self.scale)
 
     def divisor(self, shape: tuple[int, int]) -> float:
-        """N for matrices of a shape."""
+        """The divisor N for matrices of the given shape."""
         return float(max(shape)) if self.divide_by == "larger side" else 1.0
 
     def lengths(self, name: str, layer: Layer) -> Lengths | None:
-        """``grid``, ``stride`` or ``dilation`` of a layer; ``None`` for a grid that no pattern gives."""
+        """The ``grid``, ``stride`` or ``dilation`` of a layer. The grid is ``None`` if no pattern fits its name."""
         value = getattr(self, name)
         return by_pattern(value, layer.name, None if name == "grid" else 1) if isinstance(value, Mapping) else value
 
 
 @dataclass(frozen=True)
 class SpectraOptions:
-    """Choices of :func:`~capcore.spectra.analysis.analyse_spectra`.
+    """The options of :func:`~capcore.spectra.analysis.analyse_spectra`.
 
     Attributes
     ----------
     density : DensityOptions
-        Which matrices of a layer, what their eigenvalues are divided by, and so on.
+        How densities are computed: which matrices of a layer, the divisor of their eigenvalues, and so on.
     kinds, groups : mapping, optional
-        What shapes do not tell, as for :func:`~capcore.spectra.layers.find_layers`.
+        What shapes alone do not show, as in :func:`~capcore.spectra.layers.find_layers`.
     transposed : tuple of str
-        As there.
+        Likewise.
     layout : str
-        As there.
+        Likewise.
     x_min : float, optional
-        Lower end of the tail; None chooses it by Clauset's method.
+        Lower end of the tail. By default it is chosen by Clauset's method.
     tail_share : float, optional
-        Share of the positive eigenvalues that are the tail instead, such as 0.5; unlike ``x_min`` it means the same in
-        every layer.
+        Share of the positive eigenvalues that forms the tail, such as 0.5. It is an alternative to ``x_min`` that means
+        the same in every layer.
     x_max, threshold : float, optional
-        As for :func:`~capcore.spectra.power_law.fit_power_law`.
+        As in :func:`~capcore.spectra.power_law.fit_power_law`.
     min_tail : int
-        As there.
+        Likewise.
     n_resamples : int
-        Of the bootstrap interval; 0 leaves it out.
+        Number of resamples for the bootstrap interval; 0 skips it.
     confidence : float
         Nominal coverage of the interval.
     n_simulations : int
-        Of the goodness-of-fit test; 0 leaves it out.
+        Number of simulations for the goodness-of-fit test; 0 skips it.
     alternatives : tuple of str
-        Laws that the power law is compared with, none of them with an x_max.
+        Laws with which the power law is compared. With an ``x_max`` there is no comparison.
     level : float
-        P-values up to it decide between two laws.
+        A p-value up to this level decides between two laws.
     bulk_level : float
-        Of the edge of noise, above which eigenvalues count as spikes.
+        Level of the noise edge, above which eigenvalues count as spikes.
     null : str, optional
-        ``shuffled`` or ``gaussian`` weights that every spectrum is compared with.
+        Compare every spectrum with those of ``shuffled`` or ``gaussian`` weights.
     n_null : int
-        How many draws of the null.
+        Number of draws of the null.
     seed : int
-        Of nulls, bootstrap and simulations. Every layer has a generator of its own.
+        Seed of nulls, bootstrap and simulations. Every layer has its own generator.
 
     Examples
     --------
@@ -207,22 +210,22 @@ class SpectraOptions:
             )
 
     def layers(self, checkpoint: Checkpoint) -> Layers:
-        """The layers of a checkpoint, told apart as the options say."""
+        """Find the layers of a checkpoint, with the options that bear on what counts as one."""
         return find_layers(
             checkpoint, kinds=self.kinds, groups=self.groups, transposed=self.transposed, layout=self.layout
         )
 
     def null_density(self, draw: int) -> DensityOptions:
-        """Options of the densities of one draw of the null."""
+        """The density options for one draw of the null."""
         return replace(self.density, null=self.null, seed=self.seed, draw=draw)
 
     def to_dict(self) -> dict[str, Any]:
-        """The options as plain values."""
+        """Return the options as plain values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SpectraOptions:
-        """The options that :meth:`to_dict` wrote, also by way of JSON, which has no tuples."""
+        """Rebuild options from what :meth:`to_dict` returned. Lists are accepted, because JSON has no tuples."""
         density = DensityOptions(**{name: _tuples(value) for name, value in values["density"].items()})
         known = {entry.name for entry in fields(cls)}
         others = {name: _tuples(value) for name, value in values.items() if name in known and name != "density"}

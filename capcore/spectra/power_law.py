@@ -1,14 +1,14 @@
 """Power laws fitted to the upper end of a spectrum, after Clauset, Shalizi and Newman (2009).
 
-The logarithm of a power law on [x_min, x_max] (paper 3, Eq. 1, for its tail) is an exponential law on
-[0, ln(x_max / x_min)] with the rate a = α − 1, so everything here is about gaps d = ln(x / x_min) and rates a. From top
-to bottom: which eigenvalues are used, the maximum-likelihood rate above a given x_min, the search for the best x_min,
-and the fits.
+If x follows a power law on [x_min, x_max] (the tail in paper 3, Eq. 1), then ln(x / x_min) follows an exponential law
+on [0, ln(x_max / x_min)] with rate a = α − 1. The module therefore works with gaps d = ln(x / x_min) and rates a. From
+top to bottom, it selects the eigenvalues, estimates the rate above a given x_min by maximum likelihood, searches for
+the best x_min, and returns the fits.
 
-Every eigenvalue is a candidate x_min, and the Kolmogorov–Smirnov distance of its tail costs as many steps as the tail
-has entries: O(M²) for M eigenvalues. But all exponents come from one suffix sum, and the distance at a few places of
-the tail is a lower bound on the distance, so that most candidates fall without having been computed in full. What is
-left is computed in full: the result is that of the exhaustive search, not an approximation.
+Every eigenvalue is a candidate for x_min, and the Kolmogorov–Smirnov distance of its tail takes as many steps as the
+tail has entries, so the plain search costs O(M²) for M eigenvalues. Two things make it fast: a single suffix sum gives
+all the exponents, and the difference at a few points of a tail is a lower bound on its distance, which rules out most
+candidates early. The remaining ones are computed in full, so the result is exactly that of the exhaustive search.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from capcore.validation import finite_array, finite_number, positive_integer
 
 FAILED = float("nan")
 Limit: TypeAlias = float | None
-"""In units of the eigenvalues, or none."""
+"""An end of the tail, in the units of the eigenvalues, or None."""
 _COARSE = np.array([0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0])[:, None]
 _FINE = np.linspace(0.0, 1.0, 33)[1:, None]
-_SLACK = 1e-9  # more than rounding in the suffix sums can change a distance, far less than distances differ
+_SLACK = 1e-9  # well above what rounding in the suffix sums does to a distance, well below how distances differ
 _BLOCK = 60_000  # entries of the largest temporary array
-_FEW = 1_500  # entries per spectrum, in all candidates' tails, that are quicker computed than bounded
+_FEW = 1_500  # with so few entries per spectrum in all candidates' tails, computing is quicker than bounding
 
 
 class Usable(NamedTuple):
-    """Logarithms (n,), ascending, of the eigenvalues that are used, and how many were not."""
+    """The eigenvalues that are used, with their logarithms, each (n,) and ascending; and how many were dropped."""
 
     logs: np.ndarray
     values: np.ndarray
@@ -42,23 +42,23 @@ class Usable(NamedTuple):
 
 
 def usable(eigenvalues: object, threshold: float | None = None, x_max: float | None = None) -> Usable:
-    """The positive eigenvalues up to ``x_max``, ascending, with their logarithms.
+    """Select the positive eigenvalues up to ``x_max``, in ascending order, and take their logarithms.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
-        In any order, non-negative.
+        The eigenvalues, non-negative and in any order.
     threshold : float, optional
-        Eigenvalues up to this are taken as zero and dropped. None takes M · 2.2e-16 · λ_max, below which an eigenvalue
-        of a Gram matrix in double precision is rounding; negative values within it are rounding too. Zero keeps every
-        positive number, for data that are not eigenvalues.
+        Eigenvalues up to this value count as zero and are dropped. The default is M · 2.2e-16 · λ_max, because anything
+        smaller, whether positive or negative, is rounding error in a double-precision Gram matrix. Zero keeps every
+        positive number, which suits data that are not eigenvalues.
     x_max : float, optional
-        Eigenvalues above it are left out.
+        Larger eigenvalues are left out.
 
     Raises
     ------
     ValueError
-        For anything else that is negative, and for values that are not finite.
+        If a value is negative beyond rounding, or not finite.
 
     Examples
     --------
@@ -82,9 +82,10 @@ def usable(eigenvalues: object, threshold: float | None = None, x_max: float | N
 
 
 def mean_gaps(logs: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """(T,) means of ln(x / x_min) over the tail from each entry to the end of its spectrum, from one suffix sum each.
+    """Mean (T,) of ln(x / x_min) over each tail, which runs from an entry to the end of its spectrum.
 
-    ``logs`` (T,) : spectra one after another, each ascending, with their first entries and lengths (S,).
+    ``logs`` (T,) : the spectra one after another, each ascending. ``begins``, ``lengths`` (S,) : the index of each
+    spectrum's first entry, and its length. Each spectrum needs only one suffix sum.
     """
     top = np.repeat(logs[begins + lengths - 1], lengths)
     below = top - logs
@@ -95,18 +96,17 @@ def mean_gaps(logs: np.ndarray, begins: np.ndarray, lengths: np.ndarray) -> np.n
 
 
 def rates_of_means(mean: np.ndarray, low: np.ndarray, ceiling: float | None) -> np.ndarray:
-    """(K,) rates a = α − 1 of tails with these means of ln(x / x_min); ``low`` = ln x_min, ``ceiling`` = ln x_max."""
+    """Rates (K,) a = α − 1 from the tails' means of ln(x / x_min), ``low`` = ln x_min and ``ceiling`` = ln x_max."""
     if ceiling is None:
         return 1.0 / np.maximum(mean, np.finfo(float).tiny)
     return truncated_rates(mean, ceiling - low)
 
 
 def fit_tail(tail: np.ndarray, floor: float, ceiling: float | None) -> tuple[float, float]:
-    """Rate a = α − 1 and Kolmogorov–Smirnov distance of one tail of ascending logarithms (n,) from ``floor`` = ln
-    x_min.
+    """Fit one tail, given as ascending logarithms (n,): its rate a = α − 1 and its Kolmogorov–Smirnov distance.
 
-    The distance is max ‖F(x_j) − j/n‖ over j = 0 … n−1: the empirical distribution is counted from the left, as
-    WeightWatcher and the powerlaw package do. At least one entry lies above ``floor``.
+    ``floor`` is ln x_min, and at least one entry must lie above it. The distance is max ‖F(x_j) − j/n‖ over
+    j = 0 … n−1: the empirical distribution is counted from the left, as in WeightWatcher and the powerlaw package.
     """
     gaps = tail - floor
     mean = gaps.mean()
@@ -117,31 +117,32 @@ def fit_tail(tail: np.ndarray, floor: float, ceiling: float | None) -> tuple[flo
 
 
 def distribution(gaps: np.ndarray, rates: np.ndarray | float, span: np.ndarray | float | None) -> np.ndarray:
-    """Distribution function of the gaps d: 1 − exp(−a d), over its value at the upper end ``span`` if there is one."""
+    """Distribution function 1 − exp(−a d) of the gaps d, divided by its value at the upper end ``span`` if given."""
     if span is None:
         model = gaps * -np.asarray(rates)
         return np.subtract(1.0, np.exp(model, out=model), out=model)
-    rates = np.where(np.abs(rates) * span < 1e-9, 1e-9 / span, rates)  # the uniform law, to nine more digits
+    rates = np.where(np.abs(rates) * span < 1e-9, 1e-9 / span, rates)  # as good as uniform, to nine more digits
     steep = np.abs(rates)
-    # for a < 0 the law is mirrored: F(d) = [e^(−|a|(s−d)) − e^(−|a|s)] / [1 − e^(−|a|s)], which cannot overflow
+    # mirrored for a < 0, so that nothing overflows: F(d) = [e^(−|a|(s−d)) − e^(−|a|s)] / [1 − e^(−|a|s)]
     rising = np.exp(-steep * (span - gaps)) * -np.expm1(-steep * gaps)
     return np.where(rates > 0, -np.expm1(-steep * gaps), rising) / -np.expm1(-steep * span)
 
 
 def truncated_rates(mean: np.ndarray, span: np.ndarray) -> np.ndarray:
-    """Rates a of exponential laws on [0, span] with the given means: 1/a − span/(exp(a·span) − 1) = mean.
+    """Rates a of exponential laws on [0, span] with the given means: solve 1/a − span/(exp(a·span) − 1) = mean.
 
-    Shapes alike. The rate falls from +∞ to −∞ as the mean rises from 0 to ``span``; it is 0 at ``span``/2.
+    Both arrays have the same shape. As the mean rises from 0 to ``span``, the rate falls from +∞ to −∞; it is 0 at
+    ``span``/2.
     """
     share = np.clip(mean / span, 1e-300, 1.0)
     mirrored = share > 0.5
     share = np.where(mirrored, 1.0 - share, share)
     share = np.maximum(share, np.finfo(float).tiny)
-    low, high = np.zeros_like(share), 1.0 / share  # the mean share is below 1/t
+    low, high = np.zeros_like(share), 1.0 / share  # a bracket, because the mean share is below 1/t
     t = np.minimum(6.0 * (1.0 - 2.0 * share) * 2.0, high)
     for _ in range(200):
         value, slope = _mean_share(t)
-        excess = value - share  # falls with t
+        excess = value - share  # decreases in t
         low, high = np.where(excess > 0, t, low), np.where(excess > 0, high, t)
         step = t - excess / slope
         new = np.where((step > low) & (step < high), step, (low + high) / 2)
@@ -153,13 +154,13 @@ def truncated_rates(mean: np.ndarray, span: np.ndarray) -> np.ndarray:
 
 
 def truncated_error(rate: float, span: float, number: int) -> float:
-    """Standard error of the rate from the Fisher information of a truncated exponential law."""
+    """Standard error of the rate, from the Fisher information of the truncated exponential law."""
     information = -_mean_share(np.array([abs(rate * span)]))[1][0] * span**2
     return float(1.0 / np.sqrt(number * information))
 
 
 def _mean_share(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """1/t − 1/(e^t − 1) for t ≥ 0 and its derivative."""
+    """The function 1/t − 1/(e^t − 1) for t ≥ 0, and its derivative."""
     small = t < 0.05
     t_safe = np.where(small, 1.0, np.maximum(t, 1e-300))
     decay = np.exp(-t_safe)
@@ -171,7 +172,7 @@ def _mean_share(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Packed(NamedTuple):
-    """Spectra one after another: logarithms (T,), each spectrum ascending; first entry and length of each (S,)."""
+    """Several spectra in one array: logarithms (T,), ascending within each; first index and length of each (S,)."""
 
     logs: np.ndarray
     begins: np.ndarray
@@ -179,7 +180,7 @@ class Packed(NamedTuple):
 
 
 class Tails(NamedTuple):
-    """Tails of packed spectra: which spectrum (K,), at which of its entries (K,), rate α − 1 (K,), distance (K,)."""
+    """Tails of packed spectra, each field (K,): spectrum, index of the first entry in it, rate α − 1, and distance."""
 
     which: np.ndarray
     start: np.ndarray
@@ -188,13 +189,13 @@ class Tails(NamedTuple):
 
 
 def pack(spectra: Sequence[np.ndarray]) -> Packed:
-    """The spectra's logarithms, each (M,) and ascending, as :class:`~capcore.spectra.power_law.Packed`."""
+    """Join spectra, given as ascending logarithms (M,), into one :class:`~capcore.spectra.power_law.Packed`."""
     lengths = np.array([len(logs) for logs in spectra])
     return Packed(np.concatenate(spectra), np.cumsum(lengths) - lengths, lengths)
 
 
 def starts(packed: Packed, min_tail: int = 2) -> np.ndarray:
-    """(T,) where a tail may start: at the first of equal values, below the largest, ``min_tail`` entries to go."""
+    """Mark (T,) where a tail may start: at the first of equal values, not at the largest, with ``min_tail`` left."""
     logs, begins, lengths = packed
     allowed = logs < np.repeat(logs[begins + lengths - 1], lengths)
     rises = np.ones(len(logs), dtype=bool)
@@ -207,10 +208,10 @@ def starts(packed: Packed, min_tail: int = 2) -> np.ndarray:
 
 
 def scan(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> Tails:
-    """The best tail of each spectrum, up to the rounding of the suffix sums: some 1e-14 of the rates.
+    """Find the best tail of each spectrum, up to rounding in the suffix sums, which changes rates by about 1e-14.
 
-    ``allowed`` (T,) : where a tail may start; at least one place in each spectrum. ``ceiling`` : logarithm of x_max,
-    or None for no upper end. Among equals the smallest x_min.
+    ``allowed`` (T,) : where a tail may start, at least once in each spectrum. ``ceiling`` : ln x_max, or None if the
+    law has no upper end. Ties go to the smallest x_min.
     """
     found = finalists(packed, allowed, ceiling)
     best = _first_least(found.distance, found.which)
@@ -218,10 +219,10 @@ def scan(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> T
 
 
 def best_tails(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> Tails:
-    """The best tail of each spectrum as an exhaustive scan finds it, computed directly.
+    """Find the best tail of each spectrum exactly as an exhaustive scan would.
 
-    As :func:`~capcore.spectra.power_law.scan`, but among the starts that come within rounding of a spectrum's least
-    distance, the directly computed distance decides.
+    :func:`~capcore.spectra.power_law.scan` may confuse tails whose distances differ by less than rounding, so here the
+    distances of all tails that close to the smallest are computed again, directly.
     """
     found = finalists(packed, allowed, ceiling)
     for k, (which, start) in enumerate(zip(found.which.tolist(), found.start.tolist(), strict=True)):
@@ -233,9 +234,9 @@ def best_tails(packed: Packed, allowed: np.ndarray, ceiling: float | None = None
 
 
 def finalists(packed: Packed, allowed: np.ndarray, ceiling: float | None = None) -> Tails:
-    """Every tail within rounding of its spectrum's least distance, in order.
+    """List, in order, every tail whose distance is within rounding of the smallest in its spectrum.
 
-    Arguments as in :func:`~capcore.spectra.power_law.scan`.
+    The arguments are those of :func:`~capcore.spectra.power_law.scan`.
     """
     logs, begins, lengths = packed
     place = np.flatnonzero(allowed)
@@ -258,7 +259,7 @@ def finalists(packed: Packed, allowed: np.ndarray, ceiling: float | None = None)
 
 
 def _first_least(values: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Index of the first least value of each group; groups are runs of equal ``which``."""
+    """Index of the smallest value in each group, the first one among ties. A group is a run of equal ``which``."""
     if which[0] == which[-1]:
         return np.array([values.argmin()])
     heads = _heads(which)
@@ -268,12 +269,12 @@ def _first_least(values: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 
 def _heads(which: np.ndarray) -> np.ndarray:
-    """First index of each run of equal values."""
+    """Index at which each run of equal values begins."""
     return np.flatnonzero(np.diff(which, prepend=-1))
 
 
 def _bounds(logs: np.ndarray, tails: list[np.ndarray], places: np.ndarray, ceiling: float | None) -> np.ndarray:
-    """(K,) lower bounds on the distances of tails (place, which, length, rate), from some ``places`` in each."""
+    """Lower bounds (K,) on the distances of ``tails`` (place, which, length, rate), from a few ``places`` in each."""
     result = np.empty(len(tails[0]))
     step = max(1, _BLOCK // len(places))
     for begin in range(0, len(result), step):
@@ -289,7 +290,7 @@ def _bounds(logs: np.ndarray, tails: list[np.ndarray], places: np.ndarray, ceili
 
 
 def _distances(logs: np.ndarray, tails: list[np.ndarray], ceiling: float | None) -> np.ndarray:
-    """(K,) distances of tails (place, which, length, rate), over all their entries."""
+    """Distances (K,) of ``tails`` (place, which, length, rate), over all their entries."""
     ends = np.cumsum(tails[2])
     result = np.empty(len(ends))
     begin = done = 0
@@ -312,32 +313,32 @@ def _distances(logs: np.ndarray, tails: list[np.ndarray], ceiling: float | None)
 
 @dataclass(frozen=True)
 class PowerLawFit:
-    """A power law ρ(λ) ~ λ^(−α) on [x_min, x_max], fitted to the eigenvalues there (paper 3, Eq. 1).
+    """A power law ρ(λ) ~ λ^(−α) fitted to the eigenvalues in [x_min, x_max] (paper 3, Eq. 1).
 
-    ``xmin``, ``ks_distance`` and ``stderr`` are ``x_min``, ``distance`` and ``sigma`` under their earlier names.
+    The earlier names ``xmin``, ``ks_distance`` and ``stderr`` also work for ``x_min``, ``distance`` and ``sigma``.
 
     Attributes
     ----------
     alpha : float
-        The exponent α; NaN if nothing could be fitted.
+        The exponent α, or NaN if the fit failed.
     x_min : float
         Lower end of the fitted tail.
     x_max : float or None
-        Upper end of the law; None if it has none.
+        Upper end of the law, or None if it has no upper end.
     distance : float
-        Kolmogorov–Smirnov distance of the tail from the law.
+        Kolmogorov–Smirnov distance between the tail and the law.
     sigma : float
-        Standard error of α **if** the eigenvalues in the tail were independent and x_min were known: (α − 1)/√n_tail
-        where there is no x_max. Eigenvalues repel each other and x_min is chosen, so that it is neither an upper nor a
-        lower bound: see :func:`~capcore.spectra.inference.bootstrap_power_law`.
+        Standard error that α **would** have if the eigenvalues in the tail were independent and x_min were known:
+        (α − 1)/√n_tail without an x_max. In fact eigenvalues repel each other and x_min is chosen from the data, so
+        ``sigma`` may be too large or too small: see :func:`~capcore.spectra.inference.bootstrap_power_law`.
     n_tail, n : int
-        Eigenvalues in the tail, and eigenvalues used in all.
+        Number of eigenvalues in the tail, and of all eigenvalues used.
     n_zero, n_above : int
-        Eigenvalues that were not used because they are zero up to rounding, or above x_max.
+        Number of eigenvalues that were dropped as zero up to rounding, or as larger than x_max.
     status : str
         ``"ok"`` or ``"failed"``.
     reason : str
-        Why it failed; empty otherwise.
+        Why the fit failed, or an empty string.
     """
 
     from capcore.spectra.aliases import ks_distance, stderr, xmin
@@ -356,40 +357,40 @@ class PowerLawFit:
 
     @property
     def ok(self) -> bool:
-        """Whether there is a fit."""
+        """Whether the fit succeeded."""
         return self.status == "ok"
 
 
 def fit_power_law(
     eigenvalues: object, *, x_min: Limit = None, x_max: Limit = None, min_tail: int = 2, threshold: Limit = None
 ) -> PowerLawFit:
-    """The :class:`~capcore.spectra.power_law.PowerLawFit` of maximum likelihood whose tail is closest to its law:
-    the exponent α of paper 3, Eq. 1.
+    """Fit a power law to the upper tail of a spectrum, and return its :class:`~capcore.spectra.power_law.PowerLawFit`.
 
-    For every candidate x_min the exponent is α = 1 + n/Σ ln(x_j/x_min), and the candidate with the least distance
-    D = max_j ‖1 − (x_j/x_min)^(1−α) − j/n‖, j = 0 … n−1, is taken, the smallest one among equals (Clauset et al., Eqs
-    3.1 and 3.9). The scan is pruned and exact: :mod:`capcore.spectra.power_law`.
+    The exponent is α of paper 3, Eq. 1. Each candidate x_min gives the maximum-likelihood exponent
+    α = 1 + n/Σ ln(x_j/x_min); the method then picks the x_min whose tail is closest to its law, measured by
+    D = max_j ‖1 − (x_j/x_min)^(1−α) − j/n‖ over j = 0 … n−1 (Clauset et al., Eqs 3.1 and 3.9). Ties go to the smallest
+    x_min. The search is exact although most candidates are ruled out early: see :mod:`capcore.spectra.power_law`.
 
-    Too few eigenvalues are no error: ``status`` and ``reason`` say so, and the numbers are NaN.
+    Too few eigenvalues do not raise an error. The numbers are then NaN, and ``status`` and ``reason`` say why.
 
     Parameters
     ----------
     eigenvalues : (M,) array_like
-        Non-negative, in any order.
+        The eigenvalues, non-negative and in any order.
     x_min : float, optional
-        Lower end of the tail, instead of the search.
+        Lower end of the tail. By default it is searched for.
     x_max : float, optional
-        Upper end of the law. Larger eigenvalues are left out, and the likelihood is that of a law that ends there,
-        which the reference tools' is not: they keep the formula above.
+        Upper end of the law. Larger eigenvalues are left out, and the likelihood accounts for the law ending there.
+        The reference tools do not correct the likelihood: they keep the formula above.
     min_tail : int
-        Fewest eigenvalues in a tail; the method as published takes 2.
+        Smallest number of eigenvalues allowed in a tail; the published method uses 2.
     threshold : float, optional
-        Eigenvalues up to it are zero; see :func:`~capcore.spectra.power_law.usable`.
+        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.power_law.usable`.
 
     Raises
     ------
     ValueError
-        For negative eigenvalues, booleans, values that are not finite, and options that make no sense.
+        If eigenvalues are negative, boolean or not finite, or if the options make no sense.
 
     Examples
     --------
@@ -404,17 +405,19 @@ def fit_power_law(
 def fit_power_laws(
     spectra: Sequence[object], *, x_min: Limit = None, x_max: Limit = None, min_tail: int = 2, threshold: Limit = None
 ) -> list[PowerLawFit]:
-    """One :class:`~capcore.spectra.power_law.PowerLawFit` per spectrum, as
-    :func:`~capcore.spectra.power_law.fit_power_law` finds it; all share the overhead of one scan.
+    """Fit a power law to each of several spectra, and return one :class:`~capcore.spectra.power_law.PowerLawFit` each.
+
+    The results are those of :func:`~capcore.spectra.power_law.fit_power_law`. Fitting many spectra together is faster,
+    because they share the overhead of one scan.
 
     Parameters
     ----------
     spectra : sequence of (M,) array_like
-        Eigenvalues of each, non-negative, in any order.
+        The eigenvalues of each spectrum, non-negative and in any order.
     x_min, x_max, threshold : float, optional
-        As there, the same for all.
+        Options of :func:`~capcore.spectra.power_law.fit_power_law`, the same for all spectra.
     min_tail : int
-        As there.
+        Likewise.
     """
     all_of_kind(spectra, "spectra", np.ndarray | list, "arrays")
     low, high = check_ends(x_min, x_max)
@@ -440,7 +443,7 @@ def fit_power_laws(
 
 
 def check_ends(x_min: Limit, x_max: Limit) -> tuple[Limit, Limit]:
-    """The two ends as floats, positive and in order."""
+    """Return the two ends as floats, after checking that they are positive and in order."""
     low, high = (
         None if value is None else finite_number(value, name, "a positive number or None")
         for value, name in ((x_min, "x_min"), (x_max, "x_max"))
@@ -456,7 +459,7 @@ def check_ends(x_min: Limit, x_max: Limit) -> tuple[Limit, Limit]:
 
 
 def _problem(part: Usable, low: Limit, high: Limit, min_tail: int) -> str:
-    """Why no power law can be fitted; empty if one can."""
+    """Why no power law can be fitted, or an empty string if one can."""
     logs = part.logs if low is None else part.logs[part.values >= low]
     where = "" if low is None else f" from x_min = {low:.6g} on"
     if len(logs) < min_tail:

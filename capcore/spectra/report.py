@@ -1,4 +1,4 @@
-"""What an analysis found, with where it came from: a record that turns into tables, JSON and back."""
+"""The report of an analysis: its results and their provenance, as tables and as JSON that can be read back."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 FORMAT = "capcore spectra 1"
 TYPES: Mapping[Any, str] = {"float": "float64", "int": "Int64", "int | None": "Int64"}
-"""Types of a table's columns: counts may be missing, as of a layer that was skipped."""
+"""Column types of a table. Counts are nullable integers, because a skipped layer has none."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where weights came from: as :class:`~capcore.checkpoints.tensors.Checkpoint` has it."""
+    """Where the weights came from, copied from the :class:`~capcore.checkpoints.tensors.Checkpoint`."""
 
     name: str
     format: str
@@ -41,21 +41,21 @@ class SpectraReport:
     Attributes
     ----------
     source : Source
-        The file.
+        File that was analysed.
     options : SpectraOptions
-        All of them.
+        Every choice of the analysis.
     versions : mapping
-        Of the packages that made the numbers.
+        Versions of the packages that computed the numbers.
     model : ModelMetrics
-        One number per metric for the network.
+        Metrics of the whole network, one number each.
     spectra : tuple of SpectrumMetrics
-        One record per layer, or per slice of one.
+        One record per layer, or per slice of a layer.
     skipped : tuple of Skipped
-        Layers and slices without a spectrum, and why.
+        Layers and slices without a spectrum, with the reason.
     not_layers : tuple of Skipped
-        Tensors that are no layers, and why.
+        Tensors that are not layers, with the reason.
     densities : tuple of Density
-        The eigenvalues, in the order of ``spectra``; not part of JSON, so none after reading it back.
+        Eigenvalues, in the order of ``spectra``. JSON leaves them out, so a report read from JSON has none.
     """
 
     source: Source
@@ -69,7 +69,7 @@ class SpectraReport:
 
     @property
     def failures(self) -> dict[str, str]:
-        """Name → reason, for every layer or slice that has no exponent."""
+        """Reason by name, for every layer or slice without an exponent."""
         without = {row.name: row.reason for row in self.spectra if not row.ok}
         return {skipped.name: skipped.reason for skipped in self.skipped} | without
 
@@ -83,7 +83,7 @@ class SpectraReport:
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping per spectrum, and one with ``status`` skipped and the reason per layer that has none."""
+        """One mapping per spectrum, then one per layer or slice without, with ``status`` ``skipped`` and the reason."""
         head = {"model": self.source.name, "sha256": self.source.sha256}
         empty = dict.fromkeys(entry.name for entry in fields(SpectrumMetrics))
         found = [{**head, **vars(row)} for row in self.spectra]
@@ -93,7 +93,7 @@ class SpectraReport:
         return found
 
     def table(self) -> pandas.DataFrame:
-        """:meth:`rows` as a pandas ``DataFrame``, with :meth:`provenance` in its ``attrs``. Needs pandas."""
+        """The :meth:`rows` as a pandas ``DataFrame``, with the :meth:`provenance` in ``attrs``. Needs pandas."""
         import pandas as pd
 
         columns = fields(SpectrumMetrics)
@@ -103,11 +103,11 @@ class SpectraReport:
         return frame
 
     def to_csv(self) -> str:
-        """The table as comma-separated values; model and hash of its file stand in each row."""
+        """The table as comma-separated values. Every row repeats the model's name and the hash of its file."""
         return str(self.table().to_csv(index=False, lineterminator="\n"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the eigenvalues, as plain values that JSON can hold: numbers that are not finite are None."""
+        """Everything except the eigenvalues, as plain values for JSON. Numbers that are not finite become None."""
         parts = {
             "model": asdict(self.model),
             "spectra": [asdict(row) for row in self.spectra],
@@ -118,12 +118,12 @@ class SpectraReport:
         return plain
 
     def to_json(self) -> str:
-        """:meth:`to_dict` as JSON (RFC 8259: without NaN), the same text for equal reports."""
+        """The :meth:`to_dict` values as JSON (RFC 8259, so without NaN). Equal reports give the same text."""
         return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SpectraReport:
-        """The report that :meth:`to_dict` wrote. Raises ``ValueError`` for anything else."""
+        """Rebuild a report from what :meth:`to_dict` returned. Anything else raises ``ValueError``."""
         if not isinstance(values, Mapping) or values.get("format") != FORMAT:
             raise ValueError(f"report: found no {FORMAT!r}, expected what SpectraReport.to_dict or to_json wrote.")
         return cls(
@@ -138,14 +138,15 @@ class SpectraReport:
 
     @classmethod
     def from_json(cls, text: str) -> SpectraReport:
-        """The report that :meth:`to_json` wrote."""
+        """Rebuild a report from the text that :meth:`to_json` returned."""
         return cls.from_dict(json.loads(text))
 
 
 def compare_spectra(reports: Sequence[SpectraReport]) -> pandas.DataFrame:
-    """One row of :class:`~capcore.spectra.models.ModelMetrics` per network, with the provenances in ``attrs``.
+    """Compare networks: one row of :class:`~capcore.spectra.models.ModelMetrics` each, with provenances in ``attrs``.
 
-    Needs pandas. Raises ``ValueError`` for reports with different options.
+    Metrics compare only if they were computed alike, so reports with different options raise ``ValueError``. Needs
+    pandas.
     """
     all_of_kind(reports, "reports", SpectraReport)
     import pandas as pd
@@ -170,7 +171,7 @@ def _plain(value: Any) -> Any:
 
 
 def _record(kind: Any, values: Mapping[str, Any]) -> Any:
-    """A dataclass of floats, whose NaN are None in JSON, and lists, which were tuples."""
+    """Rebuild a dataclass from JSON values, where None stands for NaN and lists stand for tuples."""
     given = dict(values)
     for entry in fields(kind):
         if entry.type == "float" and given[entry.name] is None:

@@ -1,19 +1,20 @@
-"""Singular values of one large matrix: the fastest route whose error is known to be small enough.
+"""Singular values of one large matrix, by the fastest route whose error is known to be small enough.
 
-LAPACK's own (``gesdd``, which ``numpy.linalg.svd`` and ``scipy.linalg.svd`` call) reduces the matrix to two diagonals,
-mostly by products of matrix and vector. Two other routes do nearly all of their work in products of matrices:
+LAPACK's own route (``gesdd``, which ``numpy.linalg.svd`` and ``scipy.linalg.svd`` call) reduces the matrix to two
+diagonals, mostly by matrix–vector products, which are slow. Two other routes use matrix–matrix products almost
+everywhere:
 
 ``gram``
-    Eigenvalues λ = σ² of the smaller Gram matrix. Each is off by about (10 + √m)·ε·λ_max, with m the longer side, so
-    that small ones lose relative accuracy. The route is taken for matrices clearly longer than wide, and refused
-    unless that error is at most 1e-8 of the smallest λ. (The bound is empirical: the largest error found is two thirds
+    Eigenvalues λ = σ² of the smaller Gram matrix. Their errors are about (10 + √m)·ε·λ_max, where m is the longer side,
+    so small ones lose relative accuracy. The route is tried for matrices that are clearly longer than wide, and used
+    only if this error is at most 1e-8 of the smallest λ. (The bound is empirical. The largest error seen was two thirds
     of it, at λ_max, where LAPACK's own variants differ by a third as much.)
 ``band``
-    Orthogonal transformations to a band, and LAPACK from there on (:mod:`capcore.spectra.band_reduction`); before
-    them a QR decomposition of what is much longer than wide. Every σ is off by a small multiple of ε·σ_max, as LAPACK's
-    are.
+    Orthogonal transformations to band form, which LAPACK then takes further (:mod:`capcore.spectra.band_reduction`). A
+    matrix that is much longer than wide gets a QR decomposition first. As with LAPACK, the error of every σ is a small
+    multiple of ε·σ_max.
 
-``svd`` is LAPACK's own, where SciPy lacks a routine that these need.
+The fallback, if SciPy lacks a routine that these need, is LAPACK's own route, ``svd``.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ from capcore.spectra.lapack import available
 
 EPSILON = float(np.finfo(float).eps)
 RELATIVE = 1e-8
-"""Largest relative error of an eigenvalue of the Gram matrix."""
+"""Largest relative error that is accepted for an eigenvalue of the Gram matrix."""
 OBLONG = 1.25
-"""Longer over shorter side from which on the smallest eigenvalue of a Gram matrix is tried."""
+"""Ratio of the longer to the shorter side from which the Gram matrix is tried."""
 QR_FIRST = 5 / 3
-"""The same from which on a QR decomposition first needs fewer operations (Chan 1982)."""
+"""Ratio of the sides above which starting with a QR decomposition saves operations (Chan 1982)."""
 LARGE, NARROW, WIDE = 512, 16, 32
-"""Smaller side from which on these routes save time, and widths of the band, by measurement on one processor."""
+"""Shorter side from which these routes save time, and two widths of the band, as measured on one processor."""
 ORDINARY = 400
-"""Largest entries within 2^±400 are squared as they are."""
+"""Matrices whose largest entry is within 2^±400 are squared without rescaling."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class SingularValues:
     Attributes
     ----------
     values : (n,) array
-        Descending, n = min(rows, columns).
+        The singular values, descending, with n = min(rows, columns).
     method : str
-        ``gram``, ``band`` or ``svd``: the route that gave them.
+        The route that computed them: ``gram``, ``band`` or ``svd``.
     """
 
     values: np.ndarray
@@ -59,21 +60,21 @@ class SingularValues:
 
 
 def large_singular_values(matrix: np.ndarray, *, width: int | None = None) -> SingularValues:
-    """The :class:`~capcore.spectra.singular_values.SingularValues` of a real (rows, columns) matrix, in double
-    precision.
+    """Compute the :class:`~capcore.spectra.singular_values.SingularValues` of a real matrix in double precision.
 
-    For sides from ``LARGE`` on: below, its values are as good, but those of LAPACK's own route are there as soon.
+    It saves time if both sides are at least ``LARGE``. For smaller matrices its values are just as good, but LAPACK's
+    own route is as fast.
 
     Parameters
     ----------
     matrix : (rows, columns) array
     width : int, optional
-        Of the band; by default 16, and 32 beside more than 1500 rows and columns.
+        Width of the band: by default 16, or 32 if both sides exceed 1500.
 
     Raises
     ------
     ValueError
-        For values that are not finite, or arrays that are no matrix.
+        If values are not finite, or if the array is not a matrix.
 
     Examples
     --------
@@ -107,13 +108,16 @@ def _routes(tall: np.ndarray, width: int) -> tuple[np.ndarray, str]:
 
 
 def _one_thread() -> Any:
-    """BLAS on one thread: NumPy's and SciPy's take turns here, and the threads of each wait by spinning."""
-    available()  # SciPy's is loaded
+    """Limit BLAS to one thread, because NumPy's and SciPy's take turns here, and waiting threads of each spin."""
+    available()  # loads SciPy's BLAS, so that the limit applies to it
     return threadpool_limits(1, user_api="blas")
 
 
 def _scaled(matrix: np.ndarray) -> tuple[np.ndarray, int]:
-    """The matrix, at least as long as wide, in double precision and near one, and the power of two taken out of it."""
+    """Turn a matrix so that it is at least as long as wide, and divide it by a power of two if its scale is unusual.
+
+    Returns the matrix in double precision, and the exponent of that power.
+    """
     matrix = np.asarray(matrix, dtype=float)
     if matrix.ndim != 2 or not matrix.size:
         raise ValueError(f"matrix: found the shape {matrix.shape}, expected (rows, columns), each at least one.")
@@ -127,9 +131,9 @@ def _scaled(matrix: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _by_gram_matrix(tall: np.ndarray, width: int) -> np.ndarray | None:
-    """(n,) singular values, descending, or None where the smallest is less accurate than ``RELATIVE`` allows.
+    """Singular values (n,), descending, or None if the smallest is less accurate than ``RELATIVE`` allows.
 
-    Columns of zeros are left out of the Gram matrix: their singular values are exactly zero.
+    Columns of zeros are left out of the Gram matrix, because their singular values are exactly zero.
     """
     m, n = tall.shape
     gram = gram_matrix(tall)
@@ -146,7 +150,7 @@ def _by_gram_matrix(tall: np.ndarray, width: int) -> np.ndarray | None:
 
 
 def smallest_accepted(m: int, largest: float) -> float:
-    """The eigenvalue of a Gram matrix over m rows that is just known to ``RELATIVE``, beside its largest one.
+    """Smallest eigenvalue that a Gram matrix over m rows gives to within ``RELATIVE``, if its largest is ``largest``.
 
     >>> f"{smallest_accepted(8192, 1.0):.1e}"
     '2.2e-06'

@@ -1,4 +1,4 @@
-"""What :mod:`capcore.checkpoints` gives and takes, under the names that :mod:`capcore.spectra` has for it."""
+"""The parts of :mod:`capcore.checkpoints` that :mod:`capcore.spectra` offers under the same names."""
 
 from capcore.checkpoints.adapters import lora_products as lora_products
 from capcore.checkpoints.arrays import of_arrays as of_arrays

@@ -1,10 +1,10 @@
-"""What WeightWatcher 0.7.7 says about a checkpoint, number for number, so that its users can check this package: the
-table of layers that it calls ``details``, and the averages that it calls ``summary``.
+"""The numbers that WeightWatcher 0.7.7 reports for a checkpoint, so that its users can check this package against it.
 
-Which tensors it takes for layers, what matrices it makes of them, and every column in its own arithmetic. Nothing here
-is a recommendation: failed layers count as α = −1, small layers are fitted by another formula than large ones, and
-layers are left out without a word, as in the tool. What this package does by default, and why it differs, is on the
-page on WeightWatcher. The code is our own, written to the tool's formulas; tests keep its numbers as goldens.
+The module reproduces the tool's table of layers, ``details``, and its averages, ``summary``: which tensors count as
+layers, what matrices they give, and every column in the tool's own arithmetic. None of this is a recommendation. As in
+the tool, failed layers count as α = −1, small layers are fitted by a different formula than large ones, and some layers
+are left out silently. The page on WeightWatcher explains what this package does by default, and why it differs. The
+code is our own, written from the tool's formulas; tests compare it with numbers that the tool computed.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ WEAK, EPSILON = 1e-6, 1e-10
 class LayerMatrices:
     """The matrices of one layer, and the numbers that the tool keeps with them.
 
-    ``kind`` : ``dense`` or ``conv2d``. ``stack`` (k, rows, columns) : the matrices, single precision as the tool
-    reads them. ``N``, ``M`` : what it calls the larger and the smaller dimension; for a wide convolution with an even
-    number of taps, or a kernel larger than its channels, they are the wrong way round, in the tool and so here.
-    ``rf`` : matrices in the layer.
+    ``kind`` : ``dense`` or ``conv2d``. ``stack`` (k, rows, columns) : the matrices, in single precision as the tool
+    reads them. ``N``, ``M`` : what the tool calls the larger and the smaller dimension. For a wide convolution with an
+    even number of taps, or with a kernel larger than its channels, the tool has them the wrong way round, and so has
+    this module. ``rf`` : number of matrices in the layer.
     """
 
     kind: str
@@ -52,22 +52,23 @@ class LayerMatrices:
 def weightwatcher_details(
     checkpoint: Checkpoint | Mapping[str, np.ndarray], *, pool: bool = True, mp_fit: bool = False, workers: int = 1
 ) -> pandas.DataFrame:
-    """One row per layer, as ``WeightWatcher.analyze(pool=…, mp_fit=…)`` of a state dict reports it, under its column
-    names. Needs pandas.
+    """Reproduce the table of ``WeightWatcher.analyze(pool=…, mp_fit=…)`` for a state dict: one row per layer.
+
+    The columns have the tool's names. Needs pandas.
 
     Parameters
     ----------
     checkpoint : Checkpoint or mapping
-        Of :func:`~capcore.checkpoints.opening.read_checkpoint`, or weights by name; as in the tool, names that do not
-        end in ``.weight`` are no layers.
+        From :func:`~capcore.checkpoints.opening.read_checkpoint`, or weights by name. As in the tool, only names that
+        end in ``.weight`` count as layers.
     pool : bool
-        Fit all slices of a convolution together, or (the way of paper 3) each alone, in a row of its own with a
-        ``slice_id``.
+        Whether to fit all slices of a convolution together. Otherwise each slice is fitted alone, as in paper 3, and
+        has its own row with a ``slice_id``.
     mp_fit : bool
-        Also its Marchenko–Pastur fit, with ``mp_softrank``.
+        Whether to add the tool's Marchenko–Pastur fit, with ``mp_softrank``.
     workers : int
-        Layers whose singular values are computed at a time, on threads with one BLAS thread each; the table is the
-        same. With 1 BLAS takes as many threads as it is set to.
+        Number of layers whose singular values are computed at the same time, on threads with one BLAS thread each. With
+        1, BLAS uses as many threads as it is set to. The table is the same either way.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def weightwatcher_details(
 
 
 def weightwatcher_summary(details: pandas.DataFrame) -> dict[str, float]:
-    """Means over layers, as ``WeightWatcher.get_summary`` gives them: failed layers count with α = −1, NaN is skipped.
+    """Average over layers like ``WeightWatcher.get_summary``: failed layers count as α = −1, and NaN is skipped.
 
     >>> weights = {"fc.weight": np.random.default_rng(0).standard_normal((30, 20))}
     >>> sorted(weightwatcher_summary(weightwatcher_details(weights)))[:3]
@@ -99,14 +100,14 @@ _Parts: TypeAlias = "list[tuple[dict[str, Any], LayerMatrices, np.ndarray]]"
 
 @dataclass(frozen=True)
 class PresetTable:
-    """Rows of ``details`` as mappings, and weights that are in none of them: name → reason."""
+    """Rows of ``details`` as mappings, and the weights that no row covers, each name with the reason."""
 
     rows: Sequence[Mapping[str, Any]]
     left_out: Mapping[str, str]
 
 
 def averages(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """:func:`weightwatcher_summary` of rows."""
+    """Average rows that are mappings, as :func:`weightwatcher_summary` does for a table."""
     found = {}
     for name in AVERAGED:
         values = [float(row[name]) for row in rows if name in row]
@@ -126,9 +127,10 @@ def preset_table(
     refuse: bool = False,
     bar: Callable[[Iterable[_Parts]], Iterable[_Parts]] = iter,
 ) -> PresetTable:
-    """The :class:`PresetTable` of a checkpoint; a layer that cannot be read is left out, or with ``refuse`` raises.
+    """Compute the :class:`PresetTable` of a checkpoint.
 
-    bar : wraps what goes over the layers, such as a progress bar.
+    refuse : raise if a layer cannot be read; by default it is left out, with the reason.
+    bar : wraps the iteration over layers, for example in a progress bar.
     """
     tensors: Mapping[str, Any] = checkpoint.tensors if isinstance(checkpoint, Checkpoint) else checkpoint
     weights = {name: each for name, each in tensors.items() if name.endswith(".weight") and not _is_computed(each)}
@@ -163,12 +165,11 @@ def _is_computed(tensor: Any) -> bool:
 
 
 def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices | None:
-    """The :class:`~capcore.spectra.weightwatcher.LayerMatrices` of a tensor, or None where the tool would
-    leave it out without saying so.
+    """Make the :class:`~capcore.spectra.weightwatcher.LayerMatrices` of a tensor, or None if the tool leaves it out.
 
-    Left out are tensors that are not 2- or 4-dimensional or have fewer than two output channels; and layers with fewer
-    than 8 or more than 15,000 eigenvalues, pooled or, with ``pool=False``, per slice; and those with N above 50,000.
-    Raises ``ValueError`` for weights that are none in single precision.
+    The tool silently drops tensors that are not 2- or 4-dimensional, those with fewer than two output channels, layers
+    with fewer than 8 or more than 15,000 eigenvalues (pooled or, with ``pool=False``, per slice), and layers with N
+    above 50,000. Weights that overflow or underflow in single precision raise ``ValueError``.
 
     >>> layer = layer_matrices(np.zeros((16, 8, 3, 3)))
     >>> layer.stack.shape, layer.N, layer.M, layer.rf
@@ -198,11 +199,10 @@ def layer_matrices(weights: np.ndarray, *, pool: bool = True) -> LayerMatrices |
 
 
 def singular_values(layer: LayerMatrices, pool: bool) -> np.ndarray:
-    """(k, min(rows, columns)) singular values, descending: of the scaled matrices of a convolution, as the tool
-    scales them.
+    """Singular values (k, min(rows, columns)), descending, of the matrices of a layer.
 
-    The factor is √(k/2) with k the number of slices that share a fit: 1 where slices are pooled, so that it is √½,
-    and rf where every slice is fitted alone.
+    The tool scales the matrices of a convolution first: by √½ if its slices are pooled, and by √(rf/2) if each slice is
+    fitted alone.
     """
     stack = layer.stack.astype(float)
     if layer.kind == "conv2d":
@@ -213,7 +213,7 @@ def singular_values(layer: LayerMatrices, pool: bool) -> np.ndarray:
 
 
 def _parts(name: str, tensor: Any, pool: bool) -> Iterator[tuple[dict[str, Any], LayerMatrices, np.ndarray]]:
-    """A row's first columns, its layer, and singular values (k, n) of the k matrices that it stands for."""
+    """Yield the first columns of each row, its layer, and the singular values (k, n) of the k matrices it covers."""
     layer = layer_matrices(tensor if isinstance(tensor, np.ndarray) else tensor.read(), pool=pool)
     if layer is not None:
         head = {"longname": name, "layer_type": layer.kind, "N": layer.N, "M": layer.M, "rf": layer.rf}

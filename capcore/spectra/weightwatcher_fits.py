@@ -1,9 +1,9 @@
-"""The two fits of WeightWatcher 0.7.7: the power law of a tail, and the bulk of Marchenko and Pastur.
+"""The two fits of WeightWatcher 0.7.7: a power law for the tail, and a Marchenko–Pastur law for the bulk.
 
-The power law has a branch of its own for small samples. For the bulk (``mp_fit=True``) the tool fits σ to a kernel
-density of the eigenvalues, on a grid and then by a simplex; for square matrices, to the density of singular values and
-a quarter circle whose radius does not follow σ. It rebuilds the density at every step; here it is built once. For fits
-that can be relied on see :mod:`capcore.spectra.power_law` and :mod:`capcore.spectra.noise`.
+The power-law fit treats small samples differently. For the bulk (``mp_fit=True``), the tool fits σ to a kernel density
+of the eigenvalues, first on a grid and then by a simplex. For square matrices it uses the density of singular values
+and a quarter circle whose radius does not depend on σ. The tool rebuilds the density at every step; here it is built
+once. For fits that you can rely on, see :mod:`capcore.spectra.power_law` and :mod:`capcore.spectra.noise`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ BANDWIDTH, THIN, POINTS, REFUSED = 0.1, 0.01, 1000, 1000.0
 
 @dataclass(frozen=True)
 class WeightWatcherFit:
-    """The columns of WeightWatcher's ``details`` that come from the power law, under its names.
+    """The columns of WeightWatcher's ``details`` that come from the power law, with the tool's names.
 
     ``alpha``, ``xmin``, ``xmax``, ``D``, ``sigma`` : exponent, lower end, largest eigenvalue, Kolmogorov–Smirnov
-    distance, standard error. ``num_pl_spikes`` : eigenvalues from ``xmin`` on. ``status`` : ``success`` or
-    ``failed``; of a failed fit all numbers are −1, and ``xmax`` is NaN. ``warning`` : ``over-trained`` for α < 2,
-    which a failed fit is too, ``under-trained`` for α > 6, or empty.
+    distance, standard error. ``num_pl_spikes`` : number of eigenvalues from ``xmin`` upwards. ``status`` : ``success``
+    or ``failed``. If the fit failed, all numbers are −1 except ``xmax``, which is NaN. ``warning`` : ``over-trained``
+    if α < 2, which includes failed fits, ``under-trained`` if α > 6, or empty.
     """
 
     alpha: float
@@ -45,12 +45,11 @@ class WeightWatcherFit:
 
 @dataclass(frozen=True)
 class NoiseFit:
-    """The columns of WeightWatcher's ``details`` that come from its Marchenko–Pastur fit, under its names; −1 where
-    it failed.
+    """The columns of WeightWatcher's ``details`` that come from its Marchenko–Pastur fit, −1 if it failed.
 
-    ``num_spikes`` : eigenvalues above the bulk's edge. ``sigma_mp`` : fitted scale, of eigenvalues scaled to mean one.
-    ``mp_softrank`` : upper edge over largest eigenvalue. ``W_scale`` : square root of that scaling. ``bulk_min``,
-    ``bulk_max`` : edges.
+    ``num_spikes`` : number of eigenvalues above the edge of the bulk. ``sigma_mp`` : fitted scale, after the
+    eigenvalues were scaled to mean one. ``mp_softrank`` : upper edge divided by the largest eigenvalue. ``W_scale`` :
+    square root of the factor on the eigenvalues. ``bulk_min``, ``bulk_max`` : edges of the bulk.
     """
 
     num_spikes: int
@@ -62,14 +61,14 @@ class NoiseFit:
 
 
 def fits_as_weightwatcher(spectra: Sequence[object]) -> list[WeightWatcherFit]:
-    """One :class:`~capcore.spectra.weightwatcher_fits.WeightWatcherFit` per layer's eigenvalues, each (M,), in any
-    order; all share the overhead of one scan.
+    """Fit power laws as the tool does: one :class:`~capcore.spectra.weightwatcher_fits.WeightWatcherFit` per spectrum.
 
-    Eigenvalues up to 1e-5 are dropped, whatever their scale. From 20 on: the scan of
+    Each spectrum (M,) may be in any order; all share the overhead of one scan. Eigenvalues up to 1e-5 are dropped,
+    whatever the scale of the spectrum. If 20 or more remain, the search is that of
     :func:`~capcore.spectra.power_law.fit_power_law`, except that the second of two equal eigenvalues may be an x_min
-    too, whose tail then lacks the first. Below 20: α = 1 + (n−1)/Σ ln(x_j/x_min) over tails of at least 8. The tool
-    chooses among those by D − 0.868/√n first, and then overwrites the choice by the least D; what it reports is the
-    latter. Where no tail has 8, it fits all of them and reports σ = −1/√n.
+    too; its tail then lacks the first. If fewer remain, the tool fits α = 1 + (n−1)/Σ ln(x_j/x_min) to tails of at
+    least 8 eigenvalues. It first chooses among these by D − 0.868/√n, but then overwrites the choice with the smallest
+    D, which it reports. If there are fewer than 8 eigenvalues, it fits all of them and reports σ = −1/√n.
 
     >>> (fit,) = fits_as_weightwatcher([np.exp([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4])])
     >>> round(fit.alpha, 3), fit.num_pl_spikes, fit.warning
@@ -83,7 +82,7 @@ def fits_as_weightwatcher(spectra: Sequence[object]) -> list[WeightWatcherFit]:
 
 
 def _standard_starts(kept: Sequence[np.ndarray]) -> list[list[int]]:
-    """The few tails of each spectrum that the pruned scan leaves, by where they start; none for small samples."""
+    """Where the few tails start that the pruned scan leaves of each spectrum; none for small samples."""
     chosen = [i for i, each in enumerate(kept) if len(each) >= SMALL]
     result: list[list[int]] = [[] for _ in kept]
     if chosen:
@@ -110,7 +109,7 @@ def _fit(values: np.ndarray, kept: np.ndarray, starts: Iterable[int]) -> WeightW
 
 
 def _tails(kept: np.ndarray, starts: Iterable[int], lost: float) -> list[tuple[int, float, float]]:
-    """Start, α and D of the tails, by the tool's own arithmetic: α = 1 + (n − ``lost``)/Σ ln(x_j/x_min)."""
+    """Start, α and D of each tail in the tool's own arithmetic, with α = 1 + (n − ``lost``)/Σ ln(x_j/x_min)."""
     logs, found = np.log(kept), []
     for i in starts:
         number = float(len(kept) - i)
@@ -124,8 +123,9 @@ def _tails(kept: np.ndarray, starts: Iterable[int], lost: float) -> list[tuple[i
 
 
 def fit_noise(eigenvalues: np.ndarray, N: int, M: int) -> NoiseFit:
-    """The :class:`~capcore.spectra.weightwatcher_fits.NoiseFit` of a layer's eigenvalues (n,) whose matrices the
-    tool calls N × M.
+    """Fit the bulk of a layer's eigenvalues (n,) as the tool does; N and M are the dimensions that the tool uses.
+
+    Returns a :class:`~capcore.spectra.weightwatcher_fits.NoiseFit`.
 
     >>> weights = np.random.default_rng(0).standard_normal((60, 30))
     >>> fit = fit_noise(np.linalg.svd(weights, compute_uv=False) ** 2, 60, 30)
@@ -150,7 +150,7 @@ def _fit_sigma(values: np.ndarray, ratio: float, largest: float) -> float:
     grid = np.linspace(0, values.max() + 0.5, POINTS)
     density = _kernel_density(values, grid)
     grid, density = grid[density > THIN], density[density > THIN]
-    mode = grid[np.argmax(density >= density.max() * (1 - 1e-12))]  # a plateau's left end, whatever its rounding
+    mode = grid[np.argmax(density >= density.max() * (1 - 1e-12))]  # left end of a plateau, despite rounding
     unit = np.sqrt(largest / np.square(1 + 1 / np.sqrt(ratio)))
 
     def misfit(sigma: np.ndarray) -> float:
@@ -169,7 +169,7 @@ def _fit_sigma(values: np.ndarray, ratio: float, largest: float) -> float:
 
 
 def _kernel_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Density at the grid points from a triangular kernel of half-width 0.1, from sums over the sorted values."""
+    """Kernel density at the grid points, with a triangle of half-width 0.1, by cumulative sums over sorted values."""
     values = np.sort(values)
     sums = np.r_[0.0, np.cumsum(values)]
     left, here, right = (np.searchsorted(values, grid + shift) for shift in (-BANDWIDTH, 0.0, BANDWIDTH))
