@@ -92,7 +92,7 @@ class Tensor:
     def read(self) -> np.ndarray:
         """Array of shape ``shape`` in the file's type, which must not be modified. bfloat16 becomes float32, exactly.
 
-        Raises ``CheckpointError`` if :attr:`unread` says why the values cannot be read.
+        Raises ``CheckpointError`` if ``unread`` says why the values cannot be read.
         """
         if self.unread:
             raise CheckpointError(f"{self.name!r}: found values of type {self.dtype}. {self.unread}")

@@ -44,7 +44,7 @@ def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTa
     eigenvalues : (M,) array_like
         The eigenvalues, non-negative and in any order.
     threshold : float, optional
-        Eigenvalues up to this value count as zero; see :func:`usable`.
+        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.power_law.usable`.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from chapters.kit.sizes import Size
 from chapters.sweeps.declared import declaration_of
 from tests.notebooks.conftest import refused  # noqa: F401  # a fixture
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[3] / "notebooks").glob("*.ipynb"))
 DECLARED = {path.stem: import_module(f"chapters.{path.stem}.parameters").Parameters for path in NOTEBOOKS}
 ALL = [(chapter, each) for chapter, declaration in DECLARED.items() for each in parameters_of(declaration)]
 NO_SIZE = frozenset(
