@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -46,9 +47,9 @@ CHANGES = {
 SAME = 1e-9
 """Numbers that differ by less, relative to the larger, are the same: rounding does not count as a move. Nor do two
 numbers below this size, or below a check's bound where that is smaller, which are rounding themselves."""
-LONGEST = 900  # seconds of one execution
+LONGEST = 900  # processor seconds of one execution: which checks are listed is no matter of what else runs
 FAULTS = ("numbers", "spaces")  # the changes that make functions give wrong results
-SLOW = 60  # seconds of one cell under a fault: an adaptive quadrature of what is off each time may never end
+SLOW = 60  # processor seconds of one cell under a fault: an adaptive quadrature of what is off each time may never end
 ALTERED: dict[Callable[..., Any], None] = {}
 """Functions with a planted fault, the one whose result was altered last at the end."""
 SPARED: set[Callable[..., Any]] = set()
@@ -77,7 +78,7 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
         raise TimeoutError(f"a cell took more than {SLOW} s")
 
     claims.record = note  # type: ignore[assignment]
-    signal.signal(signal.SIGALRM, stop)
+    signal.signal(signal.SIGPROF, stop)
     content, declaration = read_notebook(notebook)
     cells = [(cell["source"], "parameters" in cell["metadata"].get("tags", [])) for cell in code_cells(content)]
     rng = np.random.default_rng(0)
@@ -99,7 +100,7 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
         found.clear()
         ALTERED.clear()
         for source, is_parameters in cells:
-            signal.alarm(SLOW if change in FAULTS else 0)
+            signal.setitimer(signal.ITIMER_PROF, SLOW if change in FAULTS else 0)
             try:
                 exec(compile(source, str(notebook), "exec"), namespace)
                 if is_parameters:
@@ -114,7 +115,7 @@ def execute(notebook: Path, change: str) -> dict[str, Any]:
                     SPARED.update(list(ALTERED)[-spared:])
                     break
             finally:
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
         else:
             return found
         if refused is not None:
@@ -399,12 +400,9 @@ def _apart(what: str, change: str) -> dict[str, Any]:
         target = Path(folder) / "values.json"
         environment = {**os.environ, "MPLBACKEND": "agg", "CAPCORE_FIGURES": "off", "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-P", "-W", "ignore", __file__, "--one", what, change, str(target)]
-        try:
-            subprocess.run(
-                command, cwd=NOTEBOOKS, env=environment, stdout=subprocess.DEVNULL, timeout=LONGEST, check=False
-            )
-        except subprocess.TimeoutExpired:
-            print(f"{what}, {change}: stopped after {LONGEST} s", file=sys.stderr)
+        done = subprocess.run(command, cwd=NOTEBOOKS, env=environment, stdout=subprocess.DEVNULL, check=False)
+        if done.returncode:
+            print(f"{what}, {change}: ended with status {done.returncode}", file=sys.stderr)
         return json.loads(target.read_text()) if target.exists() else {}
 
 
@@ -421,6 +419,7 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse_args(arguments)
     if given.one:
         name, change, target = given.one
+        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
         found = experiment_of(name) if change == "seeds" else execute(NOTEBOOKS / f"{name}.ipynb", change)
         Path(target).write_text(json.dumps(found))
         return 0
