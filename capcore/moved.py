@@ -24,7 +24,6 @@ MOVED = {
     "capcore.spectra.checkpoints": ("capcore.checkpoints.opening",),
     "capcore.spectra.command": ("capcore.commands.spectra",),
     "capcore.spectra.drawing": ("capcore.spectra.figure",),
-    "capcore.spectra.exponents": ("capcore.spectra.power_law", "capcore.spectra.hill"),
     "capcore.spectra.folders": ("capcore.checkpoints.parametrised", "capcore.checkpoints.opening"),
     "capcore.spectra.foreign": ("capcore.checkpoints.onnx", "capcore.checkpoints.gguf"),
     "capcore.spectra.memory": ("capcore.checkpoints.number_types", "capcore.checkpoints.arrays"),

@@ -29,6 +29,15 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @st.composite
+def stacks(draw):
+    """Tensor trains of one component, taps and channels of each layer for itself."""
+    n_layers = draw(st.integers(1, 5))
+    channels = draw(st.lists(st.integers(1, 5), min_size=n_layers - 1, max_size=n_layers - 1))
+    sizes = draw(st.lists(st.integers(1, 4), min_size=n_layers, max_size=n_layers))
+    return Hierarchical(channels=channels, kernel_size=sizes)
+
+
+@st.composite
 def hierarchical_models(draw, max_layers=4, max_channels=4, max_kernel=3, max_input_dim=3, disjoint=None):
     """Any small hierarchical model; ``disjoint`` fixes whether its supports are."""
     n_layers = draw(st.integers(1, max_layers))

@@ -22,7 +22,8 @@ import numpy as np
 import scipy  # loads each submodule at first use, because loading them all takes longer than analysing most networks
 
 from capcore.gate import all_of_kind, of_kind
-from capcore.spectra.power_law import PowerLawFit, usable
+from capcore.spectra.exponents import usable
+from capcore.spectra.power_law import PowerLawFit
 from capcore.validation import finite_number, one_of
 
 _NODES, _WEIGHTS = (part / 2 for part in np.polynomial.legendre.leggauss(160))

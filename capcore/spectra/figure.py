@@ -20,12 +20,13 @@ from capcore.checkpoints.tensors import Checkpoint, shown
 from capcore.plotting import CYCLE, MARKERS, use_style
 from capcore.spectra.analysis import levelled
 from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.exponents import usable
 from capcore.spectra.hill import HillTable, hill_table
 from capcore.spectra.layers import Layer
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.noise import bulk_density, fit_bulk
 from capcore.spectra.options import DensityOptions
-from capcore.spectra.power_law import PowerLawFit, fit_power_law, usable
+from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from capcore.spectra.report import SpectraReport
 
 POINTS = 400

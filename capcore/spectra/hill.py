@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.spectra.power_law import usable
+from capcore.spectra.exponents import usable
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTa
     eigenvalues : (M,) array_like
         The eigenvalues, non-negative and in any order.
     threshold : float, optional
-        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.power_law.usable`.
+        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.exponents.usable`.
 
     Raises
     ------

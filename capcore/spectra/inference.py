@@ -18,16 +18,8 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.gate import plain_number
-from capcore.spectra.power_law import (
-    Packed,
-    PowerLawFit,
-    distribution,
-    fit_power_law,
-    scan,
-    starts,
-    truncated_rates,
-    usable,
-)
+from capcore.spectra.exponents import distribution, truncated_rates, usable
+from capcore.spectra.power_law import Packed, PowerLawFit, fit_power_law, scan, starts
 from capcore.validation import finite_number, positive_integer
 
 _BLOCK = 200_000  # random numbers drawn at a time

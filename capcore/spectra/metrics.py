@@ -14,12 +14,13 @@ import numpy as np
 
 from capcore.spectra.alternatives import compare_tails
 from capcore.spectra.densities import Density, layer_densities
+from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law, goodness_of_fit
 from capcore.spectra.layers import Layer
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.norms import log_alpha_norm, spectrum_norms
 from capcore.spectra.options import SpectraOptions
-from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws, usable
+from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 
 NAN = float("nan")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.gate import plain_number, real
-from capcore.spectra.power_law import usable
+from capcore.spectra.exponents import usable
 from capcore.validation import finite_number
 
 
@@ -51,7 +51,7 @@ def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> No
     eigenvalues : (M,) array_like
         The eigenvalues, non-negative and in any order.
     threshold : float, optional
-        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.power_law.usable`.
+        Eigenvalues up to this value count as zero; see :func:`~capcore.spectra.exponents.usable`.
 
     Raises
     ------

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from capcore.spectra.eigenvalues import gram_spectra
+from capcore.spectra.exponents import usable
 from capcore.spectra.inference import bootstrap_power_law
 from capcore.spectra.noise import layer_generator, null_weights
-from capcore.spectra.power_law import fit_power_law, fit_power_laws, usable
+from capcore.spectra.power_law import fit_power_law, fit_power_laws
 from chapters.kit import stored as results
 from chapters.spectra.experiment import Training, training_path
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from capcore.spectra import DensityOptions, SpectraOptions
-from capcore.spectra.power_law import usable
+from capcore.spectra.exponents import usable
 from chapters.spectra_metrics.study import POOLED, SLICES, layer_alphas, slice_alphas, zeros_counted
 from chapters.spectra_resnets.networks import StoredNetwork
 

@@ -17,11 +17,12 @@ from tqdm import tqdm
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
 from capcore.spectra.densities import Density
 from capcore.spectra.eigenvalues import gram_spectra
+from capcore.spectra.exponents import usable
 from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
-from capcore.spectra.power_law import PowerLawFit, fit_power_law, usable
+from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from chapters.kit import stored as results
 from chapters.kit.stored import stored
 from chapters.spectra_resnets.networks import StoredNetwork, stored_networks

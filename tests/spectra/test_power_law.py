@@ -8,16 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from capcore.spectra.power_law import (
-    best_tails,
-    fit_power_law,
-    fit_power_laws,
-    fit_tail,
-    pack,
-    scan,
-    starts,
-    truncated_rates,
-)
+from capcore.spectra.exponents import fit_tail, truncated_rates
+from capcore.spectra.power_law import best_tails, fit_power_law, fit_power_laws, pack, scan, starts
 from tests.strategies import all_of, seeds
 
 

@@ -16,6 +16,7 @@ from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
+from tests.strategies import stacks
 
 
 def listed(space: TangentSpace, autocovariance: np.ndarray) -> np.ndarray:
@@ -26,14 +27,6 @@ def listed(space: TangentSpace, autocovariance: np.ndarray) -> np.ndarray:
 
 def by_band(per_input: np.ndarray, edges: tuple[int, ...]) -> np.ndarray:
     return np.array([per_input[i:j].sum() for i, j in pairwise(edges)])
-
-
-@st.composite
-def stacks(draw: st.DrawFn) -> cc.Hierarchical:
-    n_layers = draw(st.integers(1, 5))
-    channels = draw(st.lists(st.integers(1, 5), min_size=n_layers - 1, max_size=n_layers - 1))
-    sizes = draw(st.lists(st.integers(1, 4), min_size=n_layers, max_size=n_layers))
-    return cc.Hierarchical(channels=channels, kernel_size=sizes)
 
 
 @st.composite

@@ -15,14 +15,7 @@ from capcore.large.octaves.forms import energy, tangent_forms
 from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
 from capcore.tensor_train import contract
-
-
-@st.composite
-def stacks(draw: st.DrawFn) -> cc.Hierarchical:
-    n_layers = draw(st.integers(1, 5))
-    channels = draw(st.lists(st.integers(1, 5), min_size=n_layers - 1, max_size=n_layers - 1))
-    sizes = draw(st.lists(st.integers(1, 4), min_size=n_layers, max_size=n_layers))
-    return cc.Hierarchical(channels=channels, kernel_size=sizes)
+from tests.strategies import stacks
 
 
 @given(stacks(), st.integers(0, 5), st.integers(0, 99))
