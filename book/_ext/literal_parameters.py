@@ -32,8 +32,12 @@ def values_of(source: str) -> dict[str, str]:
 def with_values(source: str, values: Mapping[str, str]) -> str:
     """Code with values in place of the names that it reads; attributes and keywords keep their names.
 
+    Where a parameter holds further keywords and is empty, nothing stands in its place.
+
     >>> print(with_values("stack = cc.Hierarchical(channels=channels, n_layers=6)  # channels", {"channels": "2"}))
     stack = cc.Hierarchical(channels=2, n_layers=6)  # channels
+    >>> with_values("cc.make_process(process, **more)", {"process": "'AR1'", "more": "{}"})
+    "cc.make_process('AR1')"
     """
     tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
     lines = source.splitlines(keepends=True)
@@ -42,7 +46,7 @@ def with_values(source: str, values: Mapping[str, str]) -> str:
         if known and after.string != "=" and (before is None or before.string != "."):
             row, (start, stop) = token.start[0] - 1, (token.start[1], token.end[1])
             lines[row] = f"{lines[row][:start]}{values[token.string]}{lines[row][stop:]}"
-    return "".join(lines)
+    return "".join(lines).replace(", **{}", "")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
