@@ -62,7 +62,7 @@ def plot_paths(processes: Mapping[str, Process], n_samples: int, ax: Axes, seed:
     rng = np.random.default_rng(seed)
     for i, (family, process) in enumerate(processes.items()):
         path = cholesky(process.covariance(n_samples), lower=True) @ rng.normal(size=n_samples)
-        look = {**process_look(family, i), "marker": ""}
+        look = {**process_look(family, i), "marker": "", "linestyle": "-"}
         ax.plot(path / np.sqrt(process.autocovariance(1)[0]) - 6 * i, linewidth=0.9, **look)
         ax.annotate(process_name(family), (0, 2.6 - 6 * i), color=look["color"])
     ax.set(xlabel="time", yticks=[])
