@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 MOVED = {
+    "capcore.architectures.scales": ("capcore.architectures.balance",),
     "capcore.cli": ("capcore.commands.cli",),
     "capcore.memory": ("capcore.available_memory",),
     "capcore.large.octave_blocks": ("capcore.large.octaves.blocks",),
@@ -39,7 +40,7 @@ MOVED = {
     "capcore.spectra.tensors": ("capcore.checkpoints.tensors",),
     "capcore.spectra.torch_files": ("capcore.checkpoints.torch_files",),
 }
-"""Earlier path → where its names are now, the first that has a name first."""
+"""Earlier path → where its names are now, the first that has a name first. A path that is still there has lost some."""
 
 
 class Moved(ModuleType):

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import qr, svd
 
+from capcore.double_precision import underflows
 from capcore.generic import ranks_from_above, ranks_from_below
-from capcore.validation import underflows
 
 
 def tt_svd(

@@ -85,6 +85,8 @@ def chosen(names: Iterable[str]) -> list[Path]:
 
 def _run(experiments: Sequence[Experiment], quick: bool, rest: Sequence[str]) -> int:
     """Run the experiments one after another; before the first one, refuse what cannot be run."""
+    from chapters.sweeps.engine import sweep
+
     if not experiments:
         raise RunError("name: found none, expected a stored result or a chapter.")
     if rest and (len(experiments) > 1 or experiments[0].main is None or quick):
@@ -95,14 +97,14 @@ def _run(experiments: Sequence[Experiment], quick: bool, rest: Sequence[str]) ->
         begin = perf_counter()
         try:
             if quick:
-                shape = outline(each.values(settings[i]))
+                shape = outline(each.values(settings[i], sweep=sweep))
                 print(f"{each.name}: {perf_counter() - begin:.1f} s, nothing written; {shape}")
             elif each.main is not None:
                 status = each.main(rest)
                 if status:
                     return status
             else:
-                each.save()
+                each.save(sweep=sweep)
                 print(f"{each.name}: {perf_counter() - begin:.0f} s, written to {each.path}")
         except KeyboardInterrupt:
             print(f"\n{each.name}: interrupted; {each.path.name} is as it was.", file=sys.stderr)

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-sys.path.insert(0, str(Path(__file__).parent))
-from other_versions import environment_with  # type: ignore[import-not-found]  # a neighbour in this folder
+from scripts.other_versions import environment_with
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "_build" / "arithmetic"

@@ -20,6 +20,7 @@ INTERNAL = {
     "capcore",
     "capcore.__main__",
     "capcore.commands.cli",
+    "capcore.double_precision",
     "capcore.validation",
     "capcore.commands.working_folder",
     "capcore.moved",

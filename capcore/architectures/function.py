@@ -14,9 +14,10 @@ from capcore import generic
 from capcore.architectures import derivatives
 from capcore.architectures.base import DenseJacobian
 from capcore.constraints import ConstraintSpace, equilibrate
+from capcore.double_precision import to_even_scale
 from capcore.finite_field import PRIME, Dual, jacobian_of_function
 from capcore.gate import of_kind
-from capcore.validation import divided, finite_array, one_of, positive_integer, to_even_scale
+from capcore.validation import divided, finite_array, one_of, positive_integer
 
 N_DRAWS = 3
 SPREAD = 0.5  # standard deviation of random parameters when no example is given

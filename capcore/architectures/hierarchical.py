@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from capcore import generic
-from capcore.architectures.scales import balance
+from capcore.architectures.balance import balance
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import compress_columns, equilibrate
+from capcore.double_precision import underflows
 from capcore.gate import no_overflow, plain_array
 from capcore.tensor_train import tt_svd, widen
-from capcore.validation import finite_array, positive_integer, underflows
+from capcore.validation import finite_array, positive_integer
 
 MOST_LAYERS = 4096  # more would give more inputs than a float can hold, and take minutes to count
 
@@ -226,7 +227,7 @@ class Hierarchical:
         """(n_params,) parameters with the same coefficients and evenly scaled layers.
 
         For disjoint supports they come from the TT-SVD of the coefficients (idle channels are filled from ``rng``, by
-        default with seed 0), otherwise from :func:`~capcore.architectures.scales.balance`.
+        default with seed 0), otherwise from :func:`~capcore.architectures.balance.balance`.
         """
         if self.has_disjoint_supports:
             return self.best_start(self.coefficients(params), np.random.default_rng(0) if rng is None else rng)

@@ -1,26 +1,29 @@
-"""Rescale layers to an even scale, or balance them.
+"""Rescale the layers of a model to an even scale.
 
 Capacity does not depend on the scale of a layer. If a model is homogeneous in a layer, f(s·w) = s^k f(w), the
 directions of its Jacobian's columns stay when that layer is multiplied by a number; powers of two are exact, so that
-nothing else changes, to the last bit. Also, the channels of a hidden layer may be mixed by any invertible matrix and
-mixed back by the next layer, whatever the dilations: the coefficients stay, and a search moves best where neighbouring
-layers have equal scales.
+nothing else changes, to the last bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky, solve, svd
 
+from capcore.architectures.frozen import Frozen
+from capcore.architectures.function import Function
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.recurrent import Recurrent
+from capcore.double_precision import to_even_scale
 from capcore.finite_field import PRIME, Dual
-from capcore.validation import finite_array, to_even_scale
+from capcore.moved import Moved
+from capcore.validation import finite_array
 
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
-RIDGE = 1e-12  # of the trace: keeps the Gram matrix of an idle channel invertible
 SEED = 20_190_315
+__getattr__ = Moved(__name__).__getattr__  # a function that has left this module warns for one release
 
 
 def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
@@ -48,11 +51,6 @@ def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:
     >>> even[2:].tolist(), bool(0.5 <= even[0] < 1)
     ([0.5, 0.25], True)
     """
-    from capcore.architectures.frozen import Frozen  # these know how to be evened, and evening knows them
-    from capcore.architectures.function import Function
-    from capcore.architectures.hierarchical import Hierarchical
-    from capcore.architectures.recurrent import Recurrent
-
     if isinstance(arch, Frozen):
         inner, whole = with_even_layers(arch.arch, arch.embed(params))
         return Frozen(inner, whole, arch.free), whole[arch.free]
@@ -115,35 +113,3 @@ def is_homogeneous(function: Any, n_params: int, part: slice, prime: int = PRIME
     degrees = {int(v.derivative[0]) * pow(int(v.value), -1, prime) % prime for v in found if v.value}
     vanish = all(not v.derivative[0] for v in found if not v.value)
     return vanish and len(degrees) <= 1
-
-
-def balance(kernels: Sequence[np.ndarray], sweeps: int = 20) -> list[np.ndarray]:
-    """Kernels (in, taps, out) with the same coefficients, in which neighbouring layers have equal scales.
-
-    At every hidden layer the channels are mixed so that the Gram matrix of their incoming weights equals that of their
-    outgoing weights, and is diagonal. Balanced kernels have the smallest sum of squares.
-
-    >>> [kernel.ravel().tolist() for kernel in balance([np.full((1, 1, 1), 8.0), np.full((1, 1, 1), 2.0)])]
-    [[4.0], [4.0]]
-    """
-    balanced = [kernel.copy() for kernel in kernels]
-    for _ in range(sweeps):
-        for l in range(len(balanced) - 1):
-            mix, unmix = _mixing(balanced[l], balanced[l + 1])
-            balanced[l] = balanced[l] @ mix
-            balanced[l + 1] = np.einsum("km,mto->kto", unmix, balanced[l + 1])
-    return balanced
-
-
-def _mixing(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """M and M⁻¹ (c, c) such that the Gram matrices of lower·M and M⁻¹·upper are equal and diagonal."""
-    c = lower.shape[2]
-    flat_in, flat_out = lower.reshape(-1, c), upper.reshape(c, -1)
-    into, out = flat_in.T @ flat_in, flat_out @ flat_out.T
-    if not np.trace(into) > 0 or not np.trace(out) > 0:  # a layer of zeros: nothing to balance
-        return np.eye(c), np.eye(c)
-    roots = [cholesky(gram + RIDGE * np.trace(gram) * np.eye(c), lower=True) for gram in (into, out)]
-    u, s, _ = svd(roots[0].T @ roots[1])
-    mix = solve(roots[0].T, u) * np.sqrt(s)
-    unmix = (u / np.sqrt(s)).T @ roots[0].T
-    return mix, unmix

@@ -15,13 +15,14 @@ from threadpoolctl import threadpool_limits
 from capcore.allocation import ITS_OWN, CapacityWarning
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.trains import check_train
+from capcore.double_precision import check_variance
 from capcore.large.exponentials import NoExponentialsError
 from capcore.large.fft import FastProduct, StoredProduct, store_product
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
 from capcore.tangent_space import TangentSpace
-from capcore.validation import check_variance, finite_array, finite_number, one_of, positive_integer, warn
+from capcore.validation import finite_array, finite_number, one_of, positive_integer, warn
 
 SMALL = 5e7  # bytes of ΣT below which "auto" keeps it in memory
 WORKSPACE = 16  # vectors that a thread of the transforms works on

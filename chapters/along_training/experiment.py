@@ -25,7 +25,8 @@ from chapters.along_training.ranks import (
 )
 from chapters.effective_complexity import experiment as effective_complexity
 from chapters.effective_complexity.experiment import plain
-from chapters.effective_complexity.tangents import tangent_network
+from chapters.effective_complexity.images import Images, images
+from chapters.effective_complexity.tangent_networks import tangent_network
 from chapters.kit.stored import stored
 from chapters.shared.complexity import (
     Curves,
@@ -80,7 +81,7 @@ class Places:
     segments, circles : between two, and through three, test images of different digits.
     """
 
-    data: effective_complexity.Images
+    data: Images
     centre: np.ndarray
     radius: float
     near: np.ndarray
@@ -100,7 +101,7 @@ def places(
     ----------
     share : radius of a small ball, over that of the large one.
     """
-    data, rng = effective_complexity.images(n_images), np.random.default_rng(11)
+    data, rng = images(n_images), np.random.default_rng(11)
     centre = data.x.mean(axis=0)
     radius = float(np.sqrt(np.square(data.x - centre).sum(axis=1).mean()))
     near = data.x_test[rng.permutation(len(data.x_test))[:n_near]]

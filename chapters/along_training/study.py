@@ -26,7 +26,7 @@ from scipy.stats import rankdata
 from chapters.shared.correlation import copula_interval
 from chapters.shared.intervals import geometric_interval, student_interval
 from chapters.shared.numbers import with_error
-from chapters.shared.ranks import spearman
+from chapters.shared.rank_statistics import spearman
 
 Table = Mapping[str, np.ndarray]  # measure → (n_snapshots, n_seeds)
 Kinds = Mapping[str, Table]  # "right" and "shuffled" → their tables

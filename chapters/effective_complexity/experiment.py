@@ -1,4 +1,4 @@
-"""Digits, networks that learn them with right and with shuffled labels, their measures, and the stored experiment.
+"""Networks that learn digits with right and with shuffled labels, their measures, and the stored experiment.
 
 40 networks along training, and 100 in a factorial of activation, width, learning rate and labels, with F-tests.
 Slides: effective complexity "is affected by" framework, size, optimisation and data, and the structure alone does not
@@ -9,18 +9,17 @@ scikit-learn for its digits, imported when they are read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-from scipy.stats import f as fisher_distribution
 from scipy.stats import ttest_ind
 from tqdm import tqdm
 
-from capcore.validation import finite_array, finite_number, positive_integer
-from chapters.effective_complexity.tangents import segment_pieces, tangent_network, uniform_tangents
+from capcore.validation import finite_number
+from chapters.effective_complexity.factorial import FACTORS, Factorial
+from chapters.effective_complexity.images import Images, images
+from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
 from chapters.shared.adam import train
 from chapters.shared.complexity import Network, fisher_rao, random_network, sensitivity
 from chapters.shared.complexity.fisher_norm import homogeneous_form
@@ -50,94 +49,11 @@ QUICK: dict[str, Any] = {
     "equal_loss": 10.0,
 }
 PACKAGES = ("numpy", "scipy", "scikit-learn")
-FACTORS: dict[str, tuple[Any, Any]] = {
-    "framework": ("relu", "tanh"),
-    "size": (16, 64),
-    "optimisation": (0.001, 0.01),
-    "data": ("right", "shuffled"),
-}
-"""Factor → its two levels: activation, units of both hidden layers, learning rate, labels."""
-STRUCTURE = ("framework", "size")
 MEASURES = ("probabilities.test", "logits.test", "fisher", "pieces")
 """The four measures, of which logarithms are compared."""
-PLACES = ("training", "test", "midpoints", "pixels", "box")
-"""Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""
 
 WEIGHT_SCALES = {"relu": 2**0.5, "tanh": 1.0}
 """Standard deviations of initial weights times √fan_in, which keep signals from vanishing or exploding."""
-
-
-@dataclass(frozen=True, eq=False)
-class Images:
-    """Digits and points around them.
-
-    Attributes
-    ----------
-    x, x_test : (n, 64) pixels; mean 0 and variance 1 over all pixels of all training images.
-    y, y_test : (n,) labels 0 … 9.
-    places : for each of ``PLACES`` points (m, 64).
-    starts, ends : (n_segments, 64) pairs of test images of different digits.
-    """
-
-    x: np.ndarray
-    y: np.ndarray
-    x_test: np.ndarray
-    y_test: np.ndarray
-    places: Mapping[str, np.ndarray]
-    starts: np.ndarray
-    ends: np.ndarray
-
-
-def midpoints(inputs: object, labels: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points halfway between two of ``inputs`` (m, d) of different ``labels`` (m,), pairs drawn at random."""
-    x, y = finite_array(inputs, "inputs", 2), finite_array(labels, "labels", 1)
-    if y.shape != x.shape[:1] or np.all(y == y[0]):
-        raise ValueError(f"labels: found {len(np.unique(y))} kind(s) in {y.size}, expected two or more in {len(x)}.")
-    first = rng.integers(0, len(x), positive_integer(n, "n"))
-    second = np.array([rng.choice(np.flatnonzero(y != y[i])) for i in first])
-    return (x[first] + x[second]) / 2
-
-
-def shuffled_features(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points with every feature drawn from those of ``inputs`` (m, d) by itself.
-
-    Each feature keeps its distribution, and nothing is left of how features go together: off the data manifold, at
-    the same mean distance from the mean.
-    """
-    x = finite_array(inputs, "inputs", 2)
-    rows = rng.integers(0, len(x), (positive_integer(n, "n"), x.shape[1]))
-    return x[rows, np.arange(x.shape[1])]
-
-
-def uniform_box(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n, d) points uniform between the least and the largest value of each feature of ``inputs`` (m, d)."""
-    x = finite_array(inputs, "inputs", 2)
-    return rng.uniform(x.min(axis=0), x.max(axis=0), (positive_integer(n, "n"), x.shape[1]))
-
-
-@cache
-def images(n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> Images:
-    """The first ``n_images`` of 1,437 training images, 360 test images, and points drawn from a fixed seed."""
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import train_test_split
-
-    if positive_integer(n_images, "n_images", 20) > 1437:
-        raise ValueError(f"n_images: found {n_images}, expected at most 1437: the other 360 digits are test images.")
-    x, y = load_digits(return_X_y=True)
-    x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
-    mean, scale = x.mean(), x.std()
-    x, x_test = (x - mean) / scale, (x_test - mean) / scale
-    x, y, rng = x[:n_images], y[:n_images], np.random.default_rng(7)
-    places = {
-        "training": x[rng.permutation(n_images)[:n_points]],
-        "test": x_test[:n_points],
-        "midpoints": midpoints(x, y, n_points, rng),
-        "pixels": shuffled_features(x, n_points, rng),
-        "box": uniform_box(x, n_points, rng),
-    }
-    first = rng.permutation(len(x_test))[:n_segments]
-    second = np.array([rng.choice(np.flatnonzero(y_test != y_test[i])) for i in first])
-    return Images(x, y, x_test, y_test, places, x_test[first], x_test[second])
 
 
 def shuffled(labels: np.ndarray, seed: int) -> np.ndarray:
@@ -257,63 +173,6 @@ def along_training(
     return {kind: {name: values[:, part] for name, values in found.items()} for kind, part in split.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class Factorial:
-    """Logarithms of measures in all cells of a 2 × 2 × 2 × 2 design.
-
-    Attributes
-    ----------
-    values : measure → (2, 2, 2, 2, n_seeds), axes in the order of ``FACTORS``.
-    """
-
-    values: Mapping[str, np.ndarray]
-
-    def moved(self, factor: str, level: float = 0.001) -> list[str]:
-        """The measures that the factor moves, alone or with others, by an F-test against the scatter of seeds."""
-        return [name for name, values in self.values.items() if p_value(values, _axis(factor)) < level]
-
-    def structure_share(self) -> dict[str, float]:
-        """Measure → sum of squares between structures over that of all networks."""
-        axes = [_axis(name) for name in STRUCTURE]
-        sets = [{axes[0]}, {axes[1]}, set(axes)]
-        return {name: sum(_square(v, s) for s in sets) / _total(v) for name, v in self.values.items()}
-
-    def shares(self) -> dict[str, dict[str, float]]:
-        """Measure → share of variance of every factor alone, of all interactions, and of seeds; they add up to one."""
-        found = {}
-        for name, v in self.values.items():
-            single = {factor: _square(v, {_axis(factor)}) / _total(v) for factor in FACTORS}
-            joint = sum(_square(v, s) for s in _effects() if len(s) > 1) / _total(v)
-            found[name] = {**single, "interactions": joint, "seeds": _within(v) / _total(v)}
-        return found
-
-    def ratio_within_structure(self) -> dict[str, float]:
-        """Measure → smallest over structures of the largest over the smallest cell mean (geometric) of the others."""
-        found = {}
-        for name, values in self.values.items():
-            cells = values.mean(axis=-1).reshape(4, 4)  # structures × cells of optimisation and data
-            found[name] = float(np.exp(np.ptp(cells, axis=1).min()))
-        return found
-
-
-def p_value(values: np.ndarray, axis: int) -> float:
-    """Of no effect of the factor on ``axis`` of (2, …, 2, n_seeds), with all its interactions: an F-test.
-
-    >>> noise = np.random.default_rng(0).normal(size=(2, 2, 6))
-    >>> noise[0] += 5
-    >>> p_value(noise, 0) < 1e-6 < p_value(noise, 1)
-    True
-    """
-    y = finite_array(values, "values", tuple(range(2, 8)))
-    n_factors, n_seeds = y.ndim - 1, y.shape[-1]
-    if y.shape[:-1] != (2,) * n_factors or n_seeds < 2:
-        raise ValueError(f"values: found shape {y.shape}, expected (2, …, 2, n_seeds) with two seeds or more.")
-    among = [s for s in _effects(n_factors) if axis in s]
-    free = 2**n_factors * (n_seeds - 1)
-    ratio = sum(_square(y, s) for s in among) / len(among) / (_within(y) / free)
-    return float(fisher_distribution.sf(ratio, len(among), free))
-
-
 def run_factorial(
     data: Images, n_seeds: int, n_epochs: int, error: float = 0.1
 ) -> tuple[Factorial, Factorial, dict[str, list]]:
@@ -377,32 +236,6 @@ def order_changes(first: Sequence[float], second: Sequence[float]) -> float:
     """
     pairs = list(combinations(range(len(first)), 2))
     return sum((first[i] - first[j]) * (second[i] - second[j]) < 0 for i, j in pairs) / len(pairs)
-
-
-def _axis(factor: str) -> int:
-    return list(FACTORS).index(factor)
-
-
-def _effects(n_factors: int = 4) -> list[set[int]]:
-    """All sets of factors but the empty one: main effects and interactions, one degree of freedom each."""
-    return [set(s) for k in range(1, n_factors + 1) for s in combinations(range(n_factors), k)]
-
-
-def _square(values: np.ndarray, effect: set[int]) -> float:
-    """Sum of squares of one effect of a balanced two-level design, from its contrast."""
-    contrast = values
-    for axis in effect:
-        sign = np.array([-1.0, 1.0]).reshape([2 if a == axis else 1 for a in range(values.ndim)])
-        contrast = contrast * sign
-    return float(values.size * contrast.mean() ** 2)
-
-
-def _total(values: np.ndarray) -> float:
-    return float(((values - values.mean()) ** 2).sum())
-
-
-def _within(values: np.ndarray) -> float:
-    return float(((values - values.mean(axis=-1, keepdims=True)) ** 2).sum())
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

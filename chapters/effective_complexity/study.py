@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import softmax
 
 from capcore.validation import finite_array, one_of, positive_integer
-from chapters.effective_complexity.experiment import PLACES, Factorial
+from chapters.effective_complexity.factorial import Factorial
+from chapters.effective_complexity.images import PLACES
 from chapters.kit.stored import stored
 from chapters.shared.complexity import (
     Network,

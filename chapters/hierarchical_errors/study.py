@@ -23,7 +23,7 @@ from chapters.hierarchical_errors.experiment import architecture
 from chapters.hierarchical_errors.runs import Runs
 from chapters.kit import stored as results
 from chapters.shared.profiles import distant, recent
-from chapters.shared.ranks import partial_spearman, spearman
+from chapters.shared.rank_statistics import partial_spearman, spearman
 from chapters.shared.survey import Case, case
 
 

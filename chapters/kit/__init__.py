@@ -1,7 +1,8 @@
 """What every notebook of the book works with, in the order in which it meets it.
 
 1. :mod:`~chapters.kit.parameters` declares a notebook's parameters once: types, ranges, meanings. Refusals, ``rerun``,
-   ``sweep`` and the book's table follow. What could not fit into memory is refused by :mod:`~chapters.kit.sizes`.
+   ``sweep`` and the book's table follow. What could not fit into memory is refused by
+   :mod:`~chapters.kit.least_memory`.
 2. ``start(globals(), Parameters)`` of :mod:`~chapters.kit.start` checks them, caps the BLAS threads, sets the style.
 3. ``stored("name")`` of :mod:`~chapters.kit.stored` opens ``chapters/<chapter>/results/name.json``, unless the code
    that made it has changed since. :mod:`~chapters.kit.running` makes it again; :mod:`~chapters.kit.outline` says what a

@@ -27,7 +27,7 @@ from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from capcore.processes import FAMILIES, REGISTRY
-from chapters.kit.sizes import Size, check_sizes
+from chapters.kit.least_memory import Size, check_sizes
 
 CHANGED: list[str] = []
 """Names of this run's parameters that differ from the book's; filled by ``start``, read by claim boxes."""

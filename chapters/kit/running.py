@@ -91,8 +91,8 @@ class Experiment:
     def values(self, settings: dict[str, Any], **options: Any) -> dict[str, Any]:
         """What the experiment gives with these settings. A run that takes none reads those of its module.
 
-        options : ``progress``, ``workers`` and ``sweep``, for a run that takes them; a bar, all processors and
-        :func:`chapters.sweeps.engine.sweep` by default.
+        options : ``progress``, ``workers`` and ``sweep``, for a run that takes them: a bar and all processors by
+        default; a function such as :func:`chapters.sweeps.engine.sweep`, which is to be given.
         """
         known, offered = signature(self.functions[0]).parameters, dict(settings)
         with ExitStack() as meanwhile:
@@ -103,19 +103,22 @@ class Experiment:
             elif hasattr(self.module, "SETTINGS"):
                 meanwhile.callback(setattr, self.module, "SETTINGS", self.module.SETTINGS)
                 self.module.SETTINGS = settings  # type: ignore[attr-defined]
-            if "sweep" in known:
-                from chapters.sweeps.engine import sweep
-
-                offered["sweep"] = sweep
             offered |= {"progress": True, "workers": os.cpu_count() or 1, **options}
             found: dict[str, Any] = self.functions[0](**{key: offered[key] for key in offered if key in known})
             return found
 
-    def save(self) -> None:
-        """Run it and write the result; the file that is there stays as it is if the run does not come to its end."""
+    def save(self, **options: Any) -> None:
+        """Run it and write the result; the file that is there stays as it is if the run does not come to its end.
+
+        options : of :meth:`values`.
+        """
         packages = getattr(self.module, "PACKAGES", stored.PACKAGES)
         command = f"python -m chapters run {self.name}"
-        stored.save(self.path, command, self.functions, self.settings, lambda: self.values(self.settings), packages)
+
+        def run() -> dict[str, Any]:
+            return self.values(self.settings, **options)
+
+        stored.save(self.path, command, self.functions, self.settings, run, packages)
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from typing import Annotated, Self
 from annotated_types import Ge, MinLen
 from pydantic import Field, model_validator
 
+from chapters.kit.least_memory import Size
 from chapters.kit.parameters import ASCENDING, Declaration, Family, Power, Seed, Whole, Width, Widths
-from chapters.kit.sizes import Size
 
 
 class Parameters(Declaration):

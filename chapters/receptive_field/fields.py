@@ -24,7 +24,7 @@ from capcore.propagation.fourier import propagate_equal
 from capcore.propagation.generator import displacement, residual
 from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.receptive_field.dilated import checked_jump
-from chapters.shared.scaling import fit_power
+from chapters.shared.log_log import fit_power
 
 BLOCK = (1, 2, 4, 8)
 """Dilations of one repeated block."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 from chapters.shared.intervals import Interval
-from chapters.shared.scaling import fit_power
+from chapters.shared.log_log import fit_power
 
 
 def squared_gradients(

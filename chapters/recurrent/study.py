@@ -19,8 +19,8 @@ from capcore.processes import FAMILIES, Process
 from capcore.validation import finite_array, positive_integer
 from capcore.variable_projection import projection_path
 from chapters.recurrent.experiment import stops
+from chapters.shared.log_log import LogLogLine, fit_power
 from chapters.shared.profiles import SATURATED
-from chapters.shared.scaling import PowerLawFit, fit_power
 from chapters.shared.survey import allocate_quietly, attains
 
 
@@ -237,7 +237,7 @@ def profile_shape(per_input: object, level: float = SATURATED) -> ProfileShape:
     return ProfileShape(head, tail_law(values, values.size, level).r_squared, rise)
 
 
-def tail_law(per_input: object, end: int, level: float = SATURATED) -> PowerLawFit:
+def tail_law(per_input: object, end: int, level: float = SATURATED) -> LogLogLine:
     """The straight line through log capacity against log lag, from beyond the head (at least lag 1) up to lag end − 1.
 
     >>> round(tail_law([1.0, 1.0, 0.5, 1 / 3, 0.25, 0.9], 5).exponent, 9)
@@ -246,7 +246,7 @@ def tail_law(per_input: object, end: int, level: float = SATURATED) -> PowerLawF
     values = finite_array(per_input, "per_input", 1)
     below = np.flatnonzero(values < level)
     lags = np.arange(max(int(below[0]), 1) if below.size else end, min(end, values.size))
-    return fit_power(lags, values[lags]) if lags.size else PowerLawFit(np.nan, np.nan, 0.0)
+    return fit_power(lags, values[lags]) if lags.size else LogLogLine(np.nan, np.nan, 0.0)
 
 
 def loss_r2(content: Mapping[str, Any]) -> dict[str, float]:

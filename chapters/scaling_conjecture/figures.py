@@ -15,8 +15,8 @@ from capcore.plotting import CYCLE, MARKERS
 from capcore.validation import finite_number
 from chapters.kit.phone import when_narrow
 from chapters.scaling_conjecture.signals import Untrained, layer_time, shattering_law
-from chapters.shared.exponents import fraction, look
 from chapters.shared.intervals import geometric_interval, student_interval
+from chapters.shared.scale_exponents import fraction, look
 
 Arms = Mapping[str, Mapping[str, Any]]
 """Exponent → arm, as ``train_arm`` returns it."""

@@ -10,7 +10,7 @@ from matplotlib.image import AxesImage
 
 from capcore.plotting import CYCLE, MARKERS
 from chapters.scaling_conjecture_recurrent.study import GrowthCurve
-from chapters.shared.exponents import fraction, look
+from chapters.shared.scale_exponents import fraction, look
 
 
 def plot_growth(

@@ -7,8 +7,8 @@ from typing import Annotated, Self
 from annotated_types import Ge, Gt, Len, MinLen
 from pydantic import Field, model_validator
 
+from chapters.kit.least_memory import Size
 from chapters.kit.parameters import Count, Declaration, Seed, Width
-from chapters.kit.sizes import Size
 
 
 class Parameters(Declaration):

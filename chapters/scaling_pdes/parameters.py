@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Ge, Len, MinLen
 from pydantic import BeforeValidator, Field, model_validator
 
+from chapters.kit.least_memory import Size
 from chapters.kit.parameters import Count, Declaration, Positive, Whole
-from chapters.kit.sizes import Size
 
 
 def _whole_keys(value: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Annotated
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import Field
 
+from chapters.kit.least_memory import Size
 from chapters.kit.parameters import Count, Declaration, Depth, Seed, Width
-from chapters.kit.sizes import Size
 
 
 class Parameters(Declaration):

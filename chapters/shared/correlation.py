@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
-from chapters.shared.ranks import permutation_p_value, rank_statistics
+from chapters.shared.rank_statistics import permutation_p_value, rank_statistics
 
 METHODS = ("auto", "copula", "fisher", "percentile", "bca")
 COPULA_UP_TO = 20  # ``auto`` takes the copula's interval up to this many points, and Fisher's beyond

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from capcore.validation import positive_integer
 from chapters.kit import stored as results
 from chapters.shared.correlation import RankCorrelation
-from chapters.shared.families import (
+from chapters.shared.family_correlations import (
     AveragedCorrelation,
     FamilyCorrelations,
     family_correlations,

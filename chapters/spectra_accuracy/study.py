@@ -10,7 +10,7 @@ import numpy as np
 
 from capcore.validation import positive_integer
 from chapters.shared.correlation import rank_scores
-from chapters.shared.ranks import rank_statistics
+from chapters.shared.rank_statistics import rank_statistics
 from chapters.spectra_accuracy.experiment import MAIN
 from chapters.spectra_accuracy.table import DEPTH, METRICS, PARAMETERS
 

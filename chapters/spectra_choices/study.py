@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.validation import finite_array
-from chapters.shared.ranks import spearman
+from chapters.shared.rank_statistics import spearman
 from chapters.spectra_resnets.networks import StoredNetwork
 
 

@@ -1,32 +1,25 @@
-"""Eleven trained residual networks: where their files come from and how these are read, and their shipped spectra.
+"""The shipped spectra of eleven trained residual networks, in place of their weights.
 
-Each original is found in a folder or fetched, checked by its hash, and read without executing anything. The weights are
-other people's and are not in this repository. What is, is computed from them: the spectra in
-``results/resnet_spectra.json`` and ``.npz``; ``python -m chapters run resnet_spectra`` makes them again. Densities and
-reports are those of :func:`~capcore.spectra.densities.layer_densities` and
-:func:`~capcore.spectra.analysis.analyse_spectra` of the files themselves, under any options that eigenvalues allow.
+The weights are other people's (:mod:`chapters.spectra_resnets.files`) and are not in this repository. What is, is
+computed from them: the spectra in ``results/resnet_spectra.json`` and ``.npz``; ``python -m chapters run
+resnet_spectra`` makes them again. Densities and reports are those of
+:func:`~capcore.spectra.densities.layer_densities` and :func:`~capcore.spectra.analysis.analyse_spectra` of the files
+themselves, under any options that eigenvalues allow.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
-from importlib.resources import files
-from importlib.util import find_spec
 from math import prod
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from capcore.checkpoints import files as weight_files
-from capcore.checkpoints.opening import TORCH, read_checkpoint, stem
-from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Tensor
+from capcore.checkpoints.tensors import Checkpoint, Tensor
 from capcore.spectra.analysis import assembled
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, taps, unfit_reason
 from capcore.spectra.eigenvalues import EPSILON, GramSpectra
@@ -37,194 +30,7 @@ from capcore.spectra.report import Source, SpectraReport
 from capcore.validation import one_of
 from chapters.claims import find_registry
 from chapters.kit import stored as results
-
-HOST = "https://raw.githubusercontent.com"
-"""Where the original repositories' files lie, by repository, commit and path."""
-PLACEHOLDERS = ("distiller.thinning.ThinningRecipe", "torch.optim.sgd.SGD")
-"""Classes that three of the files hold beside their weights: a record of what was cut away, and an optimiser."""
-TABLE = "resnet_sources.csv"
-PREFIX = "module."
-"""What data-parallel training writes before every name."""
-
-
-@dataclass(frozen=True)
-class NetworkSource:
-    """One file with a trained network.
-
-    Attributes
-    ----------
-    key : short name in this book. family : ``series`` (four depths, one training) or ``variants`` (ResNet-20, pruned
-    and regularised in several ways).
-    repository, commit, path : of the file. licence, licence_path : of the repository.
-    sha256, size : of the file, in bytes. weights_sha256 : of the weights, however they are packed
-    (``weights_hash``).
-    top1 : test accuracy in percent, as the source states it; None where it states none. note : what one has to know.
-    """
-
-    key: str
-    family: str
-    repository: str
-    commit: str
-    path: str
-    licence: str
-    licence_path: str
-    sha256: str
-    size: int
-    weights_sha256: str
-    top1: float | None
-    note: str = ""
-
-    @property
-    def file(self) -> str:
-        """The file's name, without its folder."""
-        return self.path.rsplit("/", 1)[-1]
-
-    def address(self, path: str | None = None, host: str = HOST) -> str:
-        """Where the file, or another of the same commit, is fetched from.
-
-        >>> SOURCES["resnet20"].address("LICENSE").rsplit("/", 2)[0]
-        'https://raw.githubusercontent.com/akamaster/pytorch_resnet_cifar10'
-        """
-        return f"{host.rstrip('/')}/{self.repository}/{self.commit}/{path or self.path}"
-
-
-def _read() -> dict[str, NetworkSource]:
-    text = files(__package__).joinpath(TABLE).read_text("utf8")
-    rows = csv.DictReader(text.splitlines())
-    found = [
-        NetworkSource(**{**row, "size": int(row["size"]), "top1": _percent(row["top1"])})  # type: ignore[arg-type]
-        for row in rows
-    ]
-    return {source.key: source for source in found}
-
-
-def _percent(text: str) -> float | None:
-    return float(text) if text else None
-
-
-SOURCES = _read()
-"""Key → file, in the order of the figures: the series by depth, then the variants."""
-
-
-def weights_hash(checkpoint: Checkpoint) -> str:
-    """SHA-256 of all matrices and kernels of a network by name, the same for every file format.
-
-    Names are sorted and lose their ``module.``; values are hashed as little-endian float32.
-
-    >>> first = weights_hash(read_checkpoint({"module.fc": np.eye(2)}))
-    >>> first == weights_hash(read_checkpoint({"fc": np.eye(2), "fc.bias": np.zeros(2)}))
-    True
-    """
-    digest = hashlib.sha256()
-    for name in sorted(checkpoint.tensors, key=bare):
-        tensor = checkpoint.tensors[name]
-        if tensor.is_real and len(tensor.shape) > 1:
-            digest.update(repr((bare(name), tensor.shape)).encode())
-            digest.update(np.ascontiguousarray(tensor.read(), "<f4").tobytes())
-    return digest.hexdigest()
-
-
-def bare(name: str) -> str:
-    """A tensor's name without ``module.``.
-
-    >>> bare("module.fc.weight")
-    'fc.weight'
-    """
-    return name.removeprefix(PREFIX)
-
-
-def find_file(source: NetworkSource, folder: str | Path) -> Path:
-    """The file in a folder or below it: the original, or one with the same stem that needs no PyTorch, which is taken.
-
-    Raises ``CheckpointError`` where there is none.
-    """
-    root = Path(folder)
-    found = [path for path in sorted(root.rglob(f"{stem(source.file)}.*")) if stem(path.name) == stem(source.file)]
-    plain = [path for path in found if path.suffix == ".safetensors"]
-    original = [path for path in found if path.name == source.file]
-    if not plain and not original:
-        raise CheckpointError(
-            f"{root}: found neither {source.file} nor {stem(source.file)}.safetensors, expected one of them there or "
-            "in a folder below. Leave --folder out to fetch the original."
-        )
-    return (plain or original)[0]
-
-
-def fetch_file(source: NetworkSource, cache: str | Path, *, host: str = HOST) -> Path:
-    """The original file, fetched into a folder unless it lies there already. Needs pooch.
-
-    host : another place with the same addresses, such as a mirror. Raises ``CheckpointError`` where it cannot be
-    fetched, or is not the file that was analysed.
-    """
-    if find_spec("pooch") is None:
-        raise CheckpointError("pooch: not installed, expected for fetching files: make setup, or pip install pooch.")
-    pooch = import_module("pooch")
-    address = source.address(host=host)
-    try:
-        path = pooch.retrieve(address, f"sha256:{source.sha256}", fname=source.file, path=cache)
-    except ValueError as error:  # pooch's word for another hash
-        raise CheckpointError(
-            f"{address}: found a file with another SHA-256 than {source.sha256[:12]}…, expected the file that was "
-            f"analysed. It was changed on its way or at its source: nothing of it was kept or opened. ({error})"
-        ) from None
-    except OSError as error:  # requests' errors are
-        raise CheckpointError(
-            f"{address}: could not be fetched ({error}). Check the connection, or fetch it by hand and use --folder."
-        ) from None
-    return Path(path)
-
-
-def read_network(source: NetworkSource, path: str | Path) -> Checkpoint:
-    """The checkpoint in a file of :func:`find_file` or :func:`fetch_file`, if it is the one that was analysed.
-
-    Original files are compared by their hash *before* they are opened, conversions by the hash of their weights.
-    Three originals hold classes beside their weights. Their names are given to PyTorch's weights-only loader with
-    classes that do nothing in their place, so that nothing is looked up, imported or called; other classes are refused.
-    Raises ``CheckpointError``.
-    """
-    path = Path(path)
-    if path.suffix in TORCH:
-        found = weight_files.sha256(path)
-        if found != source.sha256:
-            raise CheckpointError(
-                f"{path}: found a file with SHA-256 {found[:12]}…, expected {source.sha256[:12]}…, the one that was "
-                "analysed. It was not opened: fetch it again."
-            )
-        with placeholders():
-            checkpoint = read_checkpoint(path)
-    else:
-        checkpoint = read_checkpoint(path)
-    weights = weights_hash(checkpoint)
-    if weights != source.weights_sha256:
-        raise CheckpointError(
-            f"{path}: found weights with SHA-256 {weights[:12]}…, expected {source.weights_sha256[:12]}…, those of "
-            f"{source.repository}/{source.path}. Convert that file again, or use it as it is."
-        )
-    return checkpoint
-
-
-class _Inert:
-    """Stands where a pickle names a class that is of no interest: takes whatever it is given and does nothing."""
-
-    def __new__(cls, *_: object, **__: object) -> _Inert:
-        return object.__new__(cls)
-
-    def __setstate__(self, state: object) -> None:
-        """Forget the state."""
-
-
-@contextmanager
-def placeholders() -> Iterator[None]:
-    """While it lasts, PyTorch's weights-only loader puts inert objects in place of ``PLACEHOLDERS``.
-
-    Without PyTorch nothing happens: the reader says that it is missing.
-    """
-    if find_spec("torch") is None:
-        yield
-        return
-    with import_module("torch.serialization").safe_globals([(type("Inert", (_Inert,), {}), n) for n in PLACEHOLDERS]):
-        yield
-
+from chapters.spectra_resnets.files import SOURCES, NetworkSource
 
 NAME = "resnet_spectra.json"
 

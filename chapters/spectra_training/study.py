@@ -2,7 +2,8 @@
 
 A family is an architecture. Correlations are Spearman's within each family, and then the mean over families, with
 intervals that resample the networks of each family. The resamples are the same for all columns of a table, so that a
-difference between two metrics has an interval too. Without resamples ``chapters.shared.families`` gives the same means.
+difference between two metrics has an interval too. Without resamples ``chapters.shared.family_correlations`` gives the
+same means.
 """
 
 from __future__ import annotations

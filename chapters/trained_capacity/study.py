@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chapters.kit.stored import stored
-from chapters.shared.ranks import spearman
+from chapters.shared.rank_statistics import spearman
 from chapters.trained_capacity.along import half_times
 from chapters.trained_capacity.questions import QUESTIONS
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from capcore import Hierarchical
-from capcore.architectures.scales import balance
+from capcore.architectures.balance import balance
 from tests.strategies import hierarchical_models, seeds
 
 

@@ -15,8 +15,7 @@ TESTS += "def test_other():\n    raise ValueError\n\n\ndef test_left_out():\n   
 
 @pytest.fixture
 def arithmetic(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    import arithmetic
+    from scripts import arithmetic
 
     monkeypatch.setattr(arithmetic, "RESULTS", tmp_path)
     monkeypatch.setattr(sys, "argv", ["arithmetic.py"])
@@ -24,7 +23,7 @@ def arithmetic(monkeypatch, tmp_path):
 
 
 def test_what_does_not_compute_stays_as_locked(arithmetic):
-    from other_versions import COMPUTING, held_versions
+    from scripts.other_versions import COMPUTING, held_versions
 
     held = [Requirement(line) for line in held_versions()]
     assert len(held) > 150 and all(re.fullmatch(r"==[\w.]+", str(each.specifier)) for each in held)

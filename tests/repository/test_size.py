@@ -1,6 +1,8 @@
 """Sizes are reported, and not tested to the line: ``python scripts/sizes.py``. No file is longer than can be read."""
 
-from scripts.sizes import PACKAGE, lines_of_code, report
+import pytest
+
+from scripts.sizes import PACKAGE, lines_of_code, report, sources_at
 
 LONGEST = 400
 """Lines of any kind in one file."""
@@ -13,17 +15,26 @@ def test_lines_that_count():
     assert lines_of_code("\n".join(others)) == len(counted)
 
 
-def test_the_report_counts_each_file_once(tmp_path):
-    (tmp_path / "commands").mkdir()
-    (tmp_path / "a.py").write_text('"""A."""\n\nX = 1\n', "utf8")
-    (tmp_path / "commands" / "b.py").write_text("X = 1\nY = 2\n", "utf8")
-    rows = [line.split() for line in report(tmp_path).splitlines()]
-    assert [row[:3] for row in rows[1:]] == [
-        [".", "1", "1"],
-        ["commands", "1", "2"],
-        ["mathematics", "1", "1"],
-        ["all", "2", "3"],
+def test_the_report_counts_each_file_once():
+    now = {"a.py": '"""A."""\n\nX = 1\n', "commands/b.py": "X = 1\nY = 2\n"}
+    before = {"a.py": "X = 1\n", "cli.py": "Y = 2\n", "spectra/tables.py": "Z = 3\n"}  # the last two are commands today
+    rows = [line.split() for line in report({"before": before, "now": now}).splitlines()]
+    assert [(row[0], *row[1:3], *row[-5:-3]) for row in rows[1:] if len(row) > 10] == [
+        (".", "2", "2", "1", "1"),
+        ("mathematics", "1", "1", "1", "1"),
+        ("plumbing", "2", "2", "1", "2"),
+        ("all", "3", "3", "2", "3"),
     ]
+    assert [row[:3] for row in rows if row[0] in ("commands", "spectra")] == [
+        ["commands", "–", "–"],
+        ["spectra", "1", "1"],
+    ]
+
+
+def test_the_package_of_a_revision_is_counted():
+    if not (PACKAGE.parent / ".git").exists():
+        pytest.skip("a copy without history")
+    assert sources_at("HEAD").keys() >= {"__init__.py", "spectra/hill.py"}
 
 
 def test_no_file_is_too_long():

@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from chapters import claims
 from chapters.five_families import experiment
 from chapters.shared import survey
-from scripts import vacuity
+from scripts import changes, vacuity
 
 CELLS = [
     new_code_cell("seed: int = 0  # of the start", metadata={"tags": ["parameters"]}),
@@ -40,10 +40,10 @@ def test_a_check_that_begins_at_the_optimum_is_found(tmp_path, monkeypatch):
     path = tmp_path / "toy.ipynb"
     nbformat.write(new_notebook(cells=CELLS), path)
     monkeypatch.setattr(vacuity, "NOTEBOOKS", tmp_path)
-    jobs = [(str(path.with_suffix("")), change) for change in vacuity.CHANGES]
-    found = dict(zip(vacuity.CHANGES, vacuity.apart(jobs, 2), strict=True))
+    jobs = [(str(path.with_suffix("")), change) for change in changes.CHANGES]
+    found = dict(zip(changes.CHANGES, vacuity.apart(jobs, 2), strict=True))
     assert {name: set(values) for name, values in found.items()} == {
-        each: {"T.1.transition", "T.2.iterations", "T.3.pixels"} for each in vacuity.CHANGES
+        each: {"T.1.transition", "T.2.iterations", "T.3.pixels"} for each in changes.CHANGES
     }
     assert found["none"]["T.1.transition"] == 4
     assert vacuity.unmoved(found, {}) == {"T.1.transition": "nothing"}
@@ -64,7 +64,7 @@ def test_starts_that_are_all_one_are_found(monkeypatch):
         (variable_projection, "minimise_poles"),
     ):
         monkeypatch.setattr(module, name, getattr(module, name))  # put back what the script replaces
-    vacuity.stop_early()
+    changes.stop_early()
     assert columns()["loss"]
 
     def case(*args, **options):

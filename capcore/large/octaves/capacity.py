@@ -19,12 +19,12 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
+from capcore.double_precision import to_even_scale
 from capcore.generic import tensor_train_dimension
 from capcore.large.allocation import warn_if_singular
 from capcore.large.octaves.blocks import Corner, Family, Level, corners, levels, shares, side_by_side
 from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.tangent_space import TangentSpace
-from capcore.validation import to_even_scale
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from chapters.along_training import study
 from chapters.along_training.experiment import KINDS, SETTINGS, Stored, places, table
 from chapters.effective_complexity.experiment import fit, trained
 from chapters.shared.complexity import fisher_rao
-from chapters.shared.ranks import spearman
+from chapters.shared.rank_statistics import spearman
 
 NAMES = list(study.RELU)
 

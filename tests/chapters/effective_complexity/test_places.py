@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from chapters.effective_complexity.experiment import midpoints, shuffled_features, uniform_box
+from chapters.effective_complexity.images import midpoints, shuffled_features, uniform_box
 from chapters.shared.complexity import sensitivity
 from tests.chapters.shared.complexity.test_input_jacobian import case
 from tests.strategies import seeds

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.effective_complexity import experiment, study, tangents
+from chapters.effective_complexity import experiment, factorial, region_counts, study
 from chapters.effective_complexity.experiment import SETTINGS, plain
+from chapters.effective_complexity.images import PLACES, images
 from chapters.effective_complexity.study import Stored
 from tests.strategies import seeds
 
@@ -22,7 +23,7 @@ def stored():
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_the_stored_numbers_are_what_the_code_gives(stored, activation):
     """One seed, three epochs: rounding is magnified by training, here still by little."""
-    live = experiment.along_training(experiment.images(), [3], [0, 1, 3], activation, n_epochs=3)
+    live = experiment.along_training(images(), [3], [0, 1, 3], activation, n_epochs=3)
     for kind, table in live.items():
         for name, values in table.items():
             expected = stored.along[activation][kind][name][:3, 3]
@@ -31,9 +32,9 @@ def test_the_stored_numbers_are_what_the_code_gives(stored, activation):
 
 
 def test_the_points_are_what_they_are_said_to_be():
-    data = experiment.images()
+    data = images()
     assert data.x.shape == (600, 64) and data.x_test.shape == (360, 64)
-    assert {name: len(points) for name, points in data.places.items()} == dict.fromkeys(experiment.PLACES, 360)
+    assert {name: len(points) for name, points in data.places.items()} == dict.fromkeys(PLACES, 360)
     rows = {tuple(row) for row in data.x}
     assert all(tuple(row) in rows for row in data.places["training"])
     assert not any(tuple(row) in rows for row in data.places["pixels"])
@@ -44,7 +45,7 @@ def test_the_points_are_what_they_are_said_to_be():
 
 
 def test_runs_of_one_seed_start_alike():
-    data = experiment.images()
+    data = images()
     _, networks, targets = experiment.trained(data, [4, 4], ["right", "shuffled"], n_epochs=1, snapshots=[0])
     np.testing.assert_array_equal(networks[0][0].weights[0], networks[0][1].weights[0])
     assert not np.array_equal(networks[1][0].weights[0], networks[1][1].weights[0])
@@ -54,7 +55,7 @@ def test_runs_of_one_seed_start_alike():
 @given(seeds, st.integers(2, 4))
 def test_shares_add_up(seed, n_seeds):
     rng = np.random.default_rng(seed)
-    design = experiment.Factorial({"noise": rng.normal(size=(2, 2, 2, 2, n_seeds))})
+    design = factorial.Factorial({"noise": rng.normal(size=(2, 2, 2, 2, n_seeds))})
     assert sum(design.shares()["noise"].values()) == pytest.approx(1)
     assert 0 <= design.structure_share()["noise"] <= 1
 
@@ -64,8 +65,8 @@ def test_effects_are_found_where_they_are_put():
     y = rng.normal(size=(2, 2, 2, 2, 5))
     y[:, 1] += 4  # size alone
     y[:, :, 1, 1] += 4  # optimisation and data together
-    design = experiment.Factorial({"a": y})
-    assert [bool(design.moved(factor)) for factor in experiment.FACTORS] == [False, True, True, True]
+    design = factorial.Factorial({"a": y})
+    assert [bool(design.moved(factor)) for factor in factorial.FACTORS] == [False, True, True, True]
     shares = design.shares()["a"]
     assert shares["size"] > 0.4 and shares["framework"] < 0.05
     assert design.structure_share()["a"] == pytest.approx(shares["size"], abs=0.05)
@@ -73,15 +74,15 @@ def test_effects_are_found_where_they_are_put():
 
 def test_the_f_test_keeps_its_level():
     rng = np.random.default_rng(1)
-    found = np.mean([experiment.p_value(rng.normal(size=(2, 2, 2, 2, 3)), 1) < 0.05 for _ in range(800)])
+    found = np.mean([factorial.p_value(rng.normal(size=(2, 2, 2, 2, 3)), 1) < 0.05 for _ in range(800)])
     assert found == pytest.approx(0.05, abs=0.03)  # four standard errors
     with pytest.raises(ValueError, match=r"values: found shape \(2, 3, 4\), expected \(2, …, 2, n_seeds\)"):
-        experiment.p_value(np.ones((2, 3, 4)), 0)
+        factorial.p_value(np.ones((2, 3, 4)), 0)
 
 
 def test_a_loss_that_is_not_reached_is_said():
     with pytest.raises(RuntimeError, match=r"n_epochs: found 1, expected more: run 0"):
-        experiment.at_equal_loss(experiment.images(), 2, n_epochs=1)
+        experiment.at_equal_loss(images(), 2, n_epochs=1)
 
 
 def test_summaries(stored):
@@ -98,11 +99,11 @@ def test_fisher_routes():
 
 
 def test_tangent_counts():
-    counts = tangents.Counts(8, 0.1, 3)
+    counts = region_counts.Counts(8, 0.1, 3)
     assert counts.error <= 1 + 1e-6 and counts.bound.max() <= 1
     assert np.allclose(counts.one_layer, 1) and counts.two_layers.max() < 1
     assert counts.plane[0] == counts.plane[1] < counts.plane[2]
-    dims, formula, exact = tangents.one_layer_curves(6, 3)
+    dims, formula, exact = region_counts.one_layer_curves(6, 3)
     assert dims.tolist() == [1, 2, 3, 4, 5, 6] and exact[-1] == pytest.approx(6 * np.log(3))
     assert exact[0] == pytest.approx(formula[0]) and np.all(exact[1:] < formula[1:])
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.effective_complexity.tangents import (
+from chapters.effective_complexity.tangent_networks import (
     segment_knots,
     segment_pieces,
     tangent_network,

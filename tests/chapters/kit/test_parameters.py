@@ -13,8 +13,8 @@ import pytest
 from pydantic import ValidationError
 
 from capcore.available_memory import TooLargeError
+from chapters.kit.least_memory import Size
 from chapters.kit.parameters import CHANGED, Declaration, note_changes, parameters_of, validated
-from chapters.kit.sizes import Size
 from chapters.sweeps.declared import declaration_of
 from tests.notebooks.conftest import refused  # noqa: F401  # a fixture
 

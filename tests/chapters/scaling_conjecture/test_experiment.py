@@ -7,25 +7,21 @@ import pytest
 
 from chapters.kit.stored import stored
 from chapters.scaling_conjecture import experiment
-from chapters.scaling_conjecture.experiment import (
-    BLOCKS,
-    SETTINGS,
-    Task,
-    arms,
-    block,
-    digits_task,
-    draw_blocks,
-    residual_scale,
-    run,
-    search,
-    through_blocks,
-    train_arm,
-    transport_task,
-)
+from chapters.scaling_conjecture.experiment import SETTINGS, arms, run, search, train_arm
 from chapters.scaling_conjecture.figures import loss_of
 from chapters.scaling_conjecture.residual_delay import SETTINGS as DELAY
 from chapters.scaling_conjecture.residual_delay import run as run_delay
 from chapters.scaling_conjecture.residual_delay import steps_to_learn
+from chapters.scaling_conjecture.signals import BLOCKS
+from chapters.scaling_conjecture.tasks import (
+    Task,
+    block,
+    digits_task,
+    draw_blocks,
+    residual_scale,
+    through_blocks,
+    transport_task,
+)
 
 pytestmark = pytest.mark.slow  # of code that stored results hash, so that it cannot change unnoticed
 BRIEF = {**SETTINGS, "digits": {**SETTINGS["digits"], "n_steps": 4}, "seeds": [0, 1], "extensions": 0}

@@ -52,7 +52,7 @@ def test_sizes_of_two_layer_blocks_are_those_of_the_expectation(a):
 @pytest.mark.parametrize("shared", [False, True])
 def test_jacobians_and_states_are_those_of_jax(kind, shared):
     jax = pytest.importorskip("jax")
-    from chapters.scaling_conjecture.experiment import through_blocks
+    from chapters.scaling_conjecture.tasks import through_blocks
 
     n, depth = 5, 7
     found = signals(kind, depth, [0.3], width=n, n_draws=1, shared=shared, rng=rng(2))

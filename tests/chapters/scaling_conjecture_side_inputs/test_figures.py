@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chapters.scaling_conjecture_side_inputs import figures as draw
-from chapters.shared.exponents import look
+from chapters.shared.scale_exponents import look
 
 
 def test_laws_are_lines_and_measurements_points_of_one_colour(ax):

@@ -15,7 +15,7 @@ from chapters.shared.correlation import (
     rank_correlation,
     rank_scores,
 )
-from chapters.shared.ranks import (
+from chapters.shared.rank_statistics import (
     partial_spearman,
     permutation_p_value,
     permutation_statistics,

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from capcore.spectra import CheckpointError, read_checkpoint
-from chapters.spectra_resnets import experiment
-from chapters.spectra_resnets import networks as files
-from chapters.spectra_resnets.networks import HOST, PLACEHOLDERS, SOURCES, NetworkSource
+from chapters.spectra_resnets import experiment, files
+from chapters.spectra_resnets.files import HOST, PLACEHOLDERS, SOURCES, NetworkSource
 
 
 class Quiet(SimpleHTTPRequestHandler):

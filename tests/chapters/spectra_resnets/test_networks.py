@@ -12,14 +12,8 @@ from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, rea
 from capcore.spectra.layers import find_layers
 from chapters.kit.stored import StaleResultsError, load, path_of
 from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
-from chapters.spectra_resnets.networks import (
-    SOURCES,
-    _network,
-    _spectra,
-    find_file,
-    stored_networks,
-    weights_hash,
-)
+from chapters.spectra_resnets.files import SOURCES, find_file, weights_hash
+from chapters.spectra_resnets.networks import _network, _spectra, stored_networks
 from tests.spectra.whole_networks import spectral_densities
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 
 from chapters.claims.registry import load
 from chapters.kit.stored import stored
-from chapters.shared.families import family_correlations
+from chapters.shared.family_correlations import family_correlations
 from chapters.spectra_training import study
 from chapters.spectra_training.experiment import SETTINGS, measure, trainings
 from chapters.spectra_training.study import Estimate, lesser, within

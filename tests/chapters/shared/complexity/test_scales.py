@@ -6,7 +6,7 @@ import pytest
 import chapters.shared.complexity as cx
 from chapters.along_training.ranks import rank_bound_on_data, without_common_shift
 from chapters.double_descent.known import separable
-from chapters.effective_complexity.tangents import segment_pieces, tangent_network, uniform_tangents
+from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents
 from chapters.linear_regions.study import expected_boundary_density, spherical_lengths
 from chapters.mimicry.students import mimic
 from chapters.shared.adam import train

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
 
-from chapters.shared.ranks import (
+from chapters.shared.rank_statistics import (
     correlation_power,
     critical_correlation,
     partial_spearman,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from chapters.shared.correlation import rank_correlation
-from chapters.shared.families import average_correlations, family_correlations, weighted_interval
+from chapters.shared.family_correlations import average_correlations, family_correlations, weighted_interval
 from tests.strategies import seeds
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from chapters.shared.scaling import fit_power
+from chapters.shared.log_log import fit_power
 
 
 def test_it_agrees_with_numpy_on_noisy_points(rng):

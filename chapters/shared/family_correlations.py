@@ -16,7 +16,7 @@ from scipy import stats
 
 from capcore.validation import finite_array, positive_integer
 from chapters.shared.correlation import RankCorrelation, rank_correlation, rank_scores
-from chapters.shared.ranks import rank_statistics, share_as_extreme
+from chapters.shared.rank_statistics import rank_statistics, share_as_extreme
 
 _LIMIT = 1 - 1e-9  # of a correlation whose Fisher z is taken
 

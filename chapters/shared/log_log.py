@@ -9,7 +9,7 @@ import numpy as np
 from capcore.validation import finite_array
 
 
-class PowerLawFit(NamedTuple):
+class LogLogLine(NamedTuple):
     """y ≈ prefactor · x^exponent by least squares of log y on log x; ``r_squared`` is the share it explains."""
 
     exponent: float
@@ -17,7 +17,7 @@ class PowerLawFit(NamedTuple):
     r_squared: float
 
 
-def fit_power(x: object, y: object) -> PowerLawFit:
+def fit_power(x: object, y: object) -> LogLogLine:
     """The least-squares line through log y against log x.
 
     Where no line can be judged, R² is 0: fewer than three different x, or a y that is not positive, since no
@@ -42,9 +42,9 @@ def fit_power(x: object, y: object) -> PowerLawFit:
     if not (x > 0).all():
         raise ValueError(f"x: found {x.min():g}, expected positive values.")
     if np.unique(x).size < 3 or not (y > 0).all():
-        return PowerLawFit(np.nan, np.nan, 0.0)
+        return LogLogLine(np.nan, np.nan, 0.0)
     log_x, log_y = np.log(x), np.log(y)
     exponent, intercept = np.polyfit(log_x, log_y, 1)
     residual = np.sum(np.square(log_y - intercept - exponent * log_x))
     spread = np.sum(np.square(log_y - log_y.mean()))
-    return PowerLawFit(float(exponent), float(np.exp(intercept)), float(1 - residual / spread) if spread else 0.0)
+    return LogLogLine(float(exponent), float(np.exp(intercept)), float(1 - residual / spread) if spread else 0.0)

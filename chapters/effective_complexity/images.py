@@ -1,0 +1,87 @@
+"""Handwritten digits, and points around them: halfway between two, off the data manifold, on lines between two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from capcore.validation import finite_array, positive_integer
+
+PLACES = ("training", "test", "midpoints", "pixels", "box")
+"""Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""
+
+
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Digits and points around them.
+
+    Attributes
+    ----------
+    x, x_test : (n, 64) pixels; mean 0 and variance 1 over all pixels of all training images.
+    y, y_test : (n,) labels 0 … 9.
+    places : for each of ``PLACES`` points (m, 64).
+    starts, ends : (n_segments, 64) pairs of test images of different digits.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    x_test: np.ndarray
+    y_test: np.ndarray
+    places: Mapping[str, np.ndarray]
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+def midpoints(inputs: object, labels: object, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points halfway between two of ``inputs`` (m, d) of different ``labels`` (m,), pairs drawn at random."""
+    x, y = finite_array(inputs, "inputs", 2), finite_array(labels, "labels", 1)
+    if y.shape != x.shape[:1] or np.all(y == y[0]):
+        raise ValueError(f"labels: found {len(np.unique(y))} kind(s) in {y.size}, expected two or more in {len(x)}.")
+    first = rng.integers(0, len(x), positive_integer(n, "n"))
+    second = np.array([rng.choice(np.flatnonzero(y != y[i])) for i in first])
+    return (x[first] + x[second]) / 2
+
+
+def shuffled_features(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points with every feature drawn from those of ``inputs`` (m, d) by itself.
+
+    Each feature keeps its distribution, and nothing is left of how features go together: off the data manifold, at
+    the same mean distance from the mean.
+    """
+    x = finite_array(inputs, "inputs", 2)
+    rows = rng.integers(0, len(x), (positive_integer(n, "n"), x.shape[1]))
+    return x[rows, np.arange(x.shape[1])]
+
+
+def uniform_box(inputs: object, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(n, d) points uniform between the least and the largest value of each feature of ``inputs`` (m, d)."""
+    x = finite_array(inputs, "inputs", 2)
+    return rng.uniform(x.min(axis=0), x.max(axis=0), (positive_integer(n, "n"), x.shape[1]))
+
+
+@cache
+def images(n_images: int = 600, n_points: int = 360, n_segments: int = 30) -> Images:
+    """The first ``n_images`` of 1,437 training images, 360 test images, and points drawn from a fixed seed."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    if positive_integer(n_images, "n_images", 20) > 1437:
+        raise ValueError(f"n_images: found {n_images}, expected at most 1437: the other 360 digits are test images.")
+    x, y = load_digits(return_X_y=True)
+    x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
+    mean, scale = x.mean(), x.std()
+    x, x_test = (x - mean) / scale, (x_test - mean) / scale
+    x, y, rng = x[:n_images], y[:n_images], np.random.default_rng(7)
+    places = {
+        "training": x[rng.permutation(n_images)[:n_points]],
+        "test": x_test[:n_points],
+        "midpoints": midpoints(x, y, n_points, rng),
+        "pixels": shuffled_features(x, n_points, rng),
+        "box": uniform_box(x, n_points, rng),
+    }
+    first = rng.permutation(len(x_test))[:n_segments]
+    second = np.array([rng.choice(np.flatnonzero(y_test != y_test[i])) for i in first])
+    return Images(x, y, x_test, y_test, places, x_test[first], x_test[second])
