@@ -8,6 +8,7 @@ from . import constraints as constraints
 from . import doors as doors
 from . import feature_process as feature_process
 from . import features as features
+from . import fields as fields
 from . import finite_field as finite_field
 from . import fourier as fourier
 from . import generic as generic
@@ -18,6 +19,7 @@ from . import networks as networks
 from . import optimum as optimum
 from . import own_model as own_model
 from . import plotting as plotting
+from . import probing as probing
 from . import processes as processes
 from . import propagation as propagation
 from . import spectra as spectra
@@ -46,6 +48,8 @@ from .features import Hermite as Hermite
 from .features import Monomials as Monomials
 from .features import PiecewiseLinear as PiecewiseLinear
 from .features import make_features as make_features
+from .fields import ReceptiveField as ReceptiveField
+from .fields import receptive_field as receptive_field
 from .large.exponentials import exponential_sequence as exponential_sequence
 from .large.jacobian_products import JacobianProducts as JacobianProducts
 from .large.octaves.predictor import ExponentialSequence as ExponentialSequence

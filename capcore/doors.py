@@ -56,8 +56,8 @@ KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "a result ({name})": (_result, "the model that it belongs to: allocate(fit.arch, fit, process)"),
     "a Keras model ({name})": (
         lambda m: _of(m, "keras") or _of(m, "tf_keras"),
-        "a function that JAX can trace. With Keras's JAX backend: linearised(lambda w, x: model.stateless_call(w, fixed, "
-        "x)[0].sum(), weights, inputs); the spectra of its weights: analyse_spectra",
+        "a function that JAX can trace. With Keras's JAX backend: linearised(lambda w, x: model.stateless_call(w, "
+        "fixed, x)[0].sum(), weights, inputs); the spectra of its weights: analyse_spectra",
     ),
     "a TensorFlow object ({name})": (
         lambda m: _of(m, "tensorflow"),

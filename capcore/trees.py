@@ -36,11 +36,14 @@ class Ravelled:
         Name → slice of the vector, one for each entry at the top of the tree.
     unravel : callable
         A vector (p,), of NumPy or of the library that traces it → the tree.
+    leaves : list of arrays
+        In order.
     """
 
     vector: np.ndarray
     layers: dict[str, slice]
     unravel: Callable[[Any], Any]
+    leaves: list[np.ndarray]
 
 
 def is_tree(params: object) -> bool:
@@ -52,7 +55,7 @@ def is_tree(params: object) -> bool:
     if isinstance(params, Mapping):
         return True
     if isinstance(params, list | tuple):
-        return any(isinstance(each, Mapping | list | tuple) or np.ndim(each) > 0 for each in params)
+        return any(is_tree(each) or bool(getattr(each, "shape", ())) for each in params)
     return _registered(params)
 
 
@@ -94,7 +97,7 @@ def ravelled(tree: object, name: str = "params") -> Ravelled:
     def unravel(w: Any) -> Any:
         return rebuild([w[start:stop].reshape(shape) for (start, stop), shape in zip(bounds, shapes, strict=True)])
 
-    return Ravelled(vector, _slices([str(path[0]) if path else ALL for path, _ in leaves], sizes), unravel)
+    return Ravelled(vector, _slices([str(path[0]) if path else ALL for path, _ in leaves], sizes), unravel, arrays)
 
 
 def _slices(names: list[str], sizes: list[int]) -> dict[str, slice]:
