@@ -79,7 +79,9 @@ class ReceptiveField:
         if not 0 < finite_number(share, "share", "a share") <= 1:
             raise ValueError(f"share: found {share}, expected more than 0 and at most 1.")
         if self.allocation is None:
-            raise ValueError("effective: found no capacity, expected a process: receptive_field(…, process=PowerLaw()).")
+            raise ValueError(
+                "effective: found no capacity, expected a process: receptive_field(…, process=PowerLaw())."
+            )
         listed = self.allocation.method != "octaves"
         parts = self.allocation.per_input if listed else self.allocation.per_octave
         reached = np.cumsum(parts) >= share * self.allocation.total * (1 - 1e-12)

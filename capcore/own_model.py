@@ -37,6 +37,8 @@ class Linearisation:
         A vector (p,) → parameters as the network takes them: a pytree, or the state of a module.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     function: Callable[[Any], Any] = field(repr=False)
     params: np.ndarray = field(repr=False)
     layers: dict[str, slice]

@@ -59,7 +59,7 @@ def large():
 
 def instances():
     """Public class → its instances: the large ones above, and all that the calls of ``hostile_rows`` return."""
-    public = {getattr(package, name) for package in PACKAGES for name in package.__all__}
+    public = [getattr(package, name) for package in PACKAGES for name in package.__all__]
     classes = {value for value in public if inspect.isclass(value) and not issubclass(value, Exception)}
     found = {value: [] for value in classes}
     with warnings.catch_warnings():

@@ -161,7 +161,10 @@ def test_a_function_of_ones_own_is_an_architecture():
     ("call", "said"),
     [
         (lambda w: cc.allocate(SMALL, w, TASK, method="dens"), "method: found 'dens'"),
-        (lambda w: cc.allocate(SMALL, w, TASK, input_dim=2), "inputs, time_axis, input_dim, layers, derivative: found some"),
+        (
+            lambda w: cc.allocate(SMALL, w, TASK, input_dim=2),
+            "inputs, time_axis, input_dim, layers, derivative: found some",
+        ),
         (lambda w: cc.allocate(SMALL, w, cc.Problem.of(SMALL, TASK), method="fft"), "process: found a Problem"),
         (lambda w: cc.allocate(SMALL, w, cc.exponential_sequence(TASK, 32), method="dense"), "process: found an Expo"),
         (

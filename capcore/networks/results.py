@@ -123,6 +123,8 @@ class NetworkAllocation(Capacities):
         error is what the solves may lack.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     gauss_newton_total: float
     loss: str
     loss_value: float

@@ -132,6 +132,8 @@ class ConvolutionTransport:
            [0.  , 0.25, 0.5 ]])
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     weights: np.ndarray
     dilation: int | tuple[int, ...] = 1
     origin: int | tuple[int, ...] | str = "centre"
