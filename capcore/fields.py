@@ -173,11 +173,16 @@ def _stack(kernel_size: Any, dilations: Any, strides: Any, channels: Any) -> Rec
     for name, value in named.items():
         plain_array(value, name)
     count = max(np.size(value) for value in named.values())
-    ks, ds, ss = (_per_layer(np.ravel(v).tolist() if np.size(v) > 1 else v, n, count) for n, v in named.items())
+    for name, value in named.items():
+        if np.size(value) not in (1, count):
+            raise ValueError(f"{name}: found {np.size(value)} values, expected one, or {count}, one for each layer.")
+    ks, ds, ss = (
+        _per_layer(np.ravel(v).tolist() if np.size(v) > 1 else np.ravel(v).item(), n, count) for n, v in named.items()
+    )
     jumps = [int(np.prod(ss[:l], dtype=object)) for l in range(count)]
     adds = [(k - 1) * d * jump for k, d, jump in zip(ks, ds, jumps, strict=True)]
-    rows = zip(range(1, count + 1), ks, ds, ss, adds, strict=True)
-    layers = tuple(Convolution(f"layer {l}", *row) for l, *row in rows)
+    rows = enumerate(zip(ks, ds, ss, adds, strict=True), 1)
+    layers = tuple(Convolution(f"layer {l}", k, d, s, added) for l, (k, d, s, added) in rows)
     size = 1 + sum(adds)
     arch = None if max(ss) > 1 else Hierarchical(channels, count, ks, ds)
     stride = int(np.prod(ss, dtype=object))

@@ -262,8 +262,15 @@ def _means(torch: Any) -> Any:
     """A context in which what takes the largest of several numbers takes their mean."""
     functional = torch.nn.functional
 
-    def pooled(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Any:  # fmt: skip
+    def pooled(
+        x: Any,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: Any = False,
+        **_: Any,
+    ) -> Any:
         n_axes = len(kernel_size) if isinstance(kernel_size, tuple | list) else x.ndim - 2
         for axis in range(n_axes):
             k, p, d = (_along(each, axis) if each else 0 for each in (kernel_size, padding, dilation))
@@ -291,7 +298,7 @@ def _means(torch: Any) -> Any:
             for name in (f"adaptive_max_pool{n}d", f"adaptive_max_pool{n}d_with_indices")
         }
 
-    class Means(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+    class Means(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             return instead.get(func, func)(*args, **(kwargs or {}))
 

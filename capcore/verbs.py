@@ -123,38 +123,40 @@ def fit(
     one_of(method, "method", FIT_METHODS)
     if not hasattr(arch, "n_inputs") or isinstance(arch, type):
         own = opened(arch, params, inputs, time_axis)
-        arch, begin = OwnModel(own, own.params), own.params
-        start = begin if isinstance(start, str) and start == "auto" else start
+        model: Any = OwnModel(own, own.params)
+        start = own.params if isinstance(start, str) and start == "auto" else start
     elif params is not None or inputs is not None or time_axis is not None:
         raise ValueError(
             f"params, inputs, time_axis: found some beside {arch!r}, expected them with a model of your own only. A "
             "start is given as start=…."
         )
-    check_kinds(arch, process)
+    else:
+        model = arch
+    check_kinds(model, process)
     if method == "auto":
         plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
-        method = fit_method(arch, process, start) if plain else "auto"
+        method = fit_method(model, process, start) if plain else "auto"
     if method not in LARGE_OPTIONS:
         if isinstance(process, ExponentialSequence):
             raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
         dense: dict[str, Any] = {"n_starts": n_starts, "rebalance": rebalance, "progress": progress, **options}
-        found = optimum.fit(arch, process, rng=rng, method=method, start=start, **dense)
+        found = optimum.fit(model, process, rng=rng, method=method, start=start, **dense)
         ends = (found.method, found.converged, found.message)
-        return Fit(arch, found.params, found.loss, *ends, found.n_iterations, found)
+        return Fit(model, found.params, found.loss, *ends, found.n_iterations, found)
     for key in options:
         one_of(key, f"option of {method}", LARGE_OPTIONS[method])
     if n_starts != 1:
         raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds.")
     if method == "octaves":
-        return _fit_octaves(arch, process, start, rng, options)
+        return _fit_octaves(model, process, start, rng, options)
     if not isinstance(process, Process):
         raise ValueError(f"process: found {type(process).__name__}, expected a Process for method {method!r}.")
     begin = "tensor-train" if isinstance(start, str) and start == "auto" else start
-    large = fit_large(arch, process, rng=rng, start=begin, progress=progress, **options)  # type: ignore[arg-type]
-    pull = covariance_product(process, arch.n_inputs)((large.coefficients - large.target)[:, None])[:, 0]
-    extras = {"gradient_norm": float(2 * np.linalg.norm(arch.vjp(large.params, pull)))}
+    large = fit_large(model, process, rng=rng, start=begin, progress=progress, **options)  # type: ignore[arg-type]
+    pull = covariance_product(process, model.n_inputs)((large.coefficients - large.target)[:, None])[:, 0]
+    extras = {"gradient_norm": float(2 * np.linalg.norm(model.vjp(large.params, pull)))}
     return Fit(
-        arch, large.params, large.loss, method, large.converged, large.message, large.n_iterations, large, extras
+        model, large.params, large.loss, method, large.converged, large.message, large.n_iterations, large, extras
     )
 
 

@@ -78,6 +78,8 @@ class NetworkLayer:
         Given all other layers.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     independent: Capacities
     forward: Capacities
     backward: Capacities
