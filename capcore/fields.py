@@ -104,9 +104,9 @@ def receptive_field(
     """The inputs that one output reads: of a model that is run and asked, or of a stack that is given by numbers.
 
     A PyTorch module is copied, its weights are replaced by positive random numbers, and the derivative of an output in
-    the middle says which inputs it depends on. So padding, chomping, strides, pooling, residual branches, gates and skip
-    connections count as they are written. Normalisation over time, attention and recurrence read the whole sequence,
-    and are refused unless ``inputs`` says how long it is.
+    the middle says which inputs it depends on. So padding, chomping, strides, pooling, residual branches, gates and
+    skip connections count as they are written. Normalisation over time, attention and recurrence read the whole
+    sequence, and are refused unless ``inputs`` says how long it is.
 
     Parameters
     ----------
@@ -161,8 +161,8 @@ def receptive_field(
         return found
     if found.skeleton is None:
         raise ValueError(
-            "process: found a model that is no plain stack of convolutions, expected one, whose skeleton can be fitted. "
-            "Use allocate(model, None, process, inputs=…) for the capacity of the model linearised there."
+            "process: found a model that is no plain stack of convolutions, expected one, whose skeleton can be "
+            "fitted. Use allocate(model, None, process, inputs=…) for the capacity of the model linearised there."
         )
     return replace(found, allocation=allocate(found.skeleton, fit(found.skeleton, process), process))
 
