@@ -6,9 +6,9 @@ functions no formula is assumed: they are run, and asked on which inputs an outp
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -56,7 +56,7 @@ class ReceptiveField:
     n_read: int | None
     layers: tuple[Convolution, ...] = field(repr=False, default=())
     allocation: Allocation | None = field(repr=False, default=None)
-    _architecture: Any = field(repr=False, default=None)
+    _architecture: Callable[[], Any] | None = field(repr=False, default=None)
 
     @cached_property
     def skeleton(self) -> Any:
@@ -66,7 +66,7 @@ class ReceptiveField:
         layers, whose channels are the narrower of what one layer writes and the next one reads. None unless the layers
         form one chain without strides or groups, whose field is the measured one.
         """
-        return self._architecture or _skeleton(self)
+        return self._architecture() if self._architecture else _skeleton(self)
 
     def effective(self, share: float = 0.9) -> int:
         """The number of most recent inputs that hold a share of the capacity, to the octave beyond 2^22 inputs.
@@ -184,7 +184,11 @@ def _stack(kernel_size: Any, dilations: Any, strides: Any, channels: Any) -> Rec
     rows = enumerate(zip(ks, ds, ss, adds, strict=True), 1)
     layers = tuple(Convolution(f"layer {l}", k, d, s, added) for l, (k, d, s, added) in rows)
     size = 1 + sum(adds)
-    arch = None if max(ss) > 1 else Hierarchical(channels, count, ks, ds)
+    hidden = np.ravel(plain_array(channels, "channels")).tolist()
+    if len(hidden) not in (1, count - 1):
+        raise ValueError(f"channels: found {len(hidden)} values, expected one, or {count - 1}, one for a hidden layer.")
+    hidden = _per_layer(hidden if len(hidden) != 1 else hidden[0], "channels", count - 1)
+    arch = None if max(ss) > 1 else partial(Hierarchical, hidden, count, ks, ds)
     stride = int(np.prod(ss, dtype=object))
     return ReceptiveField(size, 1 - size, 0, stride, _n_read(layers, size), layers, _architecture=arch)
 
@@ -206,9 +210,9 @@ def _of_architecture(arch: Any) -> ReceptiveField:
     """All inputs of an architecture; the layers of a hierarchical one."""
     if isinstance(arch, Hierarchical):
         found = _stack(arch.kernel_sizes, arch.dilations, 1, 1)
-        return replace(found, _architecture=arch)
+        return replace(found, _architecture=lambda: arch)
     n = int(arch.n_inputs)
-    return ReceptiveField(n, 1 - n, 0, 1, n, _architecture=arch)
+    return ReceptiveField(n, 1 - n, 0, 1, n, _architecture=lambda: arch)
 
 
 def _joined(axes: list[tuple[Field, list[Convolution]]]) -> ReceptiveField:
