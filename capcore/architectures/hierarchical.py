@@ -99,8 +99,7 @@ class Hierarchical:
         self.n_params = ends[-1]
         if not fits(arrays(sum(i * k * o for i, k, o in self.kernel_shapes), copies=4)):
             raise too_large(
-                f"channels: found {max(hidden, default=1):,} of {n_layers} layers, "
-                f"{min(sum(sizes), 10**99):.2e} parameters",
+                f"channels: found {max(hidden):,} of {n_layers} layers, {min(sum(sizes), 10**99):.2e} parameters",
                 arrays(sum(i * k * o for i, k, o in self.kernel_shapes), copies=4),
                 "Use fewer channels, layers or taps.",
             )
