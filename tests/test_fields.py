@@ -248,6 +248,13 @@ def test_a_maximum_over_a_window_reads_all_of_it(torch, ceil_mode):
     assert (found.first, found.last, found.n_read) == (read[0], read[-1], len(read))
 
 
+def test_statistics_that_switch_a_rectifier_off_do_not_count(torch):
+    nn = torch.nn
+    module = nn.Sequential(nn.Conv1d(1, 1, 3), nn.BatchNorm1d(1), nn.ReLU(), nn.Conv1d(1, 1, 2))
+    module[1].running_mean.fill_(1e3)
+    assert cc.receptive_field(module).size == 4
+
+
 def test_what_reads_everything(torch):
     nn = torch.nn
     normalised = nn.Sequential(nn.Conv1d(1, 4, 3, padding=1), nn.GroupNorm(2, 4))
