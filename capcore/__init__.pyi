@@ -5,8 +5,10 @@ from . import architectures as architectures
 from . import checkpoints as checkpoints
 from . import commands as commands
 from . import constraints as constraints
+from . import doors as doors
 from . import feature_process as feature_process
 from . import features as features
+from . import fields as fields
 from . import finite_field as finite_field
 from . import fourier as fourier
 from . import generic as generic
@@ -17,6 +19,7 @@ from . import networks as networks
 from . import optimum as optimum
 from . import own_model as own_model
 from . import plotting as plotting
+from . import probing as probing
 from . import processes as processes
 from . import propagation as propagation
 from . import spectra as spectra
@@ -24,6 +27,7 @@ from . import tangent_space as tangent_space
 from . import tensor_train as tensor_train
 from . import time_series as time_series
 from . import toeplitz as toeplitz
+from . import trees as trees
 from . import variable_projection as variable_projection
 from .allocation import CapacityWarning as CapacityWarning
 from .allocation import LayerAllocation as LayerAllocation
@@ -44,6 +48,8 @@ from .features import Hermite as Hermite
 from .features import Monomials as Monomials
 from .features import PiecewiseLinear as PiecewiseLinear
 from .features import make_features as make_features
+from .fields import ReceptiveField as ReceptiveField
+from .fields import receptive_field as receptive_field
 from .large.exponentials import exponential_sequence as exponential_sequence
 from .large.jacobian_products import JacobianProducts as JacobianProducts
 from .large.octaves.predictor import ExponentialSequence as ExponentialSequence
@@ -52,6 +58,7 @@ from .multivariate import Mixed as Mixed
 from .networks.allocation import allocate_network as allocate_network
 from .networks.results import NetworkAllocation as NetworkAllocation
 from .optimum import Problem as Problem
+from .own_model import linearised as linearised
 from .own_model import linearised_jax as linearised_jax
 from .own_model import linearised_torch as linearised_torch
 from .processes import AR1 as AR1
@@ -67,6 +74,7 @@ from .processes import make_process as make_process
 from .propagation import ConvolutionTransport as ConvolutionTransport
 from .propagation import Layer as Layer
 from .propagation import MatrixTransport as MatrixTransport
+from .propagation import Segment as Segment
 from .propagation import evolve as evolve
 from .propagation import propagate as propagate
 from .propagation import propagate_equal as propagate_equal

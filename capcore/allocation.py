@@ -52,6 +52,8 @@ class LayerAllocation:
         Given all other layers.
     """
 
+    from capcore.shown import layer_repr as __repr__  # type: ignore[misc]
+
     space: ConstraintSpace = field(repr=False)
     independent: np.ndarray
     forward: np.ndarray
@@ -79,6 +81,8 @@ class CapacityAllocation:
     input_dim : int
         Components per position.
     """
+
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
 
     space: ConstraintSpace
     generic_total: int

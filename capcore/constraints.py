@@ -70,6 +70,8 @@ class ConstraintSpace:
     (1, [0.5, 0.5, 0.0])
     """
 
+    from capcore.shown import space_repr as __repr__  # type: ignore[misc]
+
     basis: np.ndarray
     singular_values: np.ndarray
     tolerance: float

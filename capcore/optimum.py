@@ -52,6 +52,8 @@ class Problem:
         If values are not finite, shapes disagree, the covariance is beyond 1e±150, or RᵀR is not Σ.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     target: np.ndarray
     covariance: np.ndarray
     root: np.ndarray

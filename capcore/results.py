@@ -108,6 +108,11 @@ class Fit(_WithDetails):
     details: Any = field(repr=False)
     extras: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    def unravel(self) -> Any:
+        """The parameters as the model takes them: the pytree of a function, the state of a module, or ``params``."""
+        back = getattr(self.arch, "unravel", None)
+        return self.params if back is None else back(self.params)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Loss after each iteration; for "octaves" the decrease that each step promised. Needs matplotlib."""
         axis = _axis(ax)

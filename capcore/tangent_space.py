@@ -51,6 +51,8 @@ class TangentSpace:
     (48, True)
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     below: list[np.ndarray]
     complements: list[np.ndarray]
     above: list[np.ndarray]

@@ -11,6 +11,7 @@ from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
 from capcore.architectures.trains import check_train, is_train
 from capcore.available_memory import allocation_bytes, fits
+from capcore.doors import OTHERS, is_module, refuse_model
 from capcore.gate import of_kind, plain_number, plain_seed
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
@@ -23,7 +24,7 @@ from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
 from capcore.optimum import OPTIONS, Problem
-from capcore.own_model import as_architecture
+from capcore.own_model import Linearisation, OwnModel, as_architecture, opened
 from capcore.processes import Process
 from capcore.results import DENSE, Allocation, Fit, octaves_of
 from capcore.validation import finite_array, one_of
@@ -46,9 +47,12 @@ ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 
 
 def fit(
-    arch: Architecture,
+    arch: Architecture | Linearisation | Callable[..., object],
     process: Process | Problem | ExponentialSequence,
     *,
+    params: Any = None,
+    inputs: object = None,
+    time_axis: int | None = None,
     rng: np.random.Generator | int | None = None,
     method: str = "auto",
     start: str | np.ndarray = "auto",
@@ -59,13 +63,21 @@ def fit(
 ) -> Fit:
     """Parameters at which an architecture predicts a process best, at any size.
 
+    A model of your own is a function params → coefficients, or a network whose linear response at ``inputs`` is fitted:
+    all its weights move until ∂ output / ∂ inputs there predicts best. The fit starts from the model's own parameters,
+    and :meth:`Fit.unravel() <capcore.results.Fit.unravel>` returns them as the model takes them.
+
     Parameters
     ----------
-    arch : Architecture
-        The model.
+    arch : Architecture, Linearisation, torch.nn.Module or callable
+        The model; what it is if not an architecture is said in :func:`allocate`.
     process : Process, Problem or ExponentialSequence
         What it predicts; a posed problem for dense methods; for "octaves" also an autocovariance as exponentials,
         accurate up to lag n.
+    params : object, optional
+        Of a function: a vector (p,) or any pytree of arrays, its start.
+    inputs, time_axis : optional
+        As in :func:`~capcore.own_model.linearised`, for a network.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer.
     method : str
@@ -109,39 +121,52 @@ def fit(
     plain_seed(rng)
     options = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", FIT_METHODS)
-    check_kinds(arch, process)
+    if not hasattr(arch, "n_inputs") or isinstance(arch, type):
+        own = opened(arch, params, inputs, time_axis)
+        model: Any = OwnModel(own, own.params)
+        start = own.params if isinstance(start, str) and start == "auto" else start
+    elif params is not None or inputs is not None or time_axis is not None:
+        raise ValueError(
+            f"params, inputs, time_axis: found some beside {arch!r}, expected them with a model of your own only. A "
+            "start is given as start=…."
+        )
+    else:
+        model = arch
+    check_kinds(model, process)
     if method == "auto":
         plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
-        method = fit_method(arch, process, start) if plain else "auto"
+        method = fit_method(model, process, start) if plain else "auto"
     if method not in LARGE_OPTIONS:
         if isinstance(process, ExponentialSequence):
             raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
         dense: dict[str, Any] = {"n_starts": n_starts, "rebalance": rebalance, "progress": progress, **options}
-        found = optimum.fit(arch, process, rng=rng, method=method, start=start, **dense)
+        found = optimum.fit(model, process, rng=rng, method=method, start=start, **dense)
         ends = (found.method, found.converged, found.message)
-        return Fit(arch, found.params, found.loss, *ends, found.n_iterations, found)
+        return Fit(model, found.params, found.loss, *ends, found.n_iterations, found)
     for key in options:
         one_of(key, f"option of {method}", LARGE_OPTIONS[method])
     if n_starts != 1:
         raise ValueError(f"n_starts: found {n_starts!r}, expected 1 for method {method!r}. Call it with several seeds.")
     if method == "octaves":
-        return _fit_octaves(arch, process, start, rng, options)
+        return _fit_octaves(model, process, start, rng, options)
     if not isinstance(process, Process):
         raise ValueError(f"process: found {type(process).__name__}, expected a Process for method {method!r}.")
     begin = "tensor-train" if isinstance(start, str) and start == "auto" else start
-    large = fit_large(arch, process, rng=rng, start=begin, progress=progress, **options)  # type: ignore[arg-type]
-    pull = covariance_product(process, arch.n_inputs)((large.coefficients - large.target)[:, None])[:, 0]
-    extras = {"gradient_norm": float(2 * np.linalg.norm(arch.vjp(large.params, pull)))}
+    large = fit_large(model, process, rng=rng, start=begin, progress=progress, **options)  # type: ignore[arg-type]
+    pull = covariance_product(process, model.n_inputs)((large.coefficients - large.target)[:, None])[:, 0]
+    extras = {"gradient_norm": float(2 * np.linalg.norm(model.vjp(large.params, pull)))}
     return Fit(
-        arch, large.params, large.loss, method, large.converged, large.message, large.n_iterations, large, extras
+        model, large.params, large.loss, method, large.converged, large.message, large.n_iterations, large, extras
     )
 
 
 def allocate(
-    arch: Architecture | Callable[..., object] | JacobianProducts,
+    arch: Architecture | Linearisation | Callable[..., object] | JacobianProducts,
     params: Fit | Any,
     process: Process | Problem | ExponentialSequence,
     *,
+    inputs: object = None,
+    time_axis: int | None = None,
     method: str = "auto",
     input_dim: int = 1,
     layers: Mapping[str, slice] | None = None,
@@ -155,12 +180,16 @@ def allocate(
 
     Parameters
     ----------
-    arch : Architecture, callable or JacobianProducts
-        The model; or a function of your own, params (p,) → coefficients (n · d,), lag 0 first.
-    params : Fit or (n_params,) array_like
-        An optimum, or any parameters; None beside products.
+    arch : Architecture, Linearisation, torch.nn.Module, callable or JacobianProducts
+        The model. Or one of your own: a function params → coefficients (n · d,), lag 0 first; with ``inputs`` a module,
+        or a JAX function (params, inputs) → one number.
+    params : Fit, (n_params,) array_like, or pytree of arrays
+        An optimum, or any parameters; pytrees for functions, whose layers they name. None beside products, and for a
+        module's own.
     process : Process, Problem or ExponentialSequence
         Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
+    inputs, time_axis : optional
+        Where a network is linearised, as in :func:`~capcore.own_model.linearised`.
     method : str
         "dense" (n × n matrices; the only one with layers and frequencies), "fft" and "streamed" (tensor trains: ΣT held
         in memory, or never), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its
@@ -213,11 +242,14 @@ def allocate(
     kernels = getattr(params, "kernels", None) if method in ("auto", "octaves") else None
     model: Any = arch
     values: Any = getattr(params, "params", params)
-    if own:
-        model, values = as_architecture(model, values, input_dim, layers, derivative)
-    elif input_dim != 1 or layers is not None or derivative != "auto":
+    if own or isinstance(arch, type):
+        if isinstance(params, Fit) and not (isinstance(arch, Linearisation) or is_module(arch)):
+            values = params.unravel()
+        model, values = as_architecture(opened(arch, values, inputs, time_axis, input_dim, layers, derivative))
+    elif input_dim != 1 or layers is not None or derivative != "auto" or inputs is not None or time_axis is not None:
         raise ValueError(
-            f"input_dim, layers, derivative: found some beside {arch!r}, expected them with your own function only."
+            f"inputs, time_axis, input_dim, layers, derivative: found some beside {arch!r}, expected them with a model "
+            "of your own only."
         )
     check_kinds(model, process)
     if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
@@ -306,10 +338,8 @@ def has_sequence(process: object) -> bool:
 def check_kinds(arch: object, process: object) -> None:
     """Raise ``TypeError`` unless the arguments are an architecture and a process."""
     if isinstance(arch, type) or not (hasattr(arch, "n_inputs") and hasattr(arch, "input_dim")):
-        raise TypeError(
-            f"arch: found {arch!r}, expected an architecture, such as capcore.Hierarchical(channels=4, n_layers=6). "
-            "Wrap a function of your own as capcore.Function(function, n_params=…)."
-        )
+        refuse_model(arch, "arch")
+        raise TypeError(f"arch: found {type(arch).__name__}, expected {OTHERS}.")
     if not isinstance(process, Process | Problem | ExponentialSequence):
         raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
 

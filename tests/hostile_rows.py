@@ -124,6 +124,10 @@ ROWS = {
         {"max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
     ),
     "options of octaves": (quiet(cc.fit, arch=ARCH, process=TASK, method="octaves"), {"max_iterations": 2}),
+    "fit a function": (
+        lambda **k: cc.fit(np.square, TASK, max_iterations=2, **k),
+        {"params": np.array([1.0, 2.0]), "inputs": None, "time_axis": None},
+    ),
     "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "process": TASK, "method": "dense"}),
     **{
         f"allocate by {method}": (
@@ -141,6 +145,12 @@ ROWS = {
         lambda **k: cc.allocate(np.square, process=TASK, derivative="complex-step", **k).per_octave,
         {"params": np.array([1.0, 2.0]), "input_dim": 1, "layers": {"all": slice(0, 2)}},
     ),
+    "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2, "strides": 1, "channels": 2}),
+    "receptive_field of lists": (
+        cc.receptive_field,
+        {"kernel_size": [2, 2], "dilations": [1, 2], "process": TASK, "model": None, "params": None, "inputs": None},
+    ),
+    "receptive_field of a model": (cc.receptive_field, {"model": ARCH}),
     "JacobianProducts": (
         lambda **k: cc.allocate(cc.JacobianProducts(np.eye(4).dot, np.eye(4).dot, **k), None, TASK).per_octave,
         {"n_inputs": 4, "n_params": 4, "input_dim": 1, "generic_total": 4, "width": 1},
@@ -278,7 +288,15 @@ ROWS = {
 }
 """Public name → what is called, and arguments with which it works; names of more words are further rows."""
 RETURNED = {
-    *("Allocation", "CapacityWarning", "CheckpointError", "Fit", "LayerAllocation", "NetworkAllocation"),
+    *(
+        "Allocation",
+        "CapacityWarning",
+        "CheckpointError",
+        "Fit",
+        "ReceptiveField",
+        "LayerAllocation",
+        "NetworkAllocation",
+    ),
     *("TooLargeError", "Capacities", "Functions", "Interactions", "NetworkLayer", "Polished", "ChiSquare"),
     *("Displacement", "Evolution", "NoSymbolError", "NotStochasticError", "Propagation", "ScalingRelation"),
     *("ScalingTable", "BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
@@ -287,5 +305,13 @@ RETURNED = {
     *("model_metrics", "weightwatcher_summary", "check_positive_definite"),
 }
 """Records that functions above return, what they raise, and functions of such records alone."""
-ELSEWHERE = ["linearised_torch", "from_torch", "linearised_jax", "allocate_network", "polish", "interactions"]
+ELSEWHERE = [
+    "linearised",
+    "linearised_torch",
+    "from_torch",
+    "linearised_jax",
+    "allocate_network",
+    "polish",
+    "interactions",
+]
 """Calls that compile take seconds: the arguments of :func:`test_networks` alone are tried. And there is no PyTorch."""

@@ -130,9 +130,9 @@ and pass it on; a threshold is refused where it is used."""
 NOT_FINITE = ("None", "NaN", "infinity", "minus infinity", "1e300", "a list of None", "a number of 400 digits")
 NOT_FINITE += ("one of them NaN", "one of them infinite", "one of them None")
 EXCEPTIONS = {
+    ("fit a function params", "a dictionary"): "the function is called with it, and its own error is shown",
     ("MatrixTransport weights", "sparse"): "sparse matrices are what it is for",
     ("gram_spectra matrices", "complex numbers"): "the Fourier transform of a kernel is complex",
-    ("allocate arch", "a class"): "it can be called, and its own error is shown",
     ("Hierarchical channels", "an array of one element"): "the channels of one hidden layer",
     ("Hierarchical kernel_size", "an array of one element"): "the taps of one layer",
     ("analyse_spectra source", "objects"): "of no type that could be hashed",

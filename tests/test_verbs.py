@@ -161,7 +161,10 @@ def test_a_function_of_ones_own_is_an_architecture():
     ("call", "said"),
     [
         (lambda w: cc.allocate(SMALL, w, TASK, method="dens"), "method: found 'dens'"),
-        (lambda w: cc.allocate(SMALL, w, TASK, input_dim=2), "input_dim, layers, derivative: found some"),
+        (
+            lambda w: cc.allocate(SMALL, w, TASK, input_dim=2),
+            "inputs, time_axis, input_dim, layers, derivative: found some",
+        ),
         (lambda w: cc.allocate(SMALL, w, cc.Problem.of(SMALL, TASK), method="fft"), "process: found a Problem"),
         (lambda w: cc.allocate(SMALL, w, cc.exponential_sequence(TASK, 32), method="dense"), "process: found an Expo"),
         (
@@ -169,10 +172,10 @@ def test_a_function_of_ones_own_is_an_architecture():
             "arch: found overlapping dilations",
         ),
         (lambda w: cc.allocate(3, w, TASK), "arch: found int"),
-        (lambda w: cc.allocate(cc.Hierarchical, w, TASK), "arch: found <class"),
+        (lambda w: cc.allocate(cc.Hierarchical, w, TASK), "arch: found the class Hierarchical"),
         (lambda w: cc.allocate(OVERLAPPING, cc.fit(SMALL, TASK), TASK), "params: found a fit of Hierarchical"),
         (lambda w: cc.allocate(JacobianProducts.dense(np.eye(2)), None, TASK, method="dense"), "method: found 'dense'"),
-        (lambda w: cc.fit(lambda w: w, TASK), "arch: found <function"),
+        (lambda w: cc.fit(lambda w: w, TASK), "params: not given"),
         (lambda w: cc.fit(SMALL, "PowerLaw"), "process: found str"),
         (lambda w: cc.fit(SMALL, TASK, method="octaves", max_iterations=0), "max_iterations: found 0"),
         (lambda w: cc.fit(SMALL, TASK, method="newton"), "method: found 'newton'"),

@@ -63,6 +63,8 @@ class JacobianProducts:
     [1.0, 0.0, 1.0]
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     forward: Product
     backward: Product
     n_inputs: int

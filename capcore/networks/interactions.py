@@ -42,6 +42,8 @@ class Interactions:
         Name of an array above → its half-widths, by Student's law with ``samples`` − 1 degrees of freedom.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     constant: float
     varying: float
     alone: np.ndarray

@@ -78,6 +78,8 @@ class NetworkLayer:
         Given all other layers.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     independent: Capacities
     forward: Capacities
     backward: Capacities
@@ -122,6 +124,8 @@ class NetworkAllocation(Capacities):
         For "sketch" the half-widths of all capacities. Subspaces with at most ``probes`` columns are not sampled: their
         error is what the solves may lack.
     """
+
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
 
     gauss_newton_total: float
     loss: str

@@ -47,6 +47,8 @@ class Functions:
         "whitened", "chain" or "span".
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     values: np.ndarray
     labels: np.ndarray
     shape: tuple[int, ...]

@@ -132,6 +132,8 @@ class ConvolutionTransport:
            [0.  , 0.25, 0.5 ]])
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     weights: np.ndarray
     dilation: int | tuple[int, ...] = 1
     origin: int | tuple[int, ...] | str = "centre"
@@ -139,6 +141,11 @@ class ConvolutionTransport:
     def __post_init__(self) -> None:
         plain_fields(self)
         of_kind(self.origin, "origin", int | np.integer | tuple | list | str, "a whole number, several, or 'centre'")
+        if 0 < np.ndim(self.weights) < 3:
+            raise ValueError(
+                f"weights: found an array of shape {np.shape(self.weights)}, expected (in, *taps, out). One channel is "
+                "written with its offsets: ConvolutionTransport.of_offsets({-1: 0.2, 0: 0.6, 1: 0.2})."
+            )
         weights = nonnegative(self.weights, "weights", tuple(range(3, 8)))
         taps = weights.shape[1:-1]
         object.__setattr__(self, "weights", weights)

@@ -34,6 +34,8 @@ class Propagation:
         Capacities on the outputs of layers 0 … n_layers, where 0 is the input; empty unless kept.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     input: np.ndarray
     side: np.ndarray | None
     side_mass: np.ndarray

@@ -46,6 +46,8 @@ class Segment:
         Per unit time: the last term of paper 2, Eqs 8 and 11.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     duration: float
     generator: ConvolutionTransport | LimitCoefficients
     leak: float = 0.0
@@ -79,6 +81,8 @@ class Evolution:
     supplied : float
         Total supply, from the start and from sources.
     """
+
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
 
     final: np.ndarray
     leaked: np.ndarray

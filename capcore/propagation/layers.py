@@ -43,6 +43,8 @@ class Layer:
     array([0.75])
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     transport: Transport
     side: float | Transport = 0.0
     bias: float = 0.0

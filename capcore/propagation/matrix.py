@@ -104,6 +104,8 @@ class MatrixTransport:
     [[0.36, 0.0], [0.64, 1.0]]
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     weights: np.ndarray | sparse.csr_array
     shape: tuple[int, ...] | None = None
     ndim: ClassVar[int] = 1

@@ -98,6 +98,8 @@ class ScalingRelation:
         What differs, in words.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     section: str
     equation: int
     quantity: str
@@ -116,6 +118,8 @@ class ScalingTable:
     relations : tuple of ScalingRelation
         In the paper's order.
     """
+
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
 
     relations: tuple[ScalingRelation, ...]
 

@@ -284,6 +284,8 @@ class LikelihoodRatio:
         ``"power law"``, the other law's name, or ``"neither"``, at the requested level.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     alternative: str
     model: TailModel
     ratio: float

@@ -80,6 +80,8 @@ class Density:
 class Densities:
     """Densities of one or several layers, and every tensor or slice without a density, with the reason."""
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     densities: tuple[Density, ...]
     skipped: tuple[Skipped, ...]
 

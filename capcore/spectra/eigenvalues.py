@@ -49,6 +49,8 @@ class GramSpectra:
         Largest error of an eigenvalue.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     eigenvalues: np.ndarray
     n_zeros: np.ndarray
     resolution: np.ndarray

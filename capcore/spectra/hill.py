@@ -25,6 +25,8 @@ class HillTable:
         Standard error (α − 1)/√k, which holds only for independent values.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     k: np.ndarray
     x_min: np.ndarray
     alpha: np.ndarray

@@ -129,6 +129,8 @@ class Skipped:
 class Layers:
     """Layers in the order of the checkpoint, and every other tensor with the reason why it is not a layer."""
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     layers: tuple[Layer, ...]
     skipped: tuple[Skipped, ...]
 

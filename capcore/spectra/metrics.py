@@ -74,6 +74,8 @@ class SpectrumMetrics:
         Number of draws that had an exponent.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     name: str
     layer: str
     kind: str

@@ -54,6 +54,8 @@ class ModelMetrics:
         Mean over spectra to which a bulk could be fitted.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     n_layers: int
     n_weights: int
     n_spectra: int

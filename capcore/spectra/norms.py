@@ -34,6 +34,8 @@ class Norms:
         Number of eigenvalues above rounding error.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     lambda_max: float
     log_spectral: float
     log_frobenius: float

@@ -161,6 +161,8 @@ class SpectraOptions:
     3
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     density: DensityOptions = field(default_factory=DensityOptions)
     kinds: Mapping[str, str] | None = None
     groups: Mapping[str, int] | None = None

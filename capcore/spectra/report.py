@@ -58,6 +58,8 @@ class SpectraReport:
         Eigenvalues, in the order of ``spectra``. JSON leaves them out, so a report read from JSON has none.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     source: Source
     options: SpectraOptions
     versions: Mapping[str, str]

@@ -55,6 +55,8 @@ class SingularValues:
         The route that computed them: ``gram``, ``band`` or ``svd``.
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     values: np.ndarray
     method: str
 

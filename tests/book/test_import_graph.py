@@ -12,9 +12,11 @@ PIPELINE = ["processes", "architectures", "optimum", "allocation", "large", "res
 
 
 def test_the_package_has_no_circle_and_reads_like_the_pipeline():
-    height = {box: i for i, row in enumerate(rows(import_graph(ROOT))) for box in row}
+    graph = import_graph(ROOT)
+    height = {box: i for i, row in enumerate(rows(graph)) for box in row}
     assert [height[box] for box in PIPELINE] == sorted(height[box] for box in PIPELINE)
-    assert height["constraints"] < height["allocation"] and height["verbs"] == max(height.values())
+    highest = max(height[box] for box, imported in graph.items() if "verbs" not in imported)  # some use the verbs
+    assert height["constraints"] < height["allocation"] and height["verbs"] == highest
 
 
 def test_arrows_that_follow_from_others_are_left_out():

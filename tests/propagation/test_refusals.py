@@ -75,6 +75,10 @@ CASES = {
     "even kernel": (lambda: ConvolutionTransport(np.ones((1, 2, 1))), ["'centre' needs odd", "(2,)", "origin=0"]),
     "origins": (lambda: ConvolutionTransport(np.ones((1, 3, 3, 1)), origin=(0, 1, 2)), ["found 3 numbers", "one or 2"]),
     "dilation": (lambda: STEP.dilated(0), ["dilation: found 0", "at least 1"]),
+    "a list of weights": (
+        lambda: ConvolutionTransport([0.2, 0.6, 0.2]),
+        ["found an array of shape (3,)", "of_offsets({"],
+    ),
     "flat kernel": (lambda: ConvolutionTransport(np.ones((3, 1))), ["weights: found an array of shape (3, 1)"]),
     "offsets": (lambda: ConvolutionTransport.of_offsets({0.5: 1.0}), ["offsets [0.5]", "whole numbers"]),
     "no offsets": (lambda: ConvolutionTransport.of_offsets({}), ["found no offset"]),

@@ -100,6 +100,7 @@ NO_SCALE = {
         "features.Fourier toeplitz.reflection_coefficients variable_projection.pole_limit"
     ),
     "whole numbers": (
+        "fields.receptive_field probing.field_of "
         "generic.ranks_from_below generic.ranks_from_above generic.attainable_ranks generic.tensor_train_dimension "
         "finite_field.rank_modulo_prime features.Hermite features.Monomials "
         "features.PiecewiseLinear features.make_features fourier.fourier_frequencies fourier.mode_frequencies "
@@ -108,11 +109,14 @@ NO_SCALE = {
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
         "results.Allocation results.Fit available_memory.TooLargeError large.octaves.predictor.ExponentialSequence "
-        "toeplitz.LevinsonResult own_model.Linearisation "
+        "toeplitz.LevinsonResult own_model.Linearisation trees.Ravelled fields.ReceptiveField probing.Convolution "
+        "probing.Field "
         "architectures.base.Architecture"
     ),
     "a function of a reader's model, which allocate takes": (
-        "own_model.linearised_jax own_model.linearised_torch own_model.as_architecture"
+        "own_model.linearised own_model.linearised_jax own_model.linearised_torch own_model.as_architecture "
+        "own_model.opened own_model.copied own_model.OwnModel doors.is_module doors.refuse_model trees.is_tree "
+        "trees.ravelled probing.measured_function probing.measured_module"
     ),
     "files": "time_series.load_series sweeps.load_sweep",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),

@@ -46,6 +46,8 @@ class ExponentialSequence:
     [1.5, 0.5, 0.25]
     """
 
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
     variance: float
     weights: np.ndarray
     rates: np.ndarray
