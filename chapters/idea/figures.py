@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from capcore.plotting import CYCLE
 from chapters.idea.study import LineModel
@@ -51,7 +52,8 @@ def plot_shadows(model: LineModel, ax: Axes) -> Axes:
         _arrow(ax, np.zeros(2), tip, colour)
         ax.annotate(f"input {axis + 1}", (*tip,), (*(3 * tip + 3),), textcoords="offset points", color=colour)
         name, area = "ab"[axis], f"{along[axis] ** 2:.2g}"
-        ax.annotate(f"${name}^2$ = {area}", (*square.mean(axis=0),), color=colour, ha="center", va="center")
+        text = ax.annotate(f"${name}^2$ = {area}", (*square.mean(axis=0),), color=colour, ha="center", va="center")
+        text.set_path_effects([withStroke(linewidth=3, foreground="white")])
         corners += [tip, *square]
     _frame(ax, corners)
     _name_line(ax, along)
@@ -93,7 +95,9 @@ def plot_equal_error(model: LineModel, ax: Axes) -> Axes:
     level = model.target + sizes[:, None] * ways
     _line(ax, model.direction)
     ax.plot(*level.T, color="0.55", linestyle="--", linewidth=1)
-    ax.annotate("equal error", (*level[level[:, 1].argmax()],), (0, 4), textcoords="offset points", color="0.4", ha="center")
+    ax.annotate(
+        "equal error", (*level[level[:, 1].argmax()],), (0, 4), textcoords="offset points", color="0.4", ha="center"
+    )
     ax.plot(*np.array([model.target, found]).T, color=COLOURS[1], linestyle=":", linewidth=1.6)
     _arrow(ax, found, 1.4 * along, COLOURS[0], 3)
     ax.annotate(r"$\mathcal{K}$", (*(found + 1.4 * along),), (4, 2), textcoords="offset points", color=COLOURS[0])

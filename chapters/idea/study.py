@@ -73,7 +73,9 @@ def to_explore(model: LineModel) -> dict[str, Any]:
     return {
         "target": model.target.tolist(),
         "correlation": model.correlation,
-        "models": [{"name": "all (2w, w)", "powers": [[0.0, each] for each in model.direction.tolist()], "use": [-3, 3]}],
+        "models": [
+            {"name": "all (2w, w)", "powers": [[0.0, each] for each in model.direction.tolist()], "use": [-3, 3]}
+        ],
         "inputs": ["input 1", "input 2"],
         "far": 1.2,
         "box": [[-1.5, 4.5], [-0.3, 5.3]],

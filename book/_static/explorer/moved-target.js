@@ -75,9 +75,11 @@
       const way = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
       return plus(after.target, way, Math.sqrt(after.loss / dot(way, times(rho, way))));
     });
-    const apart = (p) => Math.min(...[before.target, before.model, after.model].map((q) => Math.hypot(...plus(p, q, -1))));
+    const named = [before.target, before.model, after.model, plus(centre, before.space, -reach), plus(centre, across, reach)];
+    const apart = (p) => Math.min(...named.map((q) => Math.hypot(...plus(p, q, -1))));
     const equal = d3.greatest(level.filter((p) => inside(p, [50, 50, 20])), apart);
-    const possible = d3.greatest(curve(...model.use).filter((p) => inside(p, [20, 10, 10])), ([x]) => x);
+    const use = curve(...model.use), end = d3.greatestIndex(use, (p) => (inside(p, [20, 10, 10]) ? p[0] : -Infinity));
+    const rises = use[end][1] > use[end > 0 ? end - 1 : 0][1];
     const gone = Math.hypot(...plus(after.target, before.target, -1)) * unit, right = after.target[0] > before.target[0];
     const was = gone < 30 ? [] : [[before.target, "target before"], [before.model, "model before"]].slice(
       0, Math.hypot(...plus(after.model, before.model, -1)) * unit < 30 ? 1 : 2);
@@ -104,7 +106,7 @@
         text(plus(centre, before.space, few ? -reach : -0.88), few ? "along the line" : "along 𝒦", { fill: colours.text, dy: -9 }),
         text(plus(centre, across, few ? reach : -0.8), few ? "across it" : "across 𝒦: 𝒦⊥", { fill: colours.text, dy: -9 }),
         equal && text(equal, "equal error", { fill: colours.muted }),
-        possible && text(possible, model.name, { fill: colours.series(0), dy: 16, textAnchor: "end" }),
+        text(use[end], model.name, { fill: colours.series(0), dy: rises ? -12 : 16, textAnchor: "end" }),
         was.map(([p, said]) => text(p, said, { fill: colours.muted, dx: right ? -10 : 10, textAnchor: right ? "end" : "start" })),
         move(before.target, after.target, colours.accent),
         move(before.model, after.model, colours.series(0)),
@@ -114,7 +116,7 @@
         dots([after.target], { stroke: colours.surface, fill: colours.accent, r: 8 }),
         dots([after.model], { stroke: colours.surface, fill: colours.series(0), r: 6 }),
         text(after.target, few && gone < 1 ? "target: drag it" : "target", { dy: -16, fill: colours.accent, fontWeight: "bold" }),
-        text(after.model, few ? "trained model" : "model", { dy: 18, fill: colours.series(0), fontWeight: "bold" }),
+        text(after.model, few ? "trained model" : "model", { dy: 18, dx: few ? 6 : 0, textAnchor: few ? "start" : "middle", fill: colours.series(0), fontWeight: "bold" }),
       ],
     });
   }

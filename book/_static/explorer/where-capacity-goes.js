@@ -156,7 +156,7 @@
     const value = capacities[lag], most = model.generic_total;
     const fitted = value > 0.9995 ? ": fitted exactly"
       : loss === 0 ? ". Here all inputs are fitted exactly, and capacity says how far each would follow another target"
-      : value >= 0.9 ? ": fitted closely" : value >= 0.4 ? ": fitted loosely" : ": hardly fitted";
+      : value >= 0.75 ? ": fitted closely" : value >= 0.25 ? ": fitted loosely" : ": hardly fitted";
     const more = total < most ? ` (other weights that predict as well may have more, up to ${most})` : "";
     const which = lag === 0 ? "latest input" : `input ${back(lag)}`;
     return `${model.n_params} weights, ${total} units${more}. The ${which} gets ${value.toFixed(2)}${fitted}.`;

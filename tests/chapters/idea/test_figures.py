@@ -33,7 +33,9 @@ def test_equal_errors(correlation):
     (dotted,) = [line.get_xydata() for line in ax.lines if line.get_linestyle() == ":"]
     least = np.diff(dotted, axis=0)[0]
     errors = curve - model.target
-    np.testing.assert_allclose(np.einsum("ij,jk,ik->i", errors, model.covariance, errors), least @ model.covariance @ least)
+    np.testing.assert_allclose(
+        np.einsum("ij,jk,ik->i", errors, model.covariance, errors), least @ model.covariance @ least
+    )
     assert abs(least @ model.space.basis[:, 0]) < 1e-12
     line = np.outer(np.linspace(-9, 9, 181), model.direction) - model.target
     assert np.einsum("ij,jk,ik->i", line, model.covariance, line).min() > least @ model.covariance @ least - 1e-12
