@@ -26,7 +26,7 @@ LIBRARIES = ("d3.min.js", "plot.min.js", "shell.js")
 
 
 class explorer(nodes.General, nodes.Element):
-    """A kind of explorer, its data as a JSON text, the controls shown if not all; later with the picture as its child."""
+    """A kind of explorer, its data as JSON, and the controls shown if not all; later with the picture as its child."""
 
 
 class ExplorerRenderer:
