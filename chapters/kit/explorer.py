@@ -33,8 +33,8 @@ def explorer(kind: str, data: str | dict[str, Any], figure: Any = None, controls
     """
     from IPython.core.getipython import get_ipython
 
-    content = {"kind": kind, "stored": _checked(data)} if isinstance(data, str) else {"kind": kind, "data": data}
-    content |= {"controls": list(controls)} if controls else {}
+    given = {"stored": _checked(data)} if isinstance(data, str) else {"data": data}
+    content: dict[str, Any] = {"kind": kind, **given, **({"controls": list(controls)} if controls else {})}
     if get_ipython() is None:
         return
     import matplotlib.pyplot as plt
