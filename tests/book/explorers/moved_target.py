@@ -11,7 +11,7 @@ from chapters.linear_systems.study import ExponentialSmoothing, error_curve, pla
 
 PAGES = ["notebooks/linear_systems", "notebooks/idea"]
 TOLERANCE = 1e-6
-POINT = (0.2, 0.3)
+POINT = (0.4, 0.3)
 STATES = [
     {"first": 0.0, "second": 0.0},
     {"first": 0.5, "second": 0.0},
