@@ -52,9 +52,7 @@ def add_table(app: Sphinx, docname: str, source: list[str]) -> None:
     for cell in notebook["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
             text = table(parameters_of(declaration or by_types("".join(cell["source"]))), docname.rpartition("/")[2])
-            notebook["cells"].append(
-                {"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text}
-            )
+            notebook["cells"].append({"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text})
             break
     source[0] = json.dumps(notebook)
 
