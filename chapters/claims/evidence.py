@@ -69,7 +69,7 @@ class Evidence:
         )
 
     def _table(self) -> str:
-        """A row for each check. Cells carry their column's head as ``data-label``, where there is no room for columns."""
+        """A row for each check. Cells carry their column's head as ``data-label``, for where there is no room."""
         heads = ["quantity", "found", "criterion"] + ["outcome"] * (not CHANGED)
         rows = "".join(
             f"<tr><td>{to_html(check.quantity)}{_role(check)}<br><small>{to_html(check.statement)}</small></td>"
