@@ -15,7 +15,8 @@ from chapters.kit.maps import KEPT
 PAGE, TEXT = 0x12, 0xE6  # of a dark page, from 0 to 255: black becomes TEXT, and white PAGE
 LIGHTER = 0.35  # share of white added to the colours, as in scripts/write_palette.py
 GREY = 8  # largest difference between the parts of a colour that is called grey
-COLOUR = re.compile(r"(?<=: )#([0-9a-f]{6})\b")
+COLOUR = re.compile(r"(?<=: )#([0-9a-f]{6})\b")  # in a style
+ATTRIBUTE = re.compile(r'fill="#([0-9a-f]{6})"')  # behind hatches
 
 
 def on_dark(colour: str) -> str:
@@ -43,6 +44,7 @@ def themed(svg: str) -> str:
     }
     </style><path style="fill: var(--ffffff)"/></svg>
     """
+    svg = ATTRIBUTE.sub(r'style="fill: #\1"', svg)
     colours = sorted({"000000", *COLOUR.findall(svg)})
     drawn, dark = (";".join(f"--{each}:#{change(each)}" for each in colours) for change in (str, on_dark))
     kept = f'[id^="{KEPT}"]'

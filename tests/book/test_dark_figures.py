@@ -53,12 +53,14 @@ def test_other_colours_keep_their_order_from_light_to_dark():
 
 
 def test_an_svg_has_both_colours_and_no_other(figure):
-    figure.subplots().plot([0, 1], [0, 1])
+    ax = figure.subplots()
+    ax.plot([0, 1], [0, 1])
+    ax.bar([0, 1], [1, 1], hatch="//", color="C1")
     drawn = themed(svg(figure))
     assert re.search(r"dark\)\{:root\{[^}]*--0072b2:#59a3cd", drawn)
     used = set(re.findall(r"(?:fill|stroke): (?:var\(--)?#?([0-9a-f]{6})", drawn))
     assert used and all(f"--{colour}:#" in drawn for colour in used)
-    assert not re.search(r"(fill|stroke): #", drawn)
+    assert not re.search(r"(fill|stroke)(: |=.)#", drawn) and "--d55e00:#e49659" in drawn
 
 
 def test_what_lies_on_a_map_keeps_its_colours(figure):
