@@ -52,5 +52,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
         env.toc_fignumbers = lettered(env.toc_fignumbers)
         return [page for page, numbers in env.toc_fignumbers.items() if numbers != before.get(page)]
 
-    TocTreeCollector.assign_figure_numbers = assign  # type: ignore[method-assign]
+    TocTreeCollector.assign_figure_numbers = assign
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
