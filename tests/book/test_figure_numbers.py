@@ -4,6 +4,7 @@ import pytest
 from lxml import html
 from sphinx.application import Sphinx
 from sphinx.environment.collectors.toctree import TocTreeCollector
+from sphinx.util.docutils import docutils_namespace
 
 FIGURE = "```{{figure}} x.png\n:alt: A line.\n:name: fig-{}\n\nCaption.\n```\n"
 PIXEL = bytes.fromhex(
@@ -34,7 +35,7 @@ def built(tmp_path_factory):
         (folder / f"{name}.md").write_text(f"# Page {name}\n\n{text}")
     settings = {"extensions": ["myst_parser", "book._ext.figure_numbers"], "numfig": True}
     out = folder / "out"
-    with pytest.MonkeyPatch.context() as patch:  # the extension replaces it
+    with docutils_namespace(), pytest.MonkeyPatch.context() as patch:  # the extension replaces it
         patch.setattr(TocTreeCollector, "assign_figure_numbers", TocTreeCollector.assign_figure_numbers)
         Sphinx(folder, None, out, out, "html", settings, status=None, warning=None, freshenv=True).build()
     return lambda name: html.fromstring((out / f"{name}.html").read_text("utf8"))
