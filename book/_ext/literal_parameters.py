@@ -1,7 +1,8 @@
 """Sphinx extension: the code of a page has the values of the notebook's parameters in place of their names.
 
 A notebook begins with its parameters, which papermill replaces, and its code uses their names. The page shows that cell
-as a table at its foot, so that a reader who copied the code would miss them: the page shows ``channels=2``, which is what ran.
+as a table at its foot, so that a reader who copied the code would miss them: the page shows ``channels=2``, which is
+what ran.
 """
 
 from __future__ import annotations

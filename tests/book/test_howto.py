@@ -10,6 +10,8 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from tests.book.test_pages import entries
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "book" / "howto").glob("*.md") if page.stem != "index")
 LIBRARIES = {"# needs PyTorch": "torch", "# needs xarray": "xarray", "# needs pyarrow": "pyarrow"}
@@ -54,11 +56,5 @@ def test_a_page_is_short_and_shows_what_it_prints(page):
 
 def test_every_page_is_in_the_table_of_contents():
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    listed = {Path(name).stem for name in _files(contents) if name.startswith("book/howto/")}
+    listed = {Path(name).stem for name in entries(contents) if name.startswith("book/howto/")}
     assert listed - {"index"} == {page.stem for page in PAGES}
-
-
-def _files(node: object) -> list[str]:
-    if isinstance(node, dict):
-        return [node["file"]] * ("file" in node) + [name for value in node.values() for name in _files(value)]
-    return [name for value in node for name in _files(value)] if isinstance(node, list) else []

@@ -22,7 +22,9 @@ def extension():
         yield importlib.import_module("literal_parameters")
 
 
-@given(value=st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(), st.lists(st.integers())))
+@given(
+    value=st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(), st.lists(st.integers()))
+)
 def test_names_that_are_read_become_values(extension, value):
     shown = extension.with_values(CODE, {"channels": repr(value)})
     names = [node.id for node in ast.walk(ast.parse(shown)) if isinstance(node, ast.Name)]
@@ -31,10 +33,13 @@ def test_names_that_are_read_become_values(extension, value):
 
 def test_attributes_keywords_strings_and_comments_stay(extension):
     shown = extension.with_values(CODE, {"channels": "2"})
-    assert shown == """fit = cc.fit(stack, channels=2)  # channels
+    assert (
+        shown
+        == """fit = cc.fit(stack, channels=2)  # channels
 stack.channels = [2 for _ in range(4)]
 print("channels", 2)
 """
+    )
 
 
 def test_a_cell_without_parameters_stays_as_it_is(extension):
