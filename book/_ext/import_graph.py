@@ -20,6 +20,7 @@ UNDERFOOT = {
     "validation",
     "available_memory",
     "moved",
+    "summaries",
 }  # what nearly everything imports, and what says nothing about the pipeline
 WIDTH, BOX, ROW = 860, 26, 74
 
