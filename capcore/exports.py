@@ -48,7 +48,7 @@ def fit_dataset(found: Any) -> xarray.Dataset:
     """Parameters, and where the method keeps them coefficients, target, losses by iteration and losses by start."""
     d = found.arch.input_dim
     dims, shape = (("lag", "component"), (-1, d)) if d > 1 else (("lag",), (-1,))
-    variables = {"params": (("parameter",), found.params, "")}
+    variables: dict[str, Any] = {"params": (("parameter",), found.params, "")}
     for name, own in (("coefficient", "coefficients"), ("target", "target")):
         if hasattr(found, own):
             variables[name] = (dims, getattr(found, own).reshape(shape), UNITS[name])
@@ -81,7 +81,7 @@ def allocation_frame(found: Any, by: str | None) -> pandas.DataFrame:
 
 def allocation_dataset(found: Any, layers: bool) -> xarray.Dataset:
     """All capacities that the method gives, each with its own dimension."""
-    variables = {"per_octave": (("octave",), found.per_octave, CAPACITY)}
+    variables: dict[str, Any] = {"per_octave": (("octave",), found.per_octave, CAPACITY)}
     coordinates = {"first_lag": (("octave",), found.edges[:-1]), "end": (("octave",), found.edges[1:])}
     if hasattr(found, "per_input"):
         variables["per_input"] = (("lag",), found.per_input, CAPACITY)
@@ -110,7 +110,10 @@ def network_frame(found: Any, by: str) -> pandas.DataFrame:
     if by == "subspace":
         groups = {name: np.atleast_1d(values).shape for name, values in found.per_subspace.items()}
         names = np.repeat(list(groups), [int(np.prod(shape)) for shape in groups.values()])
-        index = {"subspace": names, "group": np.concatenate([np.arange(np.prod(s)) for s in groups.values()] or [[]])}
+        index = {
+            "subspace": names,
+            "group": np.concatenate([np.empty(0, int), *(np.arange(np.prod(shape)) for shape in groups.values())]),
+        }
         columns = {name: _flat(part.per_subspace) for name, part in parts}
         return _frame(columns, index, about, RESPONSE)
     columns = {name: getattr(part, f"per_{by}") for name, part in parts}

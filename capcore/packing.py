@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.remembered import Remembered
-from capcore.checkpoints.tensors import brief
+from capcore.checkpoints.tensors import Checkpoint, brief
 from capcore.left_out import LeftOut, kept
 
 RECORDS = {
@@ -106,7 +106,7 @@ class Packing:
 class Unpacking:
     """The inverse, with every name looked up in a closed list."""
 
-    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, arrays: Mapping[str, np.ndarray] | Checkpoint) -> None:
         self._arrays = arrays
         self._read: dict[str, np.ndarray] = {}
         self._forms: dict[frozenset[str], Callable[[dict[str, Any]], Any]] = {

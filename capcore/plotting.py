@@ -158,7 +158,7 @@ def plot_octaves(values: np.ndarray, edges: np.ndarray, ax: Axes, label: str | N
     colour = look.pop("color", f"C{len(before)}")
     ax.stairs(values, places, fill=True, color=colour, alpha=0.12, linewidth=0)
     ax.stairs(values, places, color=colour, label=label, **look)
-    last = max([places[-1], *(float(patch.get_data().edges[-1]) for patch in before)])
+    last = max([places[-1], *(float(patch.get_data()[1][-1]) for patch in before)])
     ax.xaxis.set_major_locator(_Powers(nbins="auto", integer=True, steps=[1, 2, 4, 8, 10]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda place, _: _power(place)))
     ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(last, 0))
@@ -173,8 +173,8 @@ def plot_groups(
     places = np.arange(len(values))
     (line,) = ax.step(places, values, where="mid", label=label, **look)
     if errors is not None:
-        band = {"step": "mid", "color": line.get_color(), "alpha": 0.2, "linewidth": 0}
-        ax.fill_between(places, values - errors, values + errors, **band)
+        colour = line.get_color()
+        ax.fill_between(places, values - errors, values + errors, step="mid", color=colour, alpha=0.2, linewidth=0)
     ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
     ax.set(xlabel=f"group of {name!r}", ylabel="capacity")
     if min(values) >= 0:
@@ -217,9 +217,9 @@ def _steps(ax: Axes) -> int:
 class _Powers(MaxNLocator):
     """As many ticks as have room, at even steps of the exponent: lag 2^k is at place k + 1, and lag 0 at 0."""
 
-    def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
-        """(k,) places."""
-        return np.asarray(super().tick_values(vmin - 1, vmax - 1)) + 1
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        """The places, in order."""
+        return [place + 1 for place in super().tick_values(vmin - 1, vmax - 1)]
 
 
 def _power(place: float) -> str:
