@@ -52,10 +52,6 @@ def kept(value: Any) -> Any:
             reason = f"the Hessian and its like take {size / 1e6:,.0f} MB, above the {limit / 1e6:,.0f} MB that a file "
             reason += "may take for them. Call allocate_network again, or ask for this before saving."
             return replace(value, **dict.fromkeys(("_response", "_model"), LeftOut(reason)), _subspaces={})
-    if kind == "Derivatives":
-        from capcore.networks.remembered import RememberedDerivatives
-
-        return RememberedDerivatives(value.params, value.outputs(value.params), dict(value.layers))
     return value
 
 

@@ -88,6 +88,8 @@ class Packing:
 
     def _object(self, value: Any, where: str) -> dict[str, Any]:
         name, value = type(value).__name__, kept(value)
+        if name == "Derivatives":
+            value = class_of("RememberedDerivatives")(value.params, value.outputs(value.params), dict(value.layers))
         if name in MODELS and _named(name, MODELS[name][0]) is type(value):
             arguments = {key: self(getattr(value, own), f"{where}.{key}") for key, own in MODELS[name][1].items()}
             return {"model": name, "arguments": arguments}
