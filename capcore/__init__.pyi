@@ -81,6 +81,7 @@ from .propagation import propagate_equal as propagate_equal
 from .propagation import scaling_relations as scaling_relations
 from .results import Allocation as Allocation
 from .results import Fit as Fit
+from .saved import load as load
 from .spectra import analyse_spectra as analyse_spectra
 from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law

@@ -9,6 +9,7 @@ import numpy as np
 
 from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
+from capcore.architectures.remembered import Remembered
 from capcore.architectures.trains import check_train, is_train
 from capcore.available_memory import allocation_bytes, fits
 from capcore.doors import OTHERS, is_module, refuse_model
@@ -346,7 +347,8 @@ def check_kinds(arch: object, process: object) -> None:
 
 def same_shapes(first: Any, second: Any) -> bool:
     """Whether the two architectures have the same parameters."""
-    return (type(first), first.n_inputs, first.n_params) == (type(second), second.n_inputs, second.n_params)
+    kinds = [each.name if isinstance(each, Remembered) else type(each).__name__ for each in (first, second)]
+    return kinds[0] == kinds[1] and (first.n_inputs, first.n_params) == (second.n_inputs, second.n_params)
 
 
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:

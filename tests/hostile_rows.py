@@ -101,6 +101,7 @@ ROWS = {
         lambda params, **k: cc.Function(np.sin, derivative="complex-step", **k).jacobian(params),
         {"n_params": 2, "input_dim": 1, "layers": {"all": slice(0, 2)}, "params": np.array([1.0, 2.0])},
     ),
+    "load": (cc.load, {"path": "absent.npz"}),
     "Problem": (
         cc.Problem,
         {"target": np.ones(2), "covariance": np.eye(2), "root": np.eye(2), "variance": 1.0},
