@@ -18,6 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.scales import balance
 from capcore.available_memory import fit_bytes, fit_too_large, fits
 from capcore.gauss_newton import EPS, Minimum, minimise_gauss_newton
 from capcore.optimum import FitResult, Problem, _start, _summary
@@ -25,10 +26,12 @@ from capcore.processes import Process
 from capcore.validation import positive_integer
 
 HOPS = 20
-DISTURBANCE = 0.6  # of the root mean square of a layer's weights: enough to leave a basin, too little to forget it
 HOP_STEPS = 60  # of a hop's descent: by then it has shown whether it leads anywhere
 ROUGH = 1e-6  # share of the loss that may be left to gain when basins are compared
 NEAR_IDENTITY = 0.3  # size of the random part of the first start
+PATIENCE = 6  # hops in a row that fall back to the same optimum: then it is the only one around
+SAME = 1e-3  # relative difference of two losses, both descended roughly, that count as one optimum's
+SWEEPS = 3  # of balancing: more would take as long as the steps in between, and help them no further
 
 
 def fit_by_hopping(
@@ -127,8 +130,9 @@ def minimise_by_hopping(
 ) -> Minimum:
     """The lowest of ``n_hops`` + 1 basins, descended to its bottom. ``history`` is the lowest loss so far.
 
-    Hops end early where the loss no longer shows in the variance v* + loss: nothing is left to find. Whether it
-    converged is decided by the last descent alone, as for :func:`~capcore.gauss_newton.minimise_gauss_newton`.
+    Hops end early where the loss no longer shows in the variance v* + loss, as nothing is left to find, and after six
+    in a row that fell back to the same optimum. Whether it converged is decided by the last descent alone, as for
+    :func:`~capcore.gauss_newton.minimise_gauss_newton`.
 
     Parameters
     ----------
@@ -159,24 +163,27 @@ def minimise_by_hopping(
     >>> bool(hopped <= plain)
     True
     """
-    form: Any = arch  # not part of the protocol: an architecture may have a balanced form
-    balance = form.rebalance if rebalance and hasattr(arch, "rebalance") else None
+    even = _balanced(arch) if rebalance else None
 
     def descend(begin: np.ndarray, steps: int, share: float) -> Minimum:
-        options: dict[str, Any] = {"acceleration": True, "rebalance": balance, "callback": callback}
+        options: dict[str, Any] = {"acceleration": True, "rebalance": even, "callback": callback}
         return minimise_gauss_newton(
             arch, problem.target, problem.root, begin, min(steps, max_iterations), share, floor, **options
         )
 
     n_hops = positive_integer(n_hops, "n_hops", 0)
-    best = descend(params, 2 * HOP_STEPS, ROUGH if n_hops else tolerance)
-    history = [*best.history]
+    max_iterations = positive_integer(max_iterations, "max_iterations", 0)
+    if n_hops == 0:
+        return descend(params, max_iterations, tolerance)
+    best = descend(params, 2 * HOP_STEPS, ROUGH)
+    history, returns = [*best.history], 0
     for _ in range(n_hops):
-        if best.history[-1] <= EPS * problem.variance:
+        if best.history[-1] <= EPS * problem.variance or returns == PATIENCE:
             break
-        begin = best.params if balance is None else balance(best.params)
+        begin = best.params if even is None else even(best.params)
         trial = descend(disturbed(arch, begin, rng), HOP_STEPS, ROUGH)
         history += trial.history[1:]
+        returns = returns + 1 if abs(trial.history[-1] - best.history[-1]) <= SAME * best.history[-1] else 0
         if trial.history[-1] < best.history[-1]:
             best = trial
     end = descend(best.params, max_iterations, tolerance)
@@ -184,8 +191,17 @@ def minimise_by_hopping(
     return end._replace(history=[*losses, end.history[-1]])
 
 
+def _balanced(arch: Any) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Parameters → better-conditioned ones with the same coefficients, if the architecture has a balanced form."""
+    if not hasattr(arch, "kernels"):
+        return getattr(arch, "rebalance", None)
+    return lambda params: np.concatenate([each.reshape(-1) for each in balance(arch.kernels(params), SWEEPS)])
+
+
 def disturbed(arch: Architecture, params: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """(n_params,) parameters, each changed by a normal number in proportion to the size of its layer's weights.
+    """(n_params,) parameters, each changed by a normal number of the size (root mean square) of its layer.
+
+    Smaller changes fall back more often; changes as large keep enough of what was found to be better than a new start.
 
     >>> from capcore.architectures import Hierarchical
     >>> moved = disturbed(Hierarchical(1, 2), np.array([1.0, 1.0, 0.0, 0.0]), np.random.default_rng(0))
@@ -195,7 +211,7 @@ def disturbed(arch: Architecture, params: np.ndarray, rng: np.random.Generator) 
     moved = params + 0.0
     for part in arch.layers.values():
         size = float(np.sqrt(np.mean(np.square(params[part]))))
-        moved[part] += DISTURBANCE * size * rng.normal(size=moved[part].size)
+        moved[part] += size * rng.normal(size=moved[part].size)
     return moved
 
 

@@ -124,6 +124,14 @@ ROWS = {
         {"max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
     ),
     "options of octaves": (quiet(cc.fit, arch=ARCH, process=TASK, method="octaves"), {"max_iterations": 2}),
+    "options of hopping": (
+        quiet(cc.fit, arch=ARCH, process=TASK, method="basin-hopping"),
+        {"n_hops": 1, "max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
+    ),
+    "compare": (
+        quiet(cc.compare, max_iterations=2),
+        {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0, "workers": 2},
+    ),
     "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "process": TASK, "method": "dense"}),
     **{
         f"allocate by {method}": (
@@ -278,7 +286,7 @@ ROWS = {
 }
 """Public name → what is called, and arguments with which it works; names of more words are further rows."""
 RETURNED = {
-    *("Allocation", "CapacityWarning", "CheckpointError", "Fit", "LayerAllocation", "NetworkAllocation"),
+    *("Allocation", "CapacityWarning", "CheckpointError", "Comparison", "Fit", "LayerAllocation", "NetworkAllocation"),
     *("TooLargeError", "Capacities", "Functions", "Interactions", "NetworkLayer", "Polished", "ChiSquare"),
     *("Displacement", "Evolution", "NoSymbolError", "NotStochasticError", "Propagation", "ScalingRelation"),
     *("ScalingTable", "BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
