@@ -235,5 +235,5 @@ def _overlapping(block: list[int], most: int) -> Iterator[Row]:
             seconds,
             peer_seconds,
             f"loss {ours.loss:.1e} against {min(losses):.1e} (median {np.median(losses):.1e})",
-            bool(ours.converged and ours.loss <= np.median(losses) * (1 + 1e-3)),
+            bool(ours.converged and ours.loss <= max(np.median(losses) * (1 + 1e-3), 1e-16 * problem.variance)),
         )

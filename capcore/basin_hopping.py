@@ -23,7 +23,7 @@ from capcore.available_memory import fit_bytes, fit_too_large, fits
 from capcore.gauss_newton import EPS, Minimum, minimise_gauss_newton
 from capcore.optimum import FitResult, Problem, _start, _summary
 from capcore.processes import Process
-from capcore.validation import positive_integer
+from capcore.validation import finite_number, positive_integer
 
 HOPS = 20
 HOP_STEPS = 60  # of a hop's descent: by then it has shown whether it leads anywhere
@@ -173,6 +173,7 @@ def minimise_by_hopping(
 
     n_hops = positive_integer(n_hops, "n_hops", 0)
     max_iterations = positive_integer(max_iterations, "max_iterations", 0)
+    tolerance, floor = finite_number(tolerance, "tolerance"), finite_number(floor, "floor")
     if n_hops == 0:
         return descend(params, max_iterations, tolerance)
     best = descend(params, 2 * HOP_STEPS, ROUGH)
