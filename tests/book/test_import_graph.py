@@ -1,4 +1,4 @@
-"""The picture of the package: drawn from the code, without circles, from the process down to the verbs and what compares their answers."""
+"""The picture of the package: drawn from the code, without circles, from the process down to comparisons."""
 
 import re
 from pathlib import Path
