@@ -39,6 +39,8 @@ from .architectures import Linear as Linear
 from .architectures import Recurrent as Recurrent
 from .available_memory import TooLargeError as TooLargeError
 from .checkpoints.opening import read_checkpoint as read_checkpoint
+from .comparison import Comparison as Comparison
+from .comparison import compare as compare
 from .constraints import ConstraintSpace as ConstraintSpace
 from .constraints import chain as chain
 from .constraints import join as join

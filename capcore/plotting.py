@@ -95,6 +95,8 @@ def show_legend(ax: Axes, label: str | None) -> Axes:
     return ax
 
 
+LEAST_LOSS = 1e-32
+"""A loss below is drawn there: an axis of logarithms has no zero."""
 LAG_LABEL = "← past · lag · now →"
 
 
@@ -232,3 +234,34 @@ def _power(place: float) -> str:
     if exponent <= 0:
         return "1" if exponent == 0 else "0"
     return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def plot_comparison(models: Mapping[str, Any]) -> Figure:
+    """Losses of all starts at the left, capacity of every input at the best optimum at the right.
+
+    Starts that did not converge are hollow. A band shows the range over optima that tie for the best.
+
+    Parameters
+    ----------
+    models : dict
+        Label → :class:`~capcore.comparison.Optima`.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    for i, (label, each) in enumerate(models.items()):
+        colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
+        ranks, losses = np.arange(1, len(each.fits) + 1), np.maximum(each.losses, LEAST_LOSS)
+        hollow = np.array([not fit.converged for fit in each.fits])
+        left.plot(ranks, losses, color=colour, linewidth=0.8, label=label)
+        for chosen, face in ((~hollow, colour), (hollow, "white")):
+            left.plot(ranks[chosen], losses[chosen], marker, color=colour, markerfacecolor=face, markersize=5)
+        best, least, most = each.profile
+        lags = np.arange(len(best))
+        right.step(lags, best, where="mid", color=colour, linestyle=LINES[i % len(LINES)], label=label)
+        right.fill_between(lags, least, most, step="mid", color=colour, alpha=0.25, linewidth=0)
+    left.set(yscale="log", xlabel="starts, by loss", ylabel="loss")
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))
+    octaves = any(len(each.profile[0]) != each.arch.n_inputs for each in models.values())
+    right.set(xlabel="octave of lag" if octaves else LAG_LABEL, ylabel="capacity")
+    right.invert_xaxis()
+    share_legend(figure, [left])
+    return figure

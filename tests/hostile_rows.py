@@ -129,6 +129,14 @@ ROWS = {
         lambda **k: cc.fit(np.square, TASK, max_iterations=2, **k),
         {"params": np.array([1.0, 2.0]), "inputs": None, "time_axis": None},
     ),
+    "options of hopping": (
+        quiet(cc.fit, arch=ARCH, process=TASK, method="basin-hopping"),
+        {"n_hops": 1, "max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
+    ),
+    "compare": (
+        quiet(cc.compare, max_iterations=2),
+        {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0, "workers": 2},
+    ),
     "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "process": TASK, "method": "dense"}),
     **{
         f"allocate by {method}": (
@@ -293,6 +301,7 @@ RETURNED = {
         "Allocation",
         "CapacityWarning",
         "CheckpointError",
+        "Comparison",
         "Fit",
         "ReceptiveField",
         "LayerAllocation",
