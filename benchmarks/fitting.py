@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from time import process_time
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -10,6 +11,7 @@ from scipy.optimize import least_squares
 from benchmarks.measure import Row, best_of
 from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
+from capcore.basin_hopping import fit_by_hopping
 from capcore.gauss_newton import minimise_gauss_newton
 from capcore.lbfgs import minimise_lbfgs
 from capcore.optimum import Problem, fit
@@ -24,6 +26,7 @@ def rows(quick: bool = False) -> Iterator[Row]:
     yield _all_seeds(3 if quick else 20)
     yield _attained([8, 16] if quick else [8, 16, 32, 64, 128, 256])
     yield _many_channels(16 if quick else 256)
+    yield from _overlapping([1, 2] if quick else [1, 2, 4, 8], 3 if quick else 20)
 
 
 def _against_lbfgs(iterations: int) -> Iterator[Row]:
@@ -179,3 +182,58 @@ def _many_channels(channels: int) -> Row:
         f"κ = {total} against {basis.shape[1]}",
         total == basis.shape[1] and seconds < 10,
     )
+
+
+def _overlapping(block: list[int], most: int) -> Iterator[Row]:
+    """Processor time to the loss that basin hopping reaches; the others go on to further starts until they are there.
+
+    Starts are the same, and there are at most ``most`` of them.
+    """
+    arch = Hierarchical(2, dilations=block * 2)
+    problem = Problem.of(arch, PowerLaw())
+    starts = [arch.init(np.random.default_rng(seed)) for seed in range(most)]
+    seconds, ours = best_of(lambda: fit_by_hopping(arch, problem, start=starts[0]), clock=process_time)
+
+    def damped(start: np.ndarray) -> float:
+        end = minimise_gauss_newton(
+            arch, problem.target, problem.root, start, acceleration=True, rebalance=arch.rebalance
+        )
+        return end.history[-1]
+
+    def trust_region(start: np.ndarray) -> float:
+        found = least_squares(
+            lambda w: problem.root @ (arch.coefficients(w) - problem.target),
+            start,
+            jac=lambda w: problem.root @ arch.jacobian(w),
+            xtol=1e-15,
+            ftol=1e-15,
+            gtol=1e-15,
+            max_nfev=1000,
+        )
+        return float(2 * found.cost)
+
+    def quasi_newton(start: np.ndarray) -> float:
+        return minimise_lbfgs(arch, problem.target, problem.covariance, start, max_iterations=5000).history[-1]
+
+    peers = {
+        "Gauss–Newton with bent steps": damped,
+        "SciPy least_squares (trf), analytic Jacobian": trust_region,
+        "SciPy L-BFGS-B, analytic gradient": quasi_newton,
+    }
+    for name, solve in peers.items():
+
+        def restart(solve: Callable[[np.ndarray], float] = solve) -> list[float]:
+            losses: list[float] = []
+            while len(losses) < most and min(losses, default=np.inf) > ours.loss * (1 + 1e-3):
+                losses.append(solve(starts[len(losses)]))
+            return losses
+
+        peer_seconds, losses = best_of(restart, clock=process_time)
+        yield Row(
+            f"overlapping dilations, {arch.n_inputs} inputs, {arch.n_params} weights, basin hopping, processor time",
+            f"{name}, {len(losses)} starts",
+            seconds,
+            peer_seconds,
+            f"loss {ours.loss:.1e} against {min(losses):.1e} (median {np.median(losses):.1e})",
+            bool(ours.converged and ours.loss <= max(np.median(losses) * (1 + 1e-3), 1e-16 * problem.variance)),
+        )

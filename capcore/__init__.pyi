@@ -39,6 +39,8 @@ from .architectures import Linear as Linear
 from .architectures import Recurrent as Recurrent
 from .available_memory import TooLargeError as TooLargeError
 from .checkpoints.opening import read_checkpoint as read_checkpoint
+from .comparison import Comparison as Comparison
+from .comparison import compare as compare
 from .constraints import ConstraintSpace as ConstraintSpace
 from .constraints import chain as chain
 from .constraints import join as join
@@ -81,6 +83,7 @@ from .propagation import propagate_equal as propagate_equal
 from .propagation import scaling_relations as scaling_relations
 from .results import Allocation as Allocation
 from .results import Fit as Fit
+from .saved import load as load
 from .spectra import analyse_spectra as analyse_spectra
 from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law

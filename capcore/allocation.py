@@ -18,8 +18,10 @@ from capcore.architectures.scales import with_even_layers
 from capcore.available_memory import allocation_bytes, allocation_too_large, fits
 from capcore.constraints import ConstraintSpace, chain, join
 from capcore.fourier import fourier_frequencies, per_frequency
+from capcore.moved import once_called
 from capcore.optimum import Problem
 from capcore.processes import Process
+from capcore.summaries import as_table, bars, table
 from capcore.validation import finite_array, warn
 
 
@@ -60,10 +62,18 @@ class LayerAllocation:
     backward: np.ndarray
     marginal: np.ndarray
 
+    @once_called
     def totals(self) -> dict[str, int]:
         """The four sums over the inputs. Each is the dimension of a space, hence a whole number."""
         views = ("independent", "forward", "backward", "marginal")
         return {name: round(float(getattr(self, name).sum())) for name in views}
+
+    def _repr_html_(self) -> str:
+        rows = {name: f"{total:,}" for name, total in self.totals.items()}
+        picture = (
+            bars(self.marginal, "marginal capacity of each input, lag 0 first") if self.marginal.size <= 64 else ""
+        )
+        return table("Capacity of a layer", rows) + picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +160,8 @@ class CapacityAllocation:
     def capacity(self, subspace: object) -> float:
         """κ(S) for any subspace S given by spanning columns (n, m)."""
         return self.space.capacity(subspace)
+
+    _repr_html_ = as_table
 
 
 def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import qr, svd
 
 from capcore.gate import all_of_kind, plain_number
+from capcore.summaries import table
 from capcore.validation import finite_array, finite_number, positive_integer
 
 
@@ -185,6 +186,15 @@ class ConstraintSpace:
     def __add__(self, other: ConstraintSpace) -> ConstraintSpace:
         """The sum of the two spaces (not necessarily direct), the 𝒦 of paper 1, Eq. 8."""
         return join([self, other])
+
+    def _repr_html_(self) -> str:
+        values, kappa = self.singular_values, self.dimension
+        rows = {"dimension": f"{kappa:,} of {self.n_inputs:,}", "tolerance": f"{self.tolerance:.1e}"}
+        if 0 < kappa <= values.size:
+            rows["smallest singular value counted"] = f"{values[kappa - 1]:.1e}"
+        if kappa < values.size:
+            rows["largest not counted"] = f"{values[kappa]:.1e}"
+        return table("Constraint space", rows)
 
     def _same_rows(self, array: np.ndarray, name: str) -> np.ndarray:
         if array.shape[0] != self.n_inputs:

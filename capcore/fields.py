@@ -20,6 +20,7 @@ from capcore.gate import plain_array
 from capcore.probing import Convolution, Field, measured_function, measured_module
 from capcore.processes import Process
 from capcore.results import Allocation
+from capcore.summaries import as_table
 from capcore.validation import finite_number
 from capcore.verbs import allocate, fit
 
@@ -57,6 +58,8 @@ class ReceptiveField:
     layers: tuple[Convolution, ...] = field(repr=False, default=())
     allocation: Allocation | None = field(repr=False, default=None)
     _architecture: Callable[[], Any] | None = field(repr=False, default=None)
+
+    _repr_html_ = as_table
 
     @cached_property
     def skeleton(self) -> Any:

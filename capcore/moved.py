@@ -1,4 +1,4 @@
-"""Modules of the second edition that have moved: their paths warn for one release, and give what has moved."""
+"""What has moved or changed its form: earlier paths and calls warn for one release, and give what has moved."""
 
 from __future__ import annotations
 
@@ -41,6 +41,26 @@ MOVED = {
     "capcore.spectra.torch_files": ("capcore.checkpoints.torch_files",),
 }
 """Earlier path → where its names are now, the first that has a name first. A path that is still there has lost some."""
+
+
+class Called(dict[str, Any]):
+    """A mapping that may still be called, as when a method gave it; that warns."""
+
+    def __call__(self) -> dict[str, Any]:
+        """The mapping itself."""
+        import warnings
+
+        told = "totals(): found a call, expected totals, which is an attribute. Leave the brackets out."
+        warnings.warn(told, DeprecationWarning, stacklevel=2)
+        return dict(self)
+
+
+class once_called(property):  # noqa: N801 - a decorator, like property
+    """An attribute with a mapping that was a method before: calling it still works, with a warning."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        found = super().__get__(instance, owner)
+        return found if instance is None else Called(found)
 
 
 class Moved(ModuleType):

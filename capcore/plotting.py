@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
+from math import log2
 from typing import Any
 
 import numpy as np
+
+from capcore.validation import positive_integer
 
 try:
     import matplotlib.pyplot as plt
@@ -18,6 +21,8 @@ try:
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+    from matplotlib.patches import StepPatch
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 except ModuleNotFoundError as error:
     if (error.name or "").split(".")[0] != "matplotlib":
         raise
@@ -78,6 +83,20 @@ def share_legend(figure: Figure, axes: Iterable[Axes], ncols: int = 4) -> Legend
     return figure.legend(list(found.values()), list(found), ncols=ncols, loc="outside lower center", frameon=False)
 
 
+def axes_for(ax: Axes | None) -> Axes:
+    """``ax``, or new axes."""
+    return plt.subplots()[1] if ax is None else ax
+
+
+def show_legend(ax: Axes, label: str | None) -> Axes:
+    """Show the legend, if there is a new label in it."""
+    if label is not None:
+        ax.legend()
+    return ax
+
+
+LEAST_LOSS = 1e-32
+"""A loss below is drawn there: an axis of logarithms has no zero."""
 LAG_LABEL = "← past · lag · now →"
 
 
@@ -118,3 +137,131 @@ def plot_profiles(
     if len(profiles) > 1:
         ax.legend()
     return ax
+
+
+def plot_lags(values: np.ndarray, ax: Axes, label: str | None, ceiling: float, **style: Any) -> Axes:
+    """One more profile (n,) over the inputs: each has another colour and another line."""
+    before = _steps(ax)
+    look = {"linestyle": LINES[before % len(LINES)], **style}
+    ax.step(np.arange(len(values)), values, where="mid", label=label, **look)
+    if not before:
+        plot_profiles({}, ax, ceiling=ceiling)
+    return show_legend(ax, label)
+
+
+def plot_octaves(values: np.ndarray, edges: np.ndarray, ax: Axes, label: str | None, **style: Any) -> Axes:
+    """Capacity (k,) of the octaves of lag between edges (k + 1,), on a scale on which each octave has the same width.
+
+    Labels of ticks are powers of two, and as many as have room.
+    """
+    before = [patch for patch in ax.patches if isinstance(patch, StepPatch) and not patch.get_fill()]
+    places = [0.0, *(1 + log2(int(edge)) for edge in edges[1:])]
+    look = {"linestyle": LINES[len(before) % len(LINES)], "linewidth": 1.5, **style}
+    colour = look.pop("color", f"C{len(before)}")
+    ax.stairs(values, places, fill=True, color=colour, alpha=0.12, linewidth=0)
+    ax.stairs(values, places, color=colour, label=label, **look)
+    last = max([places[-1], *(float(patch.get_data()[1][-1]) for patch in before)])
+    ax.xaxis.set_major_locator(_Powers(nbins="auto", integer=True, steps=[1, 2, 4, 8, 10]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda place, _: _power(place)))
+    ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(last, 0))
+    return show_legend(ax, label)
+
+
+def plot_groups(
+    values: np.ndarray, ax: Axes, name: str, label: str | None, errors: np.ndarray | None, **style: Any
+) -> Axes:
+    """Capacity (n,) of the groups of a subspace, in order, with a band of errors (n,) if there are some."""
+    look = {"linestyle": LINES[_steps(ax) % len(LINES)], **style}
+    places = np.arange(len(values))
+    (line,) = ax.step(places, values, where="mid", label=label, **look)
+    if errors is not None:
+        colour = line.get_color()
+        ax.fill_between(places, values - errors, values + errors, step="mid", color=colour, alpha=0.2, linewidth=0)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
+    ax.set(xlabel=f"group of {name!r}", ylabel="capacity")
+    if min(values) >= 0:
+        ax.set_ylim(bottom=0)
+    return show_legend(ax, label)
+
+
+def plot_image(
+    values: np.ndarray,
+    shape: tuple[int, int],
+    ax: Axes,
+    label: str | None = None,
+    quantity: str = "capacity",
+    **style: Any,
+) -> Axes:
+    """Values of pixels as an image of ``shape`` (rows, columns), with a colour bar that says what they are.
+
+    Raises
+    ------
+    ValueError
+        If the shape is not two whole numbers whose product is the number of values.
+    """
+    sides = [positive_integer(side, "shape") for side in shape] if isinstance(shape, list | tuple) else []
+    if len(sides) != 2 or sides[0] * sides[1] != values.size:
+        raise ValueError(f"shape: found {shape!r}, expected (rows, columns) whose product is {values.size}.")
+    image = ax.imshow(np.reshape(values, sides), **{"vmin": 0.0, "interpolation": "nearest", **style})
+    ax.figure.colorbar(image, ax=ax, label=quantity)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
+    ax.grid(False)
+    ax.set(xlabel="column", ylabel="row", title=label or "")
+    return ax
+
+
+def _steps(ax: Axes) -> int:
+    """Number of profiles that axes show already."""
+    return sum(line.get_drawstyle() == "steps-mid" for line in ax.lines)
+
+
+class _Powers(MaxNLocator):
+    """As many ticks as have room, at even steps of the exponent: lag 2^k is at place k + 1, and lag 0 at 0."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Sequence[float]:
+        """The places, in order."""
+        return [place + 1 for place in super().tick_values(vmin - 1, vmax - 1)]
+
+
+def _power(place: float) -> str:
+    """The lag at a place of the octaves' scale, as a power of two that needs little room.
+
+    >>> _power(0.0), _power(1.0), _power(21.0)
+    ('0', '1', '2²⁰')
+    """
+    exponent = round(place) - 1
+    if exponent <= 0:
+        return "1" if exponent == 0 else "0"
+    return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def plot_comparison(models: Mapping[str, Any]) -> Figure:
+    """Losses of all starts at the left, capacity of every input at the best optimum at the right.
+
+    Starts that did not converge are hollow. A band shows the range over optima that tie for the best.
+
+    Parameters
+    ----------
+    models : dict
+        Label → :class:`~capcore.comparison.Optima`.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    for i, (label, each) in enumerate(models.items()):
+        colour, marker = CYCLE[i % len(CYCLE)], MARKERS[i % len(MARKERS)]
+        ranks, losses = np.arange(1, len(each.fits) + 1), np.maximum(each.losses, LEAST_LOSS)
+        hollow = np.array([not fit.converged for fit in each.fits])
+        left.plot(ranks, losses, color=colour, linewidth=0.8, label=label)
+        for chosen, face in ((~hollow, colour), (hollow, "white")):
+            left.plot(ranks[chosen], losses[chosen], marker, color=colour, markerfacecolor=face, markersize=5)
+        best, least, most = each.profile
+        lags = np.arange(len(best))
+        right.step(lags, best, where="mid", color=colour, linestyle=LINES[i % len(LINES)], label=label)
+        right.fill_between(lags, least, most, step="mid", color=colour, alpha=0.25, linewidth=0)
+    left.set(yscale="log", xlabel="starts, by loss", ylabel="loss")
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))
+    octaves = any(len(each.profile[0]) != each.arch.n_inputs for each in models.values())
+    right.set(xlabel="octave of lag" if octaves else LAG_LABEL, ylabel="capacity")
+    right.invert_xaxis()
+    share_legend(figure, [left])
+    return figure

@@ -13,8 +13,13 @@ import numpy as np
 
 from capcore.architectures.base import Architecture
 from capcore.large.allocation import octave_edges
+from capcore.summaries import bars, table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas
+    import xarray
     from matplotlib.axes import Axes
 
 DENSE = "dense"
@@ -47,6 +52,8 @@ class _WithDetails:
             return own["extras"][name]
         if hasattr(own["details"], name):
             return getattr(own["details"], name)
+        if name in getattr(own["details"], "left_out", ()):
+            raise AttributeError(f"{name}: found a loaded result without it: {own['details'].left_out[name]}")
         if name in self._that_give:
             method = self._that_give[name]
             raise AttributeError(
@@ -55,6 +62,18 @@ class _WithDetails:
             )
         known = [each for each in dir(self) if each[0] != "_"]
         raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, which :func:`~capcore.saved.load` reads.
+
+        Parameters
+        ----------
+        path : str or Path
+            Taken as it is; ``.npz`` is the usual ending. A file that exists is replaced once the new one is complete.
+        """
+        from capcore.saved import save
+
+        save(self, path)
 
     def __dir__(self) -> list[str]:
         own = [each for each in dir(self.details) if each[0] != "_"]
@@ -113,16 +132,63 @@ class Fit(_WithDetails):
         back = getattr(self.arch, "unravel", None)
         return self.params if back is None else back(self.params)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Loss after each iteration; for "octaves" the decrease that each step promised. Needs matplotlib."""
-        axis = _axis(ax)
+    def plot(
+        self,
+        ax: Axes | None = None,
+        label: str | None = None,
+        shape: tuple[int, int] | None = None,
+        **style: Any,
+    ) -> Axes:
+        """Loss after each iteration; for "octaves" the decrease that each step promised. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; those of another fit, to compare the two.
+        label : str, optional
+            Name in the legend; of an image, its title.
+        shape : (int, int), optional
+            Rows and columns, where inputs are pixels: the coefficients are drawn as an image instead.
+        **style
+            For the line, or the image.
+
+        Raises
+        ------
+        ValueError
+            If the coefficients do not fill the shape.
+        """
+        from capcore.plotting import axes_for, plot_image, show_legend
+
+        axis = axes_for(ax)
+        if shape is not None:
+            top = float(np.abs(self.coefficients).max())
+            style = {"cmap": "RdBu_r", "vmin": -top, "vmax": top, **style}
+            return plot_image(self.coefficients, shape, axis, label, "coefficient", **style)
         listed = hasattr(self, "history")
         values = np.asarray(self.history if listed else self.details.decreases)
-        axis.plot(np.arange(len(values)), values, marker="o", markersize=3)
+        axis.plot(np.arange(len(values)), values, label=label, **{"marker": "o", "markersize": 3, **style})
         if (values > 0).all():
             axis.set_yscale("log")
-        axis.set(xlabel="iteration", ylabel="loss" if listed else "promised decrease of the loss", title=self.method)
-        return axis
+        title = self.method if len(axis.lines) == 1 and label is None else ""
+        axis.set(xlabel="iteration", ylabel="loss" if listed else "promised decrease of the loss", title=title)
+        return show_legend(axis, label)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row for each coefficient, by ``lag`` (and ``component``), and the ``target`` if it is kept. Needs pandas.
+
+        >>> from capcore import Hierarchical, PowerLaw, fit
+        >>> fit(Hierarchical(channels=1, n_layers=2), PowerLaw()).to_dataframe().round(3)["coefficient"].tolist()
+        [0.575, 0.103, 0.088, 0.016]
+        """
+        from capcore.exports import fit_frame
+
+        return fit_frame(self)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Parameters, coefficients, losses by iteration and by start, as labelled arrays. Needs xarray."""
+        from capcore.exports import fit_dataset
+
+        return fit_dataset(self)
 
     def _repr_html_(self) -> str:
         rows = {
@@ -131,7 +197,7 @@ class Fit(_WithDetails):
             "method": f"{self.method}, {self.n_iterations} iterations",
             "converged": f"{'yes' if self.converged else 'no'}: {self.message}",
         }
-        return _table("Fit", rows)
+        return table("Fit", rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,18 +246,80 @@ class Allocation(_WithDetails):
         """Number of input positions."""
         return int(self.edges[-1])
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Capacity per input, or per octave of lag beyond 2,048 inputs. Needs matplotlib."""
-        axis = _axis(ax)
-        if self.n_inputs <= LISTED and hasattr(self, "per_input"):
-            from capcore.plotting import plot_profiles
+    def plot(
+        self,
+        ax: Axes | None = None,
+        label: str | None = None,
+        shape: tuple[int, int] | None = None,
+        **style: Any,
+    ) -> Axes:
+        """Capacity per input, or per octave of lag beyond 2,048 inputs. Needs matplotlib.
 
-            return plot_profiles({self.method: self.per_input}, axis, ceiling=self.arch.input_dim)
-        axis.bar(np.arange(len(self.per_octave)), self.per_octave)
-        ticks = np.arange(0, len(self.per_octave), max(1, len(self.per_octave) // 8))
-        axis.set_xticks(ticks, [f"{self.edges[i]:,}" for i in ticks])
-        axis.set(xlabel="first lag of the octave", ylabel="capacity")
-        return axis
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; those of another model, to compare the two.
+        label : str, optional
+            Name in the legend; of an image, its title.
+        shape : (int, int), optional
+            Rows and columns, where inputs are pixels: an image, which has no past and no future.
+        **style
+            For the line, or the image, such as ``color`` or ``cmap``.
+
+        Raises
+        ------
+        ValueError
+            If the inputs do not fill the shape.
+
+        Examples
+        --------
+        >>> from capcore import Hierarchical, PowerLaw, allocate, fit
+        >>> arch, axes = Hierarchical(channels=1, n_layers=4), None
+        >>> for process in (PowerLaw(0.5), PowerLaw(2.0)):
+        ...     axes = allocate(arch, fit(arch, process), process).plot(axes, label=repr(process))
+        >>> [text.get_text() for text in axes.get_legend().get_texts()]
+        ['PowerLaw(exponent=0.5)', 'PowerLaw(exponent=2.0)']
+        """
+        from capcore.plotting import axes_for, plot_image, plot_lags, plot_octaves
+
+        axis = axes_for(ax)
+        if shape is not None:
+            return plot_image(self.per_input, shape, axis, label, **style)
+        if self.n_inputs <= LISTED and hasattr(self, "per_input"):
+            return plot_lags(self.per_input, axis, label, self.arch.input_dim, **style)
+        return plot_octaves(self.per_octave, self.edges, axis, label, **style)
+
+    def to_dataframe(self, by: str | None = None) -> pandas.DataFrame:
+        """Capacities as a tidy table. Needs pandas.
+
+        Parameters
+        ----------
+        by : str, optional
+            "lag", "octave", "layer", "eigenvector" or "frequency": what has a row each. The last three are of method
+            "dense". By default "lag", and "octave" where inputs are not listed.
+
+        Examples
+        --------
+        >>> from capcore import Hierarchical, PowerLaw, allocate, fit
+        >>> arch = Hierarchical(channels=1, n_layers=3)
+        >>> allocate(arch, fit(arch, PowerLaw()), PowerLaw()).to_dataframe(by="octave")["capacity"].round(3).tolist()
+        [0.998, 0.985, 1.041, 0.976]
+        """
+        from capcore.exports import allocation_frame
+
+        return allocation_frame(self, by)
+
+    def to_xarray(self, layers: bool = True) -> xarray.Dataset:
+        """All capacities, each with its own dimension, as :mod:`capcore.exports` names them. Needs xarray.
+
+        Parameters
+        ----------
+        layers : bool, default True
+            Include the capacities of the layers, which take a while at a thousand inputs.
+        """
+        from capcore.exports import allocation_dataset
+
+        return allocation_dataset(self, layers)
 
     def _repr_html_(self) -> str:
         generic = "not known" if self.generic_total is None else f"{self.generic_total:,}"
@@ -201,7 +329,7 @@ class Allocation(_WithDetails):
             "inputs": f"{self.n_inputs:,}",
             "method": f"{self.method}, error about {self.error:.0e}",
         }
-        return _table("Capacity allocation", rows) + _bars(self.per_octave)
+        return table("Capacity allocation", rows) + bars(self.per_octave)
 
 
 def octaves_of(per_input: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -212,31 +340,3 @@ def octaves_of(per_input: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     edges = octave_edges(per_input.size)
     return edges, np.add.reduceat(per_input, edges[:-1])
-
-
-def _axis(ax: Axes | None) -> Axes:
-    from capcore.plotting import plt
-
-    return plt.subplots()[1] if ax is None else ax
-
-
-def _table(title: str, rows: dict[str, str]) -> str:
-    from html import escape
-
-    cells = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{escape(v)}</td></tr>" for k, v in rows.items())
-    return f"<table><caption>{title}</caption>{cells}</table>"
-
-
-def _bars(values: np.ndarray) -> str:
-    """Bars as an inline picture that needs no library and has the colour of the text."""
-    height, step = 40, 8
-    top = max(float(values.max(initial=0.0)), 1e-300)
-    shapes = "".join(
-        f"<rect x='{i * step}' y='{height * (1 - v / top):.1f}' width='{step - 2}' height='{height * v / top:.1f}'/>"
-        for i, v in enumerate(values)
-    )
-    label = "capacity of every octave of lag, most recent first"
-    return (
-        f"<svg role='img' aria-label='{label}' width='{step * len(values)}' height='{height}' fill='currentColor'>"
-        f"<title>{label}</title>{shapes}</svg>"
-    )

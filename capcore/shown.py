@@ -57,4 +57,4 @@ def space_repr(self: Any) -> str:
 
 def layer_repr(self: Any) -> str:
     """Of the capacity of a layer: the sums of its four versions."""
-    return f"{type(self).__name__}({', '.join(f'{name}={total}' for name, total in self.totals().items())})"
+    return f"{type(self).__name__}({', '.join(f'{name}={total}' for name, total in self.totals.items())})"

@@ -9,8 +9,11 @@ import numpy as np
 
 from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.remembered import Remembered
 from capcore.architectures.trains import check_train, is_train
 from capcore.available_memory import allocation_bytes, fits
+from capcore.basin_hopping import fit_by_hopping
 from capcore.doors import OTHERS, is_module, refuse_model
 from capcore.gate import of_kind, plain_number, plain_seed
 from capcore.large.allocation import allocate_large
@@ -39,9 +42,11 @@ DENSE_SIZE = 2048
 LISTED_INPUTS = 2**22
 """Inputs beyond which "auto" lists octaves of lag only."""
 
+HOPPING = "basin-hopping"
+HOPPING_OPTIONS = ("n_hops", "max_iterations", "tolerance", "floor")
 LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), "octaves": ("max_iterations",)}
 
-FIT_METHODS = ("auto", *OPTIONS, *LARGE_OPTIONS)
+FIT_METHODS = ("auto", *OPTIONS, HOPPING, *LARGE_OPTIONS)
 
 ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 
@@ -82,11 +87,14 @@ def fit(
         The same seed gives the same answer.
     method : str
         "gauss-newton" (dense, damped), "variable-projection" (recurrent models), "l-bfgs-b" (the paper's),
-        "riemannian-newton" (tensor trains, no n × n matrix) or "octaves" (tensor trains, no list of inputs). "auto":
-        variable projection for recurrent models; Riemannian Newton for tensor trains of one component and more than
-        256 inputs, octaves beyond 2^22; Gauss–Newton for all others, and with several starts.
+        "basin-hopping" (many descents by Gauss–Newton, for losses with many optima), "riemannian-newton" (tensor
+        trains, no n × n matrix) or "octaves" (tensor trains, no list of inputs). "auto": variable projection for
+        recurrent models; basin hopping for stacks whose dilations overlap, unless ``start`` holds parameters;
+        Riemannian Newton for tensor trains of one component and more than 256 inputs, octaves beyond 2^22;
+        Gauss–Newton for all others, and for trains with several starts.
     start : str or (n_params,) array, default "auto"
-        "tensor-train", "random" or parameters; see :func:`capcore.optimum.fit`.
+        "tensor-train", "random" or parameters; see :func:`capcore.optimum.fit`. For basin hopping, "auto" is near the
+        identity.
     n_starts : int, default 1
         Starts of a dense method; the best is returned, all losses are in ``losses``.
     rebalance : bool, default True
@@ -94,7 +102,7 @@ def fit(
     progress : bool, default False
         Show a progress bar.
     **options : float
-        ``max_iterations``, ``tolerance``, … of the method.
+        ``max_iterations``, ``tolerance``, … of the method; ``n_hops`` of basin hopping.
 
     Returns
     -------
@@ -136,11 +144,18 @@ def fit(
     if method == "auto":
         plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
         method = fit_method(model, process, start) if plain else "auto"
+        if has_many_optima(model) and isinstance(start, str) and set(options) <= set(HOPPING_OPTIONS):
+            method = HOPPING
     if method not in LARGE_OPTIONS:
         if isinstance(process, ExponentialSequence):
             raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
         dense: dict[str, Any] = {"n_starts": n_starts, "rebalance": rebalance, "progress": progress, **options}
-        found = optimum.fit(model, process, rng=rng, method=method, start=start, **dense)
+        if method == HOPPING:
+            for key in options:
+                one_of(key, f"option of {method}", HOPPING_OPTIONS)
+            found = fit_by_hopping(model, process, rng=rng, start=start, **dense)
+        else:
+            found = optimum.fit(model, process, rng=rng, method=method, start=start, **dense)
         ends = (found.method, found.converged, found.message)
         return Fit(model, found.params, found.loss, *ends, found.n_iterations, found)
     for key in options:
@@ -305,6 +320,16 @@ def _dense_error(found: allocation.CapacityAllocation) -> float:
     return EPS * max([float(values[0] / values[-1]) for values in kept if len(values)], default=1.0)
 
 
+def has_many_optima(arch: object) -> bool:
+    """Whether the model is a stack whose dilations overlap.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> has_many_optima(Hierarchical(2, dilations=[1, 2, 1])), has_many_optima(Hierarchical(2, 3))
+    (True, False)
+    """
+    return isinstance(arch, Hierarchical) and not arch.has_disjoint_supports
+
+
 def fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> str:
     """The method of a fit; "auto" means the dense one that suits the model."""
     if isinstance(process, ExponentialSequence):
@@ -346,7 +371,8 @@ def check_kinds(arch: object, process: object) -> None:
 
 def same_shapes(first: Any, second: Any) -> bool:
     """Whether the two architectures have the same parameters."""
-    return (type(first), first.n_inputs, first.n_params) == (type(second), second.n_inputs, second.n_params)
+    kinds = [each.name if isinstance(each, Remembered) else type(each).__name__ for each in (first, second)]
+    return kinds[0] == kinds[1] and (first.n_inputs, first.n_params) == (second.n_inputs, second.n_params)
 
 
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:

@@ -101,6 +101,7 @@ ROWS = {
         lambda params, **k: cc.Function(np.sin, derivative="complex-step", **k).jacobian(params),
         {"n_params": 2, "input_dim": 1, "layers": {"all": slice(0, 2)}, "params": np.array([1.0, 2.0])},
     ),
+    "load": (cc.load, {"path": "absent.npz"}),
     "Problem": (
         cc.Problem,
         {"target": np.ones(2), "covariance": np.eye(2), "root": np.eye(2), "variance": 1.0},
@@ -127,6 +128,14 @@ ROWS = {
     "fit a function": (
         lambda **k: cc.fit(np.square, TASK, max_iterations=2, **k),
         {"params": np.array([1.0, 2.0]), "inputs": None, "time_axis": None},
+    ),
+    "options of hopping": (
+        quiet(cc.fit, arch=ARCH, process=TASK, method="basin-hopping"),
+        {"n_hops": 1, "max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
+    ),
+    "compare": (
+        quiet(cc.compare, max_iterations=2),
+        {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0, "workers": 2},
     ),
     "allocate": (cc.allocate, {"arch": ARCH, "params": PARAMS, "process": TASK, "method": "dense"}),
     **{
@@ -292,6 +301,7 @@ RETURNED = {
         "Allocation",
         "CapacityWarning",
         "CheckpointError",
+        "Comparison",
         "Fit",
         "ReceptiveField",
         "LayerAllocation",

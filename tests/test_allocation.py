@@ -75,7 +75,7 @@ def test_layer_totals_with_four_channels(process, start):
     for view in VIEWS:
         sums = [getattr(layer, view).sum() for layer in alloc.layers.values()]
         assert_allclose(sums, LAYER_TOTALS[view], atol=1e-9)
-        assert [layer.totals()[view] for layer in alloc.layers.values()] == LAYER_TOTALS[view]
+        assert [layer.totals[view] for layer in alloc.layers.values()] == LAYER_TOTALS[view]
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_sums_over_inputs_eigenvectors_and_chains(channels, process):
         assert all(getattr(layer, view).shape == (64,) and getattr(layer, view).min() >= 0 for view in VIEWS)
         assert_allclose(layer.independent, layer.space.per_input(), atol=1e-12)
         # In total, what is marginal is the least and what is independent the most; the chains lie in between.
-        totals = layer.totals()
+        totals = layer.totals
         assert totals["marginal"] <= min(totals["forward"], totals["backward"])
         assert max(totals["forward"], totals["backward"]) <= totals["independent"]
     assert_allclose(layers[0].forward, layers[0].independent, atol=1e-9)
@@ -171,7 +171,7 @@ def test_allocation_is_exactly_invariant_under_a_change_of_basis_between_layers(
     before, after = (allocate(model, np.concatenate([k.ravel() for k in ks]), PowerLaw()) for ks in (kernels, changed))
     assert_allclose(after.per_input, before.per_input, atol=1e-7)
     for name in model.layers:
-        assert after.layers[name].totals() == before.layers[name].totals()
+        assert after.layers[name].totals == before.layers[name].totals
 
 
 @settings(max_examples=25)
@@ -294,7 +294,7 @@ def test_a_layer_of_zeros_is_warned_about():
     # Only the layer of zeros can still move the coefficients, by all of its eight weights; what stands below or above
     # it is multiplied by zero.
     for view in VIEWS:
-        assert [layer.totals()[view] for layer in alloc.layers.values()] == [0, 0, 8, 0, 0, 0]
+        assert [layer.totals[view] for layer in alloc.layers.values()] == [0, 0, 8, 0, 0, 0]
 
 
 @pytest.mark.parametrize("channels", [64, 256])
@@ -302,7 +302,7 @@ def test_wide_models_are_analysed(channels):
     _, result, alloc = optimum(channels)
     assert alloc.total == 64 and result.loss < 1e-26
     assert_allclose(alloc.per_input, 1, atol=1e-9)
-    assert [layer.totals()["independent"] for layer in alloc.layers.values()] == [64] * 6
+    assert [layer.totals["independent"] for layer in alloc.layers.values()] == [64] * 6
 
 
 def test_refusals():

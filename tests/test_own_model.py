@@ -44,7 +44,7 @@ def test_the_linearisation_of_a_linear_stack_is_the_stack(params):
     found = cc.allocate(model.function, model.params, cc.PowerLaw(), layers=model.layers, derivative="jax")
     expected = cc.allocate(ARCH, params, cc.PowerLaw())
     assert found.per_input == pytest.approx(expected.per_input, abs=1e-8)
-    assert [layer.totals() for layer in found.layers.values()] == [layer.totals() for layer in expected.layers.values()]
+    assert [layer.totals for layer in found.layers.values()] == [layer.totals for layer in expected.layers.values()]
 
 
 def test_the_point_matters_only_where_the_model_is_not_linear(params):

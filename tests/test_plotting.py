@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+import capcore as cc
 from capcore.plotting import CYCLE, channel_colours, use_style
 
 
@@ -33,3 +34,160 @@ def test_the_style_is_applied():
         use_style()
         assert plt.rcParams["axes.prop_cycle"].by_key()["color"] == list(CYCLE)
         assert plt.rcParams["axes.formatter.use_mathtext"] is False
+
+
+# --- pictures of results ----------------------------------------------------------------------------------------------
+
+TASK = cc.PowerLaw()
+SIZES = {"page": (7.5, 3.2), "print": (3.2, 2.2), "panel": (2.2, 1.6), "default": (6.4, 4.8)}
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def allocations():
+    """Of 2^6, 2^11, 2^12, 2^20 and 2^24 inputs."""
+    archs = {n: cc.Hierarchical(channels=1, n_layers=n) for n in (6, 11, 12, 20, 24)}
+    return {
+        n: cc.allocate(a, cc.fit(a, TASK, method="octaves"), TASK, method="octaves" if n > 12 else "streamed")
+        for n, a in archs.items()
+    }
+
+
+def drawn(ax):
+    ax.figure.canvas.draw()
+    return ax
+
+
+def tick_boxes(axis):
+    """Boxes of the labels that are seen, as the renderer sets them."""
+    low, high = sorted(axis.get_view_interval())
+    ticks = [each for each in axis.get_major_ticks() if low <= each.get_loc() <= high and each.label1.get_text()]
+    return [each.label1.get_window_extent() for each in ticks]
+
+
+@pytest.mark.parametrize("style", ["ours", "matplotlib's"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("exponent", [6, 11, 12, 20, 24])
+def test_ticks_do_not_overlap_at_any_number_of_inputs(exponent, size, style, allocations):
+    with plt.style.context("default"):
+        if style == "ours":
+            use_style()
+        ax = drawn(allocations[exponent].plot(plt.subplots(figsize=SIZES[size])[1]))
+        for axis in (ax.xaxis, ax.yaxis):
+            boxes = tick_boxes(axis)
+            assert len(boxes) >= 2
+            assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_octaves_are_drawn_by_powers_of_two_with_the_most_recent_at_the_right(allocations):
+    alloc = allocations[20]
+    ax = drawn(alloc.plot(plt.subplots(figsize=(7.5, 3.2))[1]))
+    assert ax.xaxis_inverted() and ax.get_xlabel() == "← past · lag · now →"
+    said = {tick.get_loc(): tick.label1.get_text() for tick in ax.xaxis.get_major_ticks()}
+    assert (said[1], said[5], said[21]) == ("1", "2⁴", "2²⁰")
+    data = next(patch for patch in ax.patches if not patch.get_fill()).get_data()
+    np.testing.assert_array_equal(data.values, alloc.per_octave)
+    np.testing.assert_array_equal(data.edges, np.arange(22))
+
+
+@pytest.mark.parametrize("exponent", [6, 20])
+def test_models_on_the_same_axes_have_a_legend_and_looks_of_their_own(exponent, allocations):
+    one = allocations[exponent]
+    ax = one.plot()
+    assert ax.get_legend() is None
+    ax = one.plot(plt.subplots()[1], label="one")
+    assert one.plot(ax, label="two", linewidth=3.0) is ax
+    drawn(ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two"]
+    handles = ax.get_legend_handles_labels()[0]
+    colour = "get_color" if exponent == 6 else "get_edgecolor"
+    assert to_rgb(getattr(handles[0], colour)()) != to_rgb(getattr(handles[1], colour)())
+    assert handles[0].get_linestyle() != handles[1].get_linestyle() and handles[1].get_linewidth() == 3.0
+    assert sum(line.get_drawstyle() != "steps-mid" for line in ax.lines) == (exponent == 6)  # one ceiling
+
+
+def test_stacks_of_other_kernels_share_the_scale_of_lags(allocations):
+    arch = cc.Hierarchical(channels=1, n_layers=8, kernel_size=3)
+    wide = cc.allocate(arch, cc.fit(arch, TASK, method="octaves"), TASK, method="octaves")
+    ax = wide.plot(allocations[12].plot(plt.subplots()[1]))
+    edges = [patch.get_data().edges for patch in ax.patches if not patch.get_fill()]
+    np.testing.assert_allclose(edges[1][1:], 1 + np.log2(3.0 ** np.arange(9)))
+    assert ax.get_xlim() == (edges[0][-1], 0.0) or ax.get_xlim() == (edges[1][-1], 0.0)
+    assert ax.get_xlim()[0] == max(edges[0][-1], edges[1][-1])
+
+
+def image_of(ax):
+    (image,) = drawn(ax).images
+    return np.asarray(image.get_array()), image
+
+
+def test_pixels_are_drawn_as_an_image_with_a_colour_bar_and_no_time():
+    arch = cc.Linear(np.random.default_rng(0).normal(size=(49, 5)))
+    problem = cc.Problem(np.ones(49), np.eye(49), np.eye(49), 1.0)
+    alloc = cc.allocate(arch, np.ones(5), problem)
+    ax = alloc.plot(shape=(7, 7), label="a model", cmap="magma")
+    values, image = image_of(ax)
+    np.testing.assert_array_equal(values, alloc.per_input.reshape(7, 7))
+    assert image.get_cmap().name == "magma" and image.get_clim()[0] == 0 and ax.get_title() == "a model"
+    said = [text.get_text() for each in ax.figure.axes for text in (each.xaxis.label, each.yaxis.label)]
+    assert "capacity" in said and not any("past" in text or "now" in text for text in said)
+    assert not ax.xaxis_inverted() and len(ax.figure.axes) == 2
+    fitted = cc.fit(cc.Hierarchical(channels=1, n_layers=4), TASK)
+    values, image = image_of(fitted.plot(shape=[2, 8]))
+    np.testing.assert_array_equal(values.ravel(), fitted.coefficients)
+    assert image.get_clim()[0] == -image.get_clim()[1]
+
+
+@pytest.mark.parametrize(
+    "shape", [(7, 8), (64,), (4, 4, 4), 64, "8", (0, 64), (-8, -8), (8.0, 8), (None, 8), np.eye(2)]
+)
+def test_a_shape_that_the_inputs_do_not_fill_is_refused(shape, allocations):
+    with pytest.raises(ValueError, match=r"(?s)^shape: found .*, expected"):
+        allocations[6].plot(shape=shape)
+
+
+def test_a_shape_needs_a_list_of_inputs(allocations):
+    with pytest.raises(AttributeError, match="per_input: found a result of method 'octaves'"):
+        allocations[20].plot(shape=(1024, 1024))
+
+
+def test_fits_on_the_same_axes():
+    one, two = (cc.fit(cc.Hierarchical(channels=c, n_layers=5), TASK, method="gauss-newton") for c in (1, 2))
+    assert one.plot().get_title() == "gauss-newton"
+    ax = two.plot(one.plot(plt.subplots()[1], label="1"), label="2", color="black")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["1", "2"] and ax.get_title() == ""
+    assert to_rgb(ax.lines[1].get_color()) == (0, 0, 0)
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), two.history)
+
+
+@pytest.mark.parametrize("method", ["dense", "sketch"])
+def test_networks_show_a_subspace(method):
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(60, 4, 4)), rng.normal(size=16)
+    flat = x.reshape(60, -1)
+    subspaces = {"half": flat[:, :8], "pixels": cc.networks.inputs(flat), "patches": cc.networks.patches(x, 2)}
+    found = cc.allocate_network(
+        lambda w, x: x.reshape(len(x), -1) @ w,
+        np.linalg.lstsq(flat, flat @ w)[0],
+        x,
+        flat @ w,
+        subspaces=subspaces,
+        method=method,
+    )
+    ax = found.plot(found.plot(plt.subplots()[1], label="one"), label="two")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "two"]
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), found.per_subspace["pixels"])
+    assert len(ax.collections) == (2 if method == "sketch" else 0)  # bands of errors
+    assert "past" not in ax.get_xlabel()
+    values, _ = image_of(found.plot(shape=(4, 4)))
+    np.testing.assert_array_equal(values.ravel(), found.per_subspace["pixels"])
+    values, _ = image_of(found.plot(subspace="patches"))
+    np.testing.assert_array_equal(values, found.per_subspace["patches"])
+    for name in ("half", "pixel", 3):
+        with pytest.raises(ValueError, match=r"^subspace: found .*, expected 'pixels', 'patches'"):
+            found.plot(subspace=name)

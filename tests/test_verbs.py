@@ -79,7 +79,7 @@ def test_the_gradient_of_a_large_fit_is_that_of_the_loss():
         (cc.Hierarchical(channels=1, n_layers=12), TASK, "riemannian-newton", "fft"),
         (cc.Hierarchical(channels=1, n_layers=25), TASK, "octaves", "octaves"),
         (cc.Hierarchical(channels=1, n_layers=5, input_dim=2), cc.Independent([TASK, TASK]), "gauss-newton", "dense"),
-        (OVERLAPPING, TASK, "gauss-newton", "dense"),
+        (OVERLAPPING, TASK, "basin-hopping", "dense"),
         (cc.Recurrent(n_inputs=32, channels=2), TASK, "variable-projection", "dense"),
     ],
     ids=["small", "train", "long train", "very long train", "components", "overlapping", "recurrent"],

@@ -16,8 +16,8 @@ from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
 
 PACKAGE = "capcore"
-UNDERFOOT = {"available_memory", "gate", "moved", "validation"}
-"""What checks arguments for everything else, or holds earlier paths: no part of the pipeline."""
+UNDERFOOT = {"available_memory", "gate", "moved", "summaries", "validation"}
+"""What checks arguments for everything else, shows results, or holds earlier paths: no part of the pipeline."""
 WIDTH, BOX, ROW = 860, 26, 74
 
 

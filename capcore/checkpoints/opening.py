@@ -40,6 +40,7 @@ from capcore.checkpoints.tensors import (
 )
 from capcore.checkpoints.torch_files import read_torch
 from capcore.gate import of_kind
+from capcore.summaries import as_table
 from capcore.validation import one_of
 
 Weights: TypeAlias = str | os.PathLike[str] | Arrays
@@ -80,6 +81,8 @@ class Folder:
 
     checkpoints: tuple[Checkpoint, ...]
     refused: Mapping[str, str]
+
+    _repr_html_ = as_table
 
 
 def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str = "refuse") -> Checkpoint:

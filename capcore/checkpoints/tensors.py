@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from capcore.summaries import as_table
+
 REAL = ("float16", "bfloat16", "float32", "float64")
 """Types that can be analysed as weights."""
 CHUNK = 2**20  # entries checked at a time
@@ -102,6 +104,8 @@ class Tensor:
         """Array of shape ``shape[1:]``: the i-th matrix of a stack. The others are not read, if the format allows."""
         return self.read()[i] if self.one is None or self.unread else self.one(i)
 
+    _repr_html_ = as_table
+
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
@@ -161,6 +165,8 @@ class Checkpoint:
 
     def __contains__(self, name: object) -> bool:
         return name in self.tensors
+
+    _repr_html_ = as_table
 
 
 def shown(text: object) -> str:

@@ -17,6 +17,7 @@ from capcore.available_memory import arrays, fits, too_large
 from capcore.gate import plain_seed
 from capcore.networks.problem import to_metric
 from capcore.networks.results import NetworkAllocation, half_widths
+from capcore.summaries import as_table
 from capcore.validation import finite_array, positive_integer
 
 
@@ -51,6 +52,8 @@ class Interactions:
     shapley: np.ndarray
     closed: np.ndarray
     errors: dict[str, np.ndarray] = field(repr=False)
+
+    _repr_html_ = as_table
 
 
 def interactions(

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 
 from capcore.available_memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
+from capcore.summaries import as_table
 
 EPS = float(np.finfo(float).eps)
 
@@ -41,6 +42,8 @@ class Polished:
     smallest_eigenvalue: float
     converged: bool
     n_steps: int
+
+    _repr_html_ = as_table
 
 
 def polish(

@@ -6,16 +6,25 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import t
 
 from capcore.allocation import CapacityWarning
+from capcore.moved import once_called
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import DenseModel
 from capcore.networks.subspaces import in_metric
+from capcore.summaries import as_table, bars, table
 from capcore.validation import finite_array
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas
+    import xarray
+    from matplotlib.axes import Axes
 
 LEVEL = 0.95
 """Level of the intervals whose half-widths are reported as errors."""
@@ -61,6 +70,8 @@ class Capacities:
             {name: mine[name] - theirs[name] for name in mine},
         )
 
+    _repr_html_ = as_table
+
 
 @dataclass(frozen=True, eq=False)
 class NetworkLayer:
@@ -85,9 +96,13 @@ class NetworkLayer:
     backward: Capacities
     marginal: Capacities
 
+    @once_called
     def totals(self) -> dict[str, float]:
         """The four totals."""
         return {name: view.total for name, view in vars(self).items()}
+
+    def _repr_html_(self) -> str:
+        return table("Capacity of a layer", {name: f"{total:.6g}" for name, total in self.totals.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +232,84 @@ class NetworkAllocation(Capacities):
             rest = of(names[:i] + names[i + 1 :])
             found[name] = NetworkLayer(of([name]), ahead[i + 1] - ahead[i], behind[i] - behind[i + 1], self - rest)
         return found
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        label: str | None = None,
+        shape: tuple[int, int] | None = None,
+        *,
+        subspace: str | None = None,
+        **style: Any,
+    ) -> Axes:
+        """Capacity of the groups of a subspace, such as the inputs; with a ``shape`` as an image. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; those of another network, to compare the two.
+        label : str, optional
+            Name in the legend; of an image, its title.
+        shape : (int, int), optional
+            Rows and columns of the image, where inputs are pixels. Two-dimensional groups, such as patches, have one.
+        subspace : str, optional
+            By default the first of ``per_subspace``.
+        **style
+            For the line, or the image.
+
+        Raises
+        ------
+        ValueError
+            If there is no such subspace, or the groups do not fill the shape.
+        """
+        from capcore.plotting import axes_for, plot_groups, plot_image
+
+        several = [name for name, values in self.per_subspace.items() if np.ndim(values)]
+        name = subspace if subspace is not None else next(iter(several), "")
+        if name not in several:
+            known = ", ".join(map(repr, several)) or "a subspace of several groups: pass subspaces to allocate_network"
+            raise ValueError(f"subspace: found {name!r}, expected {known}.")
+        values = np.asarray(self.per_subspace[name])
+        if shape is not None or values.ndim == 2:
+            return plot_image(values, values.shape if shape is None else shape, axes_for(ax), label, **style)
+        errors = None if self.errors is None else np.ravel(self.errors.per_subspace[name])
+        return plot_groups(values.ravel(), axes_for(ax), name, label, errors, **style)
+
+    def to_dataframe(self, by: str = "example") -> pandas.DataFrame:
+        """Capacities as a tidy table, with ``error`` beside them for a sketch. Needs pandas.
+
+        Parameters
+        ----------
+        by : str
+            "example", "output", "subspace" (all groups of all subspaces) or "layer" (dense only).
+        """
+        from capcore.exports import network_frame
+
+        return network_frame(self, by)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """All capacities, each with its own dimensions, as :mod:`capcore.exports` names them. Needs xarray."""
+        from capcore.exports import network_dataset
+
+        return network_dataset(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, which :func:`~capcore.saved.load` reads. The network itself is not saved."""
+        from capcore.saved import save
+
+        save(self, path)
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "capacity": f"{self.total:.6g} (Gauss–Newton {self.gauss_newton_total:.6g})",
+            "examples, outputs": f"{self.per_example.size:,}, {self.per_output.size:,}",
+            "loss": f"{self.loss_value:.6g} ({self.loss})",
+            "at an optimum": "yes" if self.is_optimum else f"no: gradient norm {self.gradient_norm:.2g}",
+            "largest leverage": f"{self.largest_leverage:.3g}",
+            "method": f"{self.method}, error about {self.error:.1g}",
+        }
+        groups = [(name, np.ravel(each)) for name, each in self.per_subspace.items() if 1 < np.size(each) <= 64]
+        return table("Capacity of a network", rows) + "".join(bars(v, f"capacity of {name}") for name, v in groups[:1])
 
 
 def half_widths(samples: np.ndarray, quadratic: bool = False) -> np.ndarray:

@@ -23,6 +23,7 @@ from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import rank_tolerance
 from capcore.gate import plain_number
 from capcore.networks.problem import NetworkProblem, to_metric
+from capcore.summaries import as_table
 from capcore.validation import finite_array, one_of, positive_integer
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ class Functions:
             basis = np.hstack([basis, added])
             owners += [group] * added.shape[1]
         return basis, np.array(owners, dtype=int)
+
+    _repr_html_ = as_table
 
 
 def _orthonormal(columns: np.ndarray, scale: float = 0.0) -> np.ndarray:

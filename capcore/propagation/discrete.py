@@ -14,6 +14,7 @@ from capcore.gate import of_kind
 from capcore.propagation.convolution import check_boundary
 from capcore.propagation.layers import Layer, Transport
 from capcore.propagation.matrix import representable, require_stochastic, with_channels
+from capcore.summaries import as_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,8 @@ class Propagation:
     def imbalance(self) -> float:
         """(received − supplied)/supplied: only rounding if capacity is conserved."""
         return (sum(self.masses.values()) - self.supplied) / self.supplied if self.supplied else 0.0
+
+    _repr_html_ = as_table
 
 
 def propagate(

@@ -22,6 +22,7 @@ from capcore.propagation.fourier import Grid
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable, with_channels
+from capcore.summaries import as_table
 from capcore.validation import finite_number
 
 LARGEST = 1e7
@@ -92,6 +93,8 @@ class Evolution:
     def boundary(self) -> float:
         """Capacity that is neither at the end nor leaked; without an absorbing boundary it is zero up to rounding."""
         return self.supplied - float(self.final.sum() + self.leaked.sum())
+
+    _repr_html_ = as_table
 
 
 def evolve(initial: object, segments: Sequence[Segment], boundary: str = "periodic") -> Evolution:

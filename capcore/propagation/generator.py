@@ -18,6 +18,7 @@ from capcore.gate import all_of_kind, of_kind, plain_number
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import columns_to_one
+from capcore.summaries import as_table
 from capcore.validation import finite_array, finite_number, positive_integer
 
 
@@ -204,6 +205,8 @@ class Displacement:
     mean: np.ndarray
     covariance: np.ndarray
     excess_kurtosis: np.ndarray
+
+    _repr_html_ = as_table
 
 
 def displacement(layers: Sequence[ConvolutionTransport]) -> Displacement:

@@ -17,6 +17,7 @@ from scipy.stats import f as f_distribution
 from capcore.gate import all_of_kind, plain_number
 from capcore.propagation.convolution import ConvolutionTransport, check_boundary, convolution_operator
 from capcore.propagation.matrix import representable
+from capcore.summaries import as_table
 from capcore.validation import finite_array, positive_integer
 
 
@@ -111,6 +112,8 @@ class ChiSquare:
     statistic: float
     dof: int
     p_value: float
+
+    _repr_html_ = as_table
 
 
 def mean_chi_square(samples: np.ndarray, expected: np.ndarray) -> ChiSquare:

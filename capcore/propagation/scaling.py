@@ -19,6 +19,7 @@ from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.generator import LimitCoefficients, jumps
 from capcore.propagation.layers import Layer
+from capcore.summaries import as_table
 from capcore.validation import one_of, positive_integer
 
 Count = Callable[..., int]
@@ -108,6 +109,8 @@ class ScalingRelation:
     printed: Mapping[str, int]
     remark: str
 
+    _repr_html_ = as_table
+
 
 @dataclass(frozen=True)
 class ScalingTable:
@@ -132,6 +135,8 @@ class ScalingTable:
             known = sorted({relation.equation for relation in self.relations})
             raise KeyError(f"equation: found {equation}, expected one of {known}.")
         return found
+
+    _repr_html_ = as_table
 
 
 def scaling_relations(ndim: int = 2) -> ScalingTable:

@@ -24,6 +24,7 @@ import scipy  # loads each submodule at first use, because loading them all take
 from capcore.gate import all_of_kind, of_kind
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import PowerLawFit
+from capcore.summaries import as_table
 from capcore.validation import finite_number, one_of
 
 _NODES, _WEIGHTS = (part / 2 for part in np.polynomial.legendre.leggauss(160))
@@ -293,6 +294,8 @@ class LikelihoodRatio:
     p_value: float
     nested: bool
     favours: str
+
+    _repr_html_ = as_table
 
 
 def compare_tails(

@@ -19,6 +19,7 @@ from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, mat
 from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
+from capcore.summaries import as_table
 
 Shape: TypeAlias = tuple[int, int]
 Tap: TypeAlias = tuple[int, ...] | None
@@ -75,6 +76,8 @@ class Density:
         """Number of further zeros that the larger Gram matrices have, which ``eigenvalues`` leaves out."""
         return self.n_matrices * abs(self.shape[0] - self.shape[1])
 
+    _repr_html_ = as_table
+
 
 @dataclass(frozen=True)
 class Densities:
@@ -90,6 +93,8 @@ class Densities:
 
     def __len__(self) -> int:
         return len(self.densities)
+
+    _repr_html_ = as_table
 
 
 def layer_densities(layer: Layer, options: DensityOptions) -> Densities:

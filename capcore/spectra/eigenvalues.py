@@ -24,6 +24,7 @@ from typing import TypeAlias
 import numpy as np
 
 from capcore.gate import of_kind, plain_array, plain_number
+from capcore.summaries import as_table
 from capcore.validation import positive_integer
 
 Lengths: TypeAlias = int | Sequence[int]
@@ -54,6 +55,8 @@ class GramSpectra:
     eigenvalues: np.ndarray
     n_zeros: np.ndarray
     resolution: np.ndarray
+
+    _repr_html_ = as_table
 
 
 def gram_spectra(matrices: np.ndarray) -> GramSpectra:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.spectra.exponents import usable
+from capcore.summaries import as_table
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class HillTable:
     x_min: np.ndarray
     alpha: np.ndarray
     standard_error: np.ndarray
+
+    _repr_html_ = as_table
 
 
 def hill_table(eigenvalues: object, *, threshold: float | None = None) -> HillTable:

@@ -20,6 +20,7 @@ from tqdm import tqdm
 from capcore.gate import plain_number
 from capcore.spectra.exponents import distribution, truncated_rates, usable
 from capcore.spectra.power_law import Packed, PowerLawFit, fit_power_law, scan, starts
+from capcore.summaries import as_table
 from capcore.validation import finite_number, positive_integer
 
 _BLOCK = 200_000  # random numbers drawn at a time
@@ -48,6 +49,8 @@ class BootstrapInterval:
     x_mins: np.ndarray
     n_failed: int
 
+    _repr_html_ = as_table
+
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
@@ -68,6 +71,8 @@ class GoodnessOfFit:
     p_value: float
     distance: float
     distances: np.ndarray
+
+    _repr_html_ = as_table
 
 
 def bootstrap_power_law(

@@ -26,6 +26,7 @@ import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint, Tensor
 from capcore.gate import of_kind, plain_array
+from capcore.summaries import as_table
 from capcore.validation import one_of, positive_integer
 
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
@@ -124,6 +125,8 @@ class Skipped:
     reason: str
     weights: bool = False
 
+    _repr_html_ = as_table
+
 
 @dataclass(frozen=True)
 class Layers:
@@ -133,6 +136,8 @@ class Layers:
 
     layers: tuple[Layer, ...]
     skipped: tuple[Skipped, ...]
+
+    _repr_html_ = as_table
 
 
 def find_layers(

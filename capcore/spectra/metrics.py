@@ -21,6 +21,7 @@ from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.norms import log_alpha_norm, spectrum_norms
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
+from capcore.summaries import as_table
 
 NAN = float("nan")
 
@@ -122,6 +123,8 @@ class SpectrumMetrics:
     def ok(self) -> bool:
         """Whether the spectrum has an exponent."""
         return self.status == "ok"
+
+    _repr_html_ = as_table
 
 
 def layer_metrics(layer: Layer, densities: Sequence[Density], options: SpectraOptions) -> list[SpectrumMetrics]:

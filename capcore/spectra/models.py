@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from capcore.spectra.metrics import SpectrumMetrics
+from capcore.summaries import as_table
 
 RANGE = (2.0, 5.0)
 """Range of exponents that paper 3 calls universal."""
@@ -77,6 +78,8 @@ class ModelMetrics:
     mean_entropy: float
     mean_soft_rank: float
     mean_distance: float
+
+    _repr_html_ = as_table
 
 
 def model_metrics(spectra: Sequence[SpectrumMetrics], *, n_skipped: int = 0, n_weights: int = 0) -> ModelMetrics:

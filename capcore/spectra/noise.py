@@ -26,6 +26,7 @@ from functools import lru_cache
 import numpy as np
 
 from capcore.gate import all_of_kind, of_kind, plain_array, plain_number, real
+from capcore.summaries import as_table
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
@@ -167,6 +168,8 @@ class BulkFit:
     n_spikes: int
     soft_rank: float
     distance: float
+
+    _repr_html_ = as_table
 
 
 def fit_bulk(

@@ -8,6 +8,7 @@ import numpy as np
 
 from capcore.gate import plain_number, real
 from capcore.spectra.exponents import usable
+from capcore.summaries import as_table
 from capcore.validation import finite_number
 
 
@@ -43,6 +44,8 @@ class Norms:
     log_stable_rank: float
     entropy: float
     rank: int
+
+    _repr_html_ = as_table
 
 
 def spectrum_norms(eigenvalues: object, *, threshold: float | None = None) -> Norms:

@@ -21,6 +21,7 @@ import numpy as np
 
 from capcore.gate import all_of_kind
 from capcore.spectra.exponents import Usable, distribution, fit_tail, mean_gaps, rates_of_means, truncated_error, usable
+from capcore.summaries import as_table
 from capcore.validation import finite_number, positive_integer
 
 FAILED = float("nan")
@@ -221,6 +222,8 @@ class PowerLawFit:
     def ok(self) -> bool:
         """Whether the fit succeeded."""
         return self.status == "ok"
+
+    _repr_html_ = as_table
 
 
 def fit_power_law(

@@ -14,9 +14,13 @@ from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import ModelMetrics
 from capcore.spectra.options import SpectraOptions
+from capcore.summaries import as_table, table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas
+    import xarray
 
 FORMAT = "capcore spectra 1"
 TYPES: Mapping[Any, str] = {"float": "float64", "int": "Int64", "int | None": "Int64"}
@@ -32,6 +36,8 @@ class Source:
     sha256: str
     size: int
     parts: Mapping[str, str] = field(default_factory=dict)
+
+    _repr_html_ = as_table
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,34 @@ class SpectraReport:
         frame = frame.astype({entry.name: TYPES[entry.type] for entry in columns if entry.type in TYPES})
         frame.attrs.update(self.provenance())
         return frame
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The :meth:`table`, under the name that all results have for it."""
+        return self.table()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Metrics by ``spectrum``, and the eigenvalues one after another. Needs pandas and xarray."""
+        from capcore.exports import spectra_dataset
+
+        return spectra_dataset(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write it, eigenvalues included, to a file that :func:`~capcore.saved.load` reads."""
+        from capcore.saved import save
+
+        save(self, path)
+
+    def _repr_html_(self) -> str:
+        model = self.model
+        rows = {
+            "network": self.source.name,
+            "spectra": f"{model.n_spectra:,} of {model.n_layers:,} layers, {model.n_weights:,} weights",
+            "fitted": f"{model.n_fitted:,}, {model.n_failed:,} failed, {model.n_skipped:,} skipped",
+            "mean exponent": f"{model.mean_alpha:.3f}, {model.share_in_range:.0%} from 2 to 5",
+            "Σ α log λ_max": f"{model.sum_alpha_hat:.4g}",
+            "log product of norms": f"{model.log_product_frobenius:.4g}",
+        }
+        return table("Weight spectra", rows)
 
     def to_csv(self) -> str:
         """The table as comma-separated values. Every row repeats the model's name and the hash of its file."""

@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 from capcore.gate import plain_array, plain_number, whole
 from capcore.spectra.band_reduction import banded_eigenvalues, banded_singular_values, gram_matrix
 from capcore.spectra.lapack import available
+from capcore.summaries import as_table
 
 EPSILON = float(np.finfo(float).eps)
 RELATIVE = 1e-8
@@ -59,6 +60,8 @@ class SingularValues:
 
     values: np.ndarray
     method: str
+
+    _repr_html_ = as_table
 
 
 def large_singular_values(matrix: np.ndarray, *, width: int | None = None) -> SingularValues:

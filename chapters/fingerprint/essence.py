@@ -1,10 +1,10 @@
 """A definition written without what decides no number, and the names that it reaches.
 
 Left out are docstrings, comments, layout, imports, annotations, ``pass``, refusals (``is_refusal``), the gate
-(``is_gate``), and in which chapter's folder a stored result lies. A name that stands for a definition is written as
-that definition's own name, wherever it is defined and whatever alias of it is used; a name from outside is written in
-full, so that one function imported in place of another is a change. Fields that are empty are left out too, and pieces
-of f-strings are joined, so that all supported Pythons write the same.
+(``is_gate``), methods that hand a result on (``SHOWN``), and in which chapter's folder a stored result lies. A name
+that stands for a definition is written as that definition's own name, wherever it is defined and whatever alias of it
+is used; a name from outside is written in full, so that one function imported in place of another is a change. Fields
+that are empty are left out too, and pieces of f-strings are joined, so that all supported Pythons write the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chapters.fingerprint.names import UNCOUNTED, WRITTEN, Imports, Sources, Target
+from chapters.fingerprint.names import ATTRIBUTE, SHOWN, UNCOUNTED, WRITTEN, Imports, Sources, Target
 from chapters.fingerprint.refusals import catches, is_gate, is_refusal, last
 from chapters.fingerprint.scopes import local_names, targets
 
@@ -64,7 +64,8 @@ class Essence:
         self.files: set[Path] = set()
         self.called: set[str] = set()
         classes = [node for node in module.definitions[key[1]] if isinstance(node, ast.ClassDef)]
-        self.defines = {inner.name for node in classes for inner in node.body if isinstance(inner, ast.FunctionDef)}
+        methods = {inner.name for node in classes for inner in node.body if isinstance(inner, ast.FunctionDef)}
+        self.defines = methods - {*SHOWN}
         self._sources, self._module, self._caught = sources, module, key[2]
         self._scopes: list[Imports] = []
         self._in_class = False
@@ -80,6 +81,8 @@ class Essence:
         if isinstance(node, ast.Pass | ast.Import | ast.ImportFrom):
             return False
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            return False
+        if self._in_class and set(_bound(node)) & {*SHOWN}:
             return False
         if isinstance(node, ast.If) and last(node.test) == "TYPE_CHECKING" and not node.orelse:
             return False
@@ -109,8 +112,9 @@ class Essence:
     def _write_fields(self, node: ast.AST) -> None:
         fields, scope, inner = _fields(node), None, self._in_class
         if isinstance(node, FUNCTIONS):  # defaults and decorators belong to the scope around
-            for name in ("decorator_list", "args"):
-                self._write(fields.pop(name, None))
+            decorators = [each for each in fields.pop("decorator_list", []) if last(each) != ATTRIBUTE]
+            self._write(decorators or None)
+            self._write(fields.pop("args", None))
             scope, inner = local_names(node, self._module), False
         elif isinstance(node, COMPREHENSIONS):
             self._write(node.generators[0].iter)
@@ -184,6 +188,13 @@ class Essence:
                 path = folder / value
                 if value.isprintable() and path.is_file():
                     self.files.add(path)
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    """Names that a method, or an assignment within a class, binds."""
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    return [each.id for each in node.targets if isinstance(each, ast.Name)] if isinstance(node, ast.Assign) else []
 
 
 def _placeless(value: object) -> object:

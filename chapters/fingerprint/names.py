@@ -20,6 +20,10 @@ EFFECTS = "<effects>"
 """The name under which the statements of a module that bind nothing are kept: they act when it is imported."""
 UNCOUNTED = ("PACKAGES", "__all__")
 """Constants that describe a result or a module and decide no number."""
+SHOWN = ("_repr_html_", "plot", "save", "to_dataframe", "to_xarray")
+"""Methods that hand a result on, to a page, a file or a table: no run that is stored calls them, as a test sees."""
+ATTRIBUTE = "once_called"
+"""The decorator of a method that became an attribute: what it computes is as before."""
 MACHINERY = (
     *("chapters.kit.stored", "chapters.kit.running", "chapters.fingerprint", "chapters.sweeps"),
     *("capcore.gate", "capcore.available_memory"),

@@ -1,4 +1,4 @@
-"""The picture of the package: drawn from the code, without circles, from the process down to the verbs."""
+"""The picture of the package: drawn from the code, without circles, from the process down to comparisons."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from book._ext.import_graph import import_graph, picture, reduced, rows
 
 ROOT = Path(__file__).resolve().parents[2]
-PIPELINE = ["processes", "architectures", "optimum", "allocation", "large", "results", "verbs"]
+PIPELINE = ["processes", "architectures", "optimum", "allocation", "large", "results", "verbs", "comparison"]
 
 
 def test_the_package_has_no_circle_and_reads_like_the_pipeline():

@@ -124,6 +124,13 @@ SAME = {
         "    warnings.warn('slow', stacklevel=2)\n    model =",
     ),
     "the gate": ("study.py", "    model =", "    settings = plain_number(settings, 'n')\n    model ="),
+    "a method that hands a result on": (
+        "tools.py",
+        "        self.n = n",
+        "        self.n = n\n\n    def save(self): RATES",
+    ),
+    "a table of it": ("tools.py", "        self.n = n", "        self.n = n\n\n    _repr_html_ = other"),
+    "a method that became an attribute": ("tools.py", "    def value", "    @once_called\n    def value"),
     "an assertion": ("study.py", "    model =", "    assert settings\n    model ="),
 }
 CHANGED = {
@@ -132,6 +139,9 @@ CHANGED = {
     "an entry of a table": ("tools.py", 'TABLE["b"] = len', 'TABLE["b"] = sum'),
     "a default": ("tools.py", 'kind="a"', 'kind="b"'),
     "a decorator": ("tools.py", "@cache\n", ""),
+    "another decorator of a method": ("tools.py", "    def value", "    @property\n    def value"),
+    "another method": ("tools.py", "        self.n = n", "        self.n = n\n\n    def saved(self): RATES"),
+    "an attribute of a class": ("tools.py", "    n: int\n", "    n: int\n    saved = 3\n"),
     "a method of a base class": ("tools.py", "SECOND * self.n", "SECOND + self.n"),
     "a base class": ("tools.py", "class Model(Base)", "class Model"),
     "a function that is imported inside another": ("deeper.py", "0.5", "0.25"),

@@ -49,6 +49,15 @@ def test_a_new_family_of_processes_makes_nothing_stale():
     assert ("capcore.processes.families", "REGISTRY") not in reached
 
 
+def test_no_stored_run_calls_what_is_left_out_because_it_only_hands_results_on():
+    """Nor does it name such a method in a text, with which it could be called."""
+    sources = names.Sources(ROOT, ["capcore", "chapters"])
+    for module, name in {each for entry, _ in entries().values() for each in reach(entry).names}:
+        for node in (inner for outer in sources.module(module).definitions[name] for inner in ast.walk(outer)):
+            said = getattr(node, "attr", None) or getattr(node, "value", None)
+            assert not (isinstance(said, str) and said in names.SHOWN), f"{module}:{name} uses {said}"
+
+
 def test_settings_are_the_present_ones():
     """As far as they can be read off the sources; the fingerprint holds the rest."""
     compared = set()

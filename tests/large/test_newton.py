@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.generic import attainable_ranks
+from capcore.large import newton
+from capcore.large.fit import fit_large
 from capcore.large.newton import Point, minimise_newton, trust_region_step
 from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
 from capcore.large.retraction import bond_matrices, lift, retract, round_train, shift
@@ -184,3 +186,17 @@ def test_negative_curvature_is_no_resting_place() -> None:
 def test_a_run_that_is_cut_short_says_so() -> None:
     result = minimise_newton(of(cc.Hierarchical(channels=2, n_layers=6), 0), max_iterations=2)
     assert not result.converged and "after 2 iterations" in result.message and len(result.losses) == 3
+
+
+@pytest.mark.parametrize("n_layers", [8, 11])
+def test_the_work_of_a_fit_is_a_handful_of_hessians_whatever_the_length(n_layers, monkeypatch):
+    """A Hessian for every step taken and one for the last point: each costs some κ transforms of n values. A target
+    attained to its own accuracy costs none, so that eight channels can take less time than four."""
+    made = []
+    hessian = newton.tangent_hessian
+    monkeypatch.setattr(newton, "tangent_hessian", lambda *given: made.append(1) or hessian(*given))
+    few = fit_large(cc.Hierarchical(channels=4, n_layers=n_layers), cc.PowerLaw())
+    assert few.converged and len(made) <= few.n_iterations + 1 <= 8
+    made.clear()
+    attained = fit_large(cc.Hierarchical(channels=4, n_layers=n_layers), cc.AR1(0.9))
+    assert attained.is_singular and attained.n_iterations == 0 and not made

@@ -56,7 +56,7 @@ def test_a_linear_stack_has_the_capacity_of_paper_1(channels):
     assert at == pytest.approx(expected.per_input, abs=1e-10)  # eps × the condition number of K̃, below 1e5
     assert found.total == pytest.approx(expected.total, abs=1e-6)
     for name, layer in expected.layers.items():
-        assert found.layers[name].totals() == pytest.approx(layer.totals(), abs=1e-6)
+        assert found.layers[name].totals == pytest.approx(layer.totals, abs=1e-6)
     assert found.per_subspace["inputs"].sum() <= found.total + ROUNDING
 
 
