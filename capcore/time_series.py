@@ -1,17 +1,12 @@
-"""From a measured time series to a process: reading it, its autocovariance, and how uncertain that is."""
+"""From a measured time series to a process: its autocovariance, and how uncertain that is."""
 
 from __future__ import annotations
-
-from os import PathLike
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.signal import correlate, lfilter
 
-from capcore.gate import of_kind
 from capcore.processes import FromAutocovariance
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.validation import finite_array, positive_integer
 
 LENGTH_PER_LAG = 4
 BURN_IN = 10  # times the order, before a simulated series is kept
@@ -99,69 +94,3 @@ def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) 
         simulated = lfilter([1.0], whitening, noise)[-values.size :]
         draws.append(estimate_process(simulated, n_inputs))
     return draws
-
-
-def load_series(path: str | Path, column: str | None = None) -> np.ndarray:
-    """(m,) one numeric column of a .csv, .npy or .npz file, oldest first as it stands there.
-
-    A .csv needs pandas.
-
-    Parameters
-    ----------
-    path : str or Path
-        Its ending says which kind of file it is.
-    column : str, optional
-        Name of a column of the .csv, of an array in the .npz, or of a field of a structured array. Default: the only
-        one-dimensional numeric one there is.
-
-    Raises
-    ------
-    ValueError
-        For a missing or unreadable file, an unknown type of file, a column that is not there (the message names those
-        that are) or not numeric, and NaN.
-    """
-    of_kind(path, "path", str | PathLike)
-    file = Path(path)
-    if not file.is_file():
-        raise ValueError(f"series: found no file {str(path)!r}, expected the path of a .csv, .npy or .npz file.")
-    read = _READERS[one_of(file.suffix.lower(), "type of file", _READERS)]
-    try:
-        columns = read(file)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"series: could not read {str(path)!r} ({error}).") from None
-    numeric = {name: values for name, values in columns.items() if values.ndim == 1 and values.dtype.kind in "iuf"}
-    if column is None:
-        if len(numeric) != 1:
-            raise ValueError(f"column: not given, expected one of {', '.join(map(repr, numeric)) or 'none numeric'}.")
-        (column,) = numeric
-    if one_of(column, "column", columns) not in numeric:
-        array = columns[column]
-        raise ValueError(
-            f"column {column!r}: found an array of shape {array.shape} and type {array.dtype}, expected "
-            "one-dimensional numbers."
-        )
-    return finite_array(numeric[column], f"column {column!r}", 1)
-
-
-def _fields(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
-    """The fields of a structured array, or the array itself under its name."""
-    return {field: array[field] for field in array.dtype.names} if array.dtype.names else {name: array}
-
-
-def _read_csv(file: Path) -> dict[str, Any]:
-    from capcore.architectures.derivatives import library
-
-    frame = library("pandas").read_csv(file)
-    return {str(name): frame[name].to_numpy() for name in frame.columns}
-
-
-def _read_npy(file: Path) -> dict[str, np.ndarray]:
-    return _fields("values", np.load(file, allow_pickle=False))
-
-
-def _read_npz(file: Path) -> dict[str, np.ndarray]:
-    with np.load(file, allow_pickle=False) as arrays:
-        return {name: values for key in arrays.files for name, values in _fields(key, arrays[key]).items()}
-
-
-_READERS = {".csv": _read_csv, ".npy": _read_npy, ".npz": _read_npz}
