@@ -32,7 +32,7 @@ def check_even(dates: Any, name: str, otherwise: str) -> None:
     ValueError: day: found 2026-01-05 after 2026-01-02, expected equal steps, as from 2026-01-01 to 2026-01-02. Put a \
 missing value at each date that is left out, with pandas' series.asfreq(…). Leave them out.
     """
-    dates = np.asarray(dates)
+    given, dates = dates, _shortest(dates)
     if np.isnat(dates).any():
         first = int(np.argmax(np.isnat(dates)))
         raise ValueError(f"{name}: found no date at value {first}, expected one for each value. Leave out that row.")
@@ -47,7 +47,7 @@ missing value at each date that is left out, with pandas' series.asfreq(…). Le
         )
     if dates.size < 3 or (steps == steps[0]).all():
         return
-    if find_spec("pandas") is not None and library("pandas").infer_freq(library("pandas").Index(dates)) is not None:
+    if find_spec("pandas") is not None and library("pandas").infer_freq(library("pandas").Index(given)) is not None:
         return
     common = int(np.argmax(steps == _most_frequent(steps)))
     at = int(np.argmax(steps != steps[common]))
@@ -56,6 +56,16 @@ missing value at each date that is left out, with pandas' series.asfreq(…). Le
         f"{dates[common + 1]}. Put a missing value at each date that is left out, with pandas' series.asfreq(…). "
         f"{otherwise}"
     )
+
+
+def _shortest(dates: Any) -> np.ndarray:
+    """Dates in days where they are whole days, or else in seconds; those of a time zone in UTC."""
+    array = np.asarray(dates)
+    array = np.asarray(dates, "M8[ns]") if array.dtype.kind == "O" else array
+    for unit in ("D", "s"):
+        if (short := array.astype(f"{array.dtype.kind}8[{unit}]")).size and ((short == array) | np.isnat(array)).all():
+            return short
+    return array
 
 
 def _most_frequent(steps: np.ndarray) -> Any:

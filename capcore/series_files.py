@@ -120,12 +120,17 @@ def _check_dates(columns: dict[str, np.ndarray], dates: str | bool | None, suffi
     else:
         found = [(name, _read_dates(array)) for name, array in columns.items()]
     name, readings = next(((name, readings) for name, readings in found if readings), ("", []))
-    for k, reading in enumerate(readings):  # 03/04 is in April or in March: the one with equal steps
-        try:
-            return check_even(reading, f"dates {name!r}", otherwise)
-        except ValueError:
-            if k + 1 == len(readings):
-                return check_even(readings[0], f"dates {name!r}", otherwise)
+    if not any(_is_even(reading) for reading in readings):  # 03/04 is in April or in March: what has equal steps
+        for reading in readings:
+            check_even(reading, f"dates {name!r}", otherwise)
+
+
+def _is_even(dates: np.ndarray) -> bool:
+    try:
+        check_even(dates, "dates", "")
+    except ValueError:
+        return False
+    return True
 
 
 def _read_dates(array: np.ndarray) -> list[np.ndarray]:
@@ -140,8 +145,7 @@ def _read_dates(array: np.ndarray) -> list[np.ndarray]:
             index = library("pandas").to_datetime(list(array), dayfirst=day_first, format="mixed", utc=True)
         except ValueError:
             continue
-        days = index.tz_localize(None).to_numpy()
-        found.append(days.astype("M8[D]") if (days == days.astype("M8[D]")).all() else days)
+        found.append(index.tz_localize(None).to_numpy())
     return found
 
 

@@ -11,7 +11,7 @@ from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
 from capcore.architectures.trains import check_train, is_train
 from capcore.available_memory import allocation_bytes, fits
-from capcore.gate import of_kind, plain_number, plain_seed
+from capcore.gate import of_kind, plain_number, plain_process, plain_seed
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.fft import covariance_product
@@ -109,7 +109,8 @@ def fit(
     plain_seed(rng)
     options = {name: plain_number(value, name) for name, value in options.items()}
     one_of(method, "method", FIT_METHODS)
-    check_kinds(arch, process)
+    check_kinds(arch)
+    process = plain_process(process, "process")
     if method == "auto":
         plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
         method = fit_method(arch, process, start) if plain else "auto"
@@ -219,7 +220,8 @@ def allocate(
         raise ValueError(
             f"input_dim, layers, derivative: found some beside {arch!r}, expected them with your own function only."
         )
-    check_kinds(model, process)
+    check_kinds(model)
+    process = plain_process(process, "process")
     if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     if products and method not in ("auto", "sketch"):
@@ -303,15 +305,13 @@ def has_sequence(process: object) -> bool:
         return False
 
 
-def check_kinds(arch: object, process: object) -> None:
-    """Raise ``TypeError`` unless the arguments are an architecture and a process."""
+def check_kinds(arch: object) -> None:
+    """Raise ``TypeError`` unless the argument is an architecture."""
     if isinstance(arch, type) or not (hasattr(arch, "n_inputs") and hasattr(arch, "input_dim")):
         raise TypeError(
             f"arch: found {arch!r}, expected an architecture, such as capcore.Hierarchical(channels=4, n_layers=6). "
             "Wrap a function of your own as capcore.Function(function, n_params=…)."
         )
-    if not isinstance(process, Process | Problem | ExponentialSequence):
-        raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
 
 
 def same_shapes(first: Any, second: Any) -> bool:
