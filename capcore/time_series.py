@@ -145,9 +145,7 @@ def _missing(series: Any) -> np.ndarray:
     if array.dtype.kind == "f":
         found = np.isnan(array)
     elif array.dtype.kind == "O":
-        absent = [
-            v is None or type(v).__name__ == "NAType" or (isinstance(v, float) and np.isnan(v)) for v in array.flat
-        ]
+        absent = [v is None or type(v).__name__ == "NAType" or (isinstance(v, float) and v != v) for v in array.flat]
         found = np.array(absent, bool).reshape(array.shape)
     else:
         found = np.zeros(array.shape, bool)
@@ -165,7 +163,8 @@ def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:
     added = -2 * least
     warn(
         "series: its autocovariance, estimated from the pairs of values that are there, is not positive definite. "
-        f"White noise of {added / autocovariance[0]:.1%} of its variance is added. Give a longer series or use fewer inputs.",
+        f"White noise of {added / autocovariance[0]:.1%} of its variance is added. Give a longer series, or use fewer "
+        "inputs.",
         UserWarning,
     )
     return autocovariance + added * (np.arange(autocovariance.size) == 0), added
