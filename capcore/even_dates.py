@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import Any
-
 import numpy as np
 
-from capcore.architectures.derivatives import library
 
-
-def check_even(dates: Any, name: str, otherwise: str) -> None:
-    """Raise ``ValueError`` unless dates ascend in equal steps: of time, or of the calendar (months, business days).
-
-    Steps of the calendar are known if pandas is installed.
+def check_even(readings: list[np.ndarray], name: str, otherwise: str) -> None:
+    """Raise ``ValueError`` unless dates ascend in equal steps: of time, of months, or of business days.
 
     Parameters
     ----------
-    dates : (m,) array_like
-        Of dates, times or durations.
+    readings : list of (m,) array
+        The dates, times or durations; several if they can be read in several ways, of which one has to do.
     name : str
         Of what is checked, for the message.
     otherwise : str
@@ -26,18 +19,20 @@ def check_even(dates: Any, name: str, otherwise: str) -> None:
 
     Examples
     --------
-    >>> check_even(np.array(["2026-01-01", "2026-01-02", "2026-01-05"], "M8[D]"), "day", "Leave them out.")
+    >>> check_even([np.array(["2026-01-01", "2026-01-02", "2026-01-04"], "M8[D]")], "day", "Leave them out.")
     Traceback (most recent call last):
     ...
-    ValueError: day: found 2026-01-05 after 2026-01-02, expected equal steps, as from 2026-01-01 to 2026-01-02. Put a \
+    ValueError: day: found 2026-01-04 after 2026-01-02, expected equal steps, as from 2026-01-01 to 2026-01-02. Put a \
 missing value at each date that is left out, with pandas' series.asfreq(…). Leave them out.
     """
-    given, dates = dates, _shortest(dates)
+    shortest = [_shortest(np.asarray(each)) for each in readings]
+    if any(_is_even(each) for each in shortest):
+        return
+    dates = shortest[0]
     if np.isnat(dates).any():
         first = int(np.argmax(np.isnat(dates)))
         raise ValueError(f"{name}: found no date at value {first}, expected one for each value. Leave out that row.")
-    steps = np.diff(dates)
-    zero = np.timedelta64(0)
+    steps, zero = np.diff(dates), np.timedelta64(0)
     if not (steps > zero).all():
         at = int(np.argmax(~(steps > zero)))
         what = "twice" if steps[at] == zero else f"before {dates[at + 1]}"
@@ -45,12 +40,9 @@ missing value at each date that is left out, with pandas' series.asfreq(…). Le
             f"{name}: found {dates[at]} {what}, expected ascending dates, each of them once. Sort the rows, oldest "
             "first, and leave out those that are repeated."
         )
-    if dates.size < 3 or (steps == steps[0]).all():
-        return
-    if find_spec("pandas") is not None and library("pandas").infer_freq(library("pandas").Index(given)) is not None:
-        return
-    common = int(np.argmax(steps == _most_frequent(steps)))
-    at = int(np.argmax(steps != steps[common]))
+    values, counts = np.unique(steps, return_counts=True)
+    usual = steps == values[np.argmax(counts)]
+    common, at = int(np.argmax(usual)), int(np.argmax(~usual))
     raise ValueError(
         f"{name}: found {dates[at + 1]} after {dates[at]}, expected equal steps, as from {dates[common]} to "
         f"{dates[common + 1]}. Put a missing value at each date that is left out, with pandas' series.asfreq(…). "
@@ -58,16 +50,30 @@ missing value at each date that is left out, with pandas' series.asfreq(…). Le
     )
 
 
-def _shortest(dates: Any) -> np.ndarray:
-    """Dates in days where they are whole days, or else in seconds; those of a time zone in UTC."""
-    array = np.asarray(dates)
-    array = np.asarray(dates, "M8[ns]") if array.dtype.kind == "O" else array
+def _is_even(dates: np.ndarray) -> bool:
+    steps = np.diff(dates)
+    if np.isnat(dates).any() or not (steps > np.timedelta64(0)).all():
+        return False
+    return _equal(steps) or (dates.dtype == "M8[D]" and _is_calendar(dates))
+
+
+def _is_calendar(days: np.ndarray) -> bool:
+    """Whether they are the same day of equally spaced months, or the last one, or successive business days."""
+    months = days.astype("M8[M]")
+    same = _equal(days - months.astype("M8[D]")) or bool((((days + 1).astype("M8[M]")) > months).all())
+    if same and _equal(np.diff(months)):
+        return True
+    return bool(np.is_busday(days).all()) and bool((np.busday_count(days[:-1], days[1:]) == 1).all())
+
+
+def _equal(values: np.ndarray) -> bool:
+    return bool((values == values[:1]).all())
+
+
+def _shortest(dates: np.ndarray) -> np.ndarray:
+    """Dates in days where they are whole days, or else in seconds."""
     for unit in ("D", "s"):
-        if (short := array.astype(f"{array.dtype.kind}8[{unit}]")).size and ((short == array) | np.isnat(array)).all():
+        short = dates.astype(f"{dates.dtype.kind}8[{unit}]")
+        if ((short == dates) | np.isnat(dates)).all():
             return short
-    return array
-
-
-def _most_frequent(steps: np.ndarray) -> Any:
-    values, counts = np.unique(steps, return_counts=True)
-    return values[np.argmax(counts)]
+    return dates

@@ -75,7 +75,8 @@ def FromCovariance(
     if vector.size != len(sigma):
         raise ValueError(f"{name}: found {vector.size} values, expected {len(sigma)}, one for each input.")
     solution = cho_solve((root, False), vector) if target is None else vector
-    explained = float(np.sum(np.square(root @ solution)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        explained = float(np.sum(np.square(root @ solution)))
     if not (np.isfinite(solution).all() and explained <= 1e150):
         raise ValueError(
             f"{name}: found values of up to {np.abs(vector).max():.1e}, expected ones whose squares stay below 1e150. "

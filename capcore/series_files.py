@@ -15,7 +15,7 @@ from capcore.even_dates import check_even
 from capcore.gate import of_kind
 from capcore.validation import finite_array, one_of
 
-SEPARATORS = "\t;|,"
+SEPARATORS = "\t;|,"  # the first of those that are equally frequent, but a comma if there is none
 DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})")
 
 
@@ -81,8 +81,8 @@ def load_series(
     numeric = {name: values for name, values in kept.items() if values.ndim == 1 and values.dtype.kind in "iuf"}
     if column is None:
         if len(numeric) != 1:
-            listed = ", ".join(map(repr, numeric)) or f"a numeric one. {_instead(columns)}"
-            raise ValueError(f"column: not given, expected one of {listed}.")
+            listed = f"one of {', '.join(map(repr, numeric))}." if numeric else f"a numeric one. {_instead(columns)}"
+            raise ValueError(f"column: not given, expected {listed}")
         (column,) = numeric
     if one_of(column, "column", columns) not in numeric:
         array = columns[column]
@@ -120,21 +120,12 @@ def _check_dates(columns: dict[str, np.ndarray], dates: str | bool | None, suffi
     else:
         found = [(name, _read_dates(array)) for name, array in columns.items()]
     name, readings = next(((name, readings) for name, readings in found if readings), ("", []))
-    if not any(_is_even(reading) for reading in readings):  # 03/04 is in April or in March: what has equal steps
-        for reading in readings:
-            check_even(reading, f"dates {name!r}", otherwise)
-
-
-def _is_even(dates: np.ndarray) -> bool:
-    try:
-        check_even(dates, "dates", "")
-    except ValueError:
-        return False
-    return True
+    if readings:
+        check_even(readings, f"dates {name!r}", otherwise)
 
 
 def _read_dates(array: np.ndarray) -> list[np.ndarray]:
-    """The ways in which a column reads as dates; none if it has something else."""
+    """The ways in which a column reads as dates, 03/04 in March or in April; none if it has something else."""
     if array.dtype.kind == "M":
         return [array]
     if array.ndim != 1 or array.dtype.kind != "O" or not all(isinstance(v, str) and DATE.match(v) for v in array):
@@ -156,7 +147,7 @@ def _instead(columns: dict[str, np.ndarray]) -> str:
             if isinstance(value, str) and not DATE.match(value) and not _is_number(value):
                 comma = " For decimal commas give decimal=','." if re.search(r"\d,\d", value) else ""
                 return f"Column {name!r} has the text {value!r} at value {row}.{comma}"
-    return "Convert it, or name another"
+    return "Convert it, or name another."
 
 
 def _is_number(text: str) -> bool:
@@ -192,11 +183,15 @@ def _read_text(file: Path, sep: str | None, decimal: str) -> dict[str, np.ndarra
         first = lines.readline().rstrip("\r\n")
     if sep is None:
         plain = re.sub(r'"[^"]*"', "", first)
-        sep = max((each for each in SEPARATORS if each != decimal), key=plain.count)
-    titles = pandas.read_csv(file, sep=sep, decimal=decimal, nrows=0, index_col=False).columns
+        among = [each for each in SEPARATORS if each != decimal]
+        sep = max(among, key=lambda each: plain.count(each) or 0.5 * (each == among[-1]))
+    titles = pandas.read_csv(file, sep=sep, decimal=decimal, nrows=0).columns
     numbers = all(_is_number(str(title).replace(decimal, ".")) for title in titles)
     header = None if numbers else "infer"  # a file without a header: its first line is a value
-    return _columns(pandas.read_csv(file, sep=sep, decimal=decimal, header=header, index_col=False))
+    frame = pandas.read_csv(file, sep=sep, decimal=decimal, header=header)
+    if type(frame.index).__name__ != "RangeIndex":  # pandas would take the first column for names of rows
+        raise ValueError("its rows have more values than there are titles")
+    return _columns(frame)
 
 
 def _read_parquet(file: Path, *_: object) -> dict[str, np.ndarray]:

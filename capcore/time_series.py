@@ -83,7 +83,7 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
     True
     >>> series[::7] = np.nan
     >>> estimate_process(series, 2).pairs.tolist()
-    [3428, 2857, 2856]
+    [3428, 2856, 2855]
     """
     values, there = _with_gaps(series)
     n_lags = positive_integer(n_inputs, "n_inputs") + 1
@@ -127,9 +127,11 @@ def _with_gaps(series: Any) -> tuple[np.ndarray, np.ndarray]:
     if hasattr(index, "to_timestamp"):  # pandas' periods
         index = index.to_timestamp()
     if getattr(getattr(index, "dtype", None), "kind", "") in ("M", "m"):
-        check_even(index, "series", "Or let the values count one by one, as for trading days: series.to_numpy().")
+        zones = [index.tz_convert(None), index.tz_localize(None)] if getattr(index, "tz", None) is not None else [index]
+        otherwise = "Or let the values count one by one, as for trading days: series.to_numpy()."
+        check_even([each.to_numpy() for each in zones], "series", otherwise)
     missing = _missing(series)
-    if not missing.any():
+    if not missing.any() or np.ma.getdata(series).dtype.kind not in "iufO":
         values = finite_array(series, "series", 1)
         return values, np.ones(values.size, bool)
     values = np.ma.getdata(series) if isinstance(series, np.ma.MaskedArray) else np.asarray(series, dtype=object)
