@@ -105,7 +105,7 @@ class Problem:
         covariance = process.covariance(arch.n_inputs)
         return cls(target, covariance, cholesky(covariance), variance)
 
-    from capcore.own_covariance import from_covariance  # type: ignore[misc]
+    from capcore.own_covariance import from_covariance
 
     def loss(self, coefficients: np.ndarray) -> float:
         """L = ‖R(A − A*)‖² (paper 1, Eq. 14)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -210,4 +211,10 @@ def _read_npz(file: Path, *_: object) -> dict[str, np.ndarray]:
         return {name: values for key in arrays.files for name, values in _fields(key, arrays[key]).items()}
 
 
-_READERS = {".csv": _read_text, ".tsv": _read_text, ".parquet": _read_parquet, ".npy": _read_npy, ".npz": _read_npz}
+_READERS: dict[str, Callable[[Path, str | None, str], dict[str, np.ndarray]]] = {
+    ".csv": _read_text,
+    ".tsv": _read_text,
+    ".parquet": _read_parquet,
+    ".npy": _read_npy,
+    ".npz": _read_npz,
+}

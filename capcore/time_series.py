@@ -123,7 +123,7 @@ def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
 
 def _with_gaps(series: Any) -> tuple[np.ndarray, np.ndarray]:
     """(m,) values, with 0 where one is missing, and (m,) bool: which are there."""
-    index = getattr(series, "index", None)
+    index: Any = getattr(series, "index", None)
     if hasattr(index, "to_timestamp"):  # pandas' periods
         index = index.to_timestamp()
     if getattr(getattr(index, "dtype", None), "kind", "") in ("M", "m"):
