@@ -112,16 +112,7 @@ class Problem:
         return float(np.sum(np.square(self.root @ (coefficients - self.target))))
 
 
-@dataclass(frozen=True, eq=False)
-class Covariance(Problem):
-    """Σ alone, with nothing to predict: enough to allocate capacity, and refused by ``fit``.
-
-    Its target is 0, and its variance None.
-    """
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "variance", None)
+FromCovariance = Problem.from_covariance
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,29 +1,30 @@
-"""A prediction problem given by a covariance matrix: of images, of features, of what is not stationary."""
+"""A prediction problem given by a covariance matrix: of images, of features, of what is not stationary.
+
+:class:`~capcore.optimum.Problem` takes its method ``from_covariance`` from here, which is ``capcore.FromCovariance``.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigvalsh
 
 from capcore.validation import finite_array, finite_number
 
-if TYPE_CHECKING:
-    from capcore.optimum import Problem
-
 EPS = float(np.finfo(float).eps)
 ASYMMETRY = 1e-9  # of the largest entry: below it two entries differ by the rounding of the sums that they are
 
 
 def FromCovariance(
+    cls: Any,
     covariance: Any,
     *,
     target: Any = None,
     cross: Any = None,
     variance: float | None = None,
     nugget: float = 0.0,
-) -> Problem:
+) -> Any:
     """The problem of a covariance matrix of any kind, for ``fit`` and ``allocate`` by dense methods and sketches.
 
     Nothing has to be stationary: the n inputs may be pixels, features, or the samples of a process that changes. Also
@@ -31,13 +32,15 @@ def FromCovariance(
 
     Parameters
     ----------
+    cls : type
+        Problem; it comes by itself, as both names are of a class method.
     covariance : (n, n) array_like
         Σ of the inputs, lag 0 first where they are lags; with d components per position n·d numbers, position-major.
     target : (n,) array_like, optional
         A*, the coefficients of the best linear prediction.
     cross : (n,) array_like, optional
         Instead of the target, the covariance of each input with what is predicted: A* = Σ⁻¹ cross. Without either
-        there is nothing to predict; ``allocate`` needs no more than Σ, and ``fit`` refuses.
+        there is nothing to predict, and v* is None; ``allocate`` needs no more than Σ, and ``fit`` refuses.
     variance : float, optional
         Variance of what is predicted; v* = variance − A*ᵀΣA*. By default what the inputs explain, A*ᵀΣA*: v* is then 0,
         and the ``variance`` of a fit is its excess loss alone.
@@ -56,12 +59,11 @@ def FromCovariance(
 
     Examples
     --------
+    >>> from capcore import FromCovariance
     >>> problem = FromCovariance([[2.0, 1.0], [1.0, 2.0]], cross=[1.0, 0.5], variance=1.0)
     >>> problem.target.round(12).tolist(), round(problem.variance, 12)
     ([0.5, 0.0], 0.5)
     """
-    from capcore.optimum import Covariance, Problem
-
     sigma = _checked(covariance, finite_number(nugget, "nugget", "a variance of at least 0"))
     root = cholesky(sigma)
     if target is not None and cross is not None:
@@ -69,7 +71,9 @@ def FromCovariance(
     if target is None and cross is None:
         if variance is not None:
             raise ValueError("variance: found one of nothing, expected cross=… or target=… beside it.")
-        return Covariance(np.zeros(len(sigma)), sigma, root, 0.0)
+        problem = cls(np.zeros(len(sigma)), sigma, root, 0.0)
+        object.__setattr__(problem, "variance", None)  # by which a fit knows that there is nothing to predict
+        return problem
     given, name = (cross, "cross") if target is None else (target, "target")
     vector = finite_array(given, name, 1)
     if vector.size != len(sigma):
@@ -88,11 +92,10 @@ def FromCovariance(
             f"variance: found {total:g}, expected at least {explained:g}, which the inputs explain: no variables have "
             f"this covariance, {name} and variance. Check that they are in the same units and the same order."
         )
-    return Problem(solution, sigma, root, max(total - explained, 0.0))
+    return cls(solution, sigma, root, max(total - explained, 0.0))
 
 
-from_covariance = staticmethod(FromCovariance)
-"""The method of :class:`~capcore.optimum.Problem`."""
+from_covariance: Any = classmethod(FromCovariance)
 
 
 def _checked(covariance: Any, nugget: float) -> np.ndarray:

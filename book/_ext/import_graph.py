@@ -19,6 +19,7 @@ PACKAGE = "capcore"
 UNDERFOOT = {
     "validation",
     "available_memory",
+    "gate",
     "moved",
 }  # what nearly everything imports, and what says nothing about the pipeline
 WIDTH, BOX, ROW = 860, 26, 74

@@ -23,6 +23,7 @@ INTERNAL = {
     "capcore.validation",
     "capcore.commands.working_folder",
     "capcore.moved",
+    "capcore.own_covariance",
 }  # nothing there is meant to be called by readers
 ABBREVIATIONS = ("Eq.", "Eqs.", "Fig.")  # in the first sentence of a docstring, which does not end there
 

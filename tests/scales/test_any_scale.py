@@ -109,7 +109,7 @@ NO_SCALE = {
     ),
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
-        "results.Allocation results.Fit optimum.Covariance time_series.EstimatedProcess "
+        "results.Allocation results.Fit time_series.EstimatedProcess "
         "available_memory.TooLargeError large.octaves.predictor.ExponentialSequence "
         "toeplitz.LevinsonResult own_model.Linearisation "
         "architectures.base.Architecture"
