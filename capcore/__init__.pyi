@@ -15,6 +15,7 @@ from . import large as large
 from . import multivariate as multivariate
 from . import networks as networks
 from . import optimum as optimum
+from . import own_covariance as own_covariance
 from . import own_model as own_model
 from . import plotting as plotting
 from . import processes as processes
@@ -52,8 +53,8 @@ from .multivariate import Independent as Independent
 from .multivariate import Mixed as Mixed
 from .networks.allocation import allocate_network as allocate_network
 from .networks.results import NetworkAllocation as NetworkAllocation
-from .optimum import FromCovariance as FromCovariance
 from .optimum import Problem as Problem
+from .own_covariance import FromCovariance as FromCovariance
 from .own_model import linearised_jax as linearised_jax
 from .own_model import linearised_torch as linearised_torch
 from .processes import AR1 as AR1

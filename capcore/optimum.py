@@ -105,14 +105,11 @@ class Problem:
         covariance = process.covariance(arch.n_inputs)
         return cls(target, covariance, cholesky(covariance), variance)
 
-    from capcore.own_covariance import from_covariance
+    from capcore.covariance_matrix import from_covariance  # a class method, in a file of its own
 
     def loss(self, coefficients: np.ndarray) -> float:
         """L = ‖R(A − A*)‖² (paper 1, Eq. 14)."""
         return float(np.sum(np.square(self.root @ (coefficients - self.target))))
-
-
-FromCovariance = Problem.from_covariance
 
 
 @dataclass(frozen=True, eq=False)
