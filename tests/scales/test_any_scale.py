@@ -45,6 +45,7 @@ LAWS = {
     ),
     "optimum.fit": (laws.start("gauss-newton"), laws.start("l-bfgs-b")),
     "verbs.fit": (laws.fit, laws.fit_large, laws.large_start, laws.fit_octaves),
+    "comparison.compare": laws.compare,
     "large.jacobian_products.JacobianProducts": laws.estimate_capacity,
     "optimum.Problem": laws.problem,
     "large.exponentials.exponential_sequence": laws.exponential_sequence,
@@ -113,7 +114,7 @@ NO_SCALE = {
         "results.Allocation results.Fit time_series.EstimatedProcess "
         "available_memory.TooLargeError large.octaves.predictor.ExponentialSequence "
         "toeplitz.LevinsonResult own_model.Linearisation trees.Ravelled fields.ReceptiveField probing.Convolution "
-        "probing.Field "
+        "probing.Field comparison.Comparison "
         "architectures.base.Architecture"
     ),
     "a function of a reader's model, which allocate takes": (
@@ -121,7 +122,7 @@ NO_SCALE = {
         "own_model.opened own_model.copied own_model.OwnModel doors.is_module doors.refuse_model trees.is_tree "
         "trees.ravelled probing.measured_function probing.measured_module"
     ),
-    "files": "series_files.load_series sweeps.load_sweep",
+    "files": "series_files.load_series sweeps.load_sweep saved.load",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
 
