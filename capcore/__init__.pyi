@@ -17,11 +17,13 @@ from . import large as large
 from . import multivariate as multivariate
 from . import networks as networks
 from . import optimum as optimum
+from . import own_covariance as own_covariance
 from . import own_model as own_model
 from . import plotting as plotting
 from . import probing as probing
 from . import processes as processes
 from . import propagation as propagation
+from . import series_files as series_files
 from . import spectra as spectra
 from . import tangent_space as tangent_space
 from . import tensor_train as tensor_train
@@ -60,6 +62,7 @@ from .multivariate import Mixed as Mixed
 from .networks.allocation import allocate_network as allocate_network
 from .networks.results import NetworkAllocation as NetworkAllocation
 from .optimum import Problem as Problem
+from .own_covariance import FromCovariance as FromCovariance
 from .own_model import linearised as linearised
 from .own_model import linearised_jax as linearised_jax
 from .own_model import linearised_torch as linearised_torch
@@ -68,6 +71,7 @@ from .processes import AutoRegressive as AutoRegressive
 from .processes import DampedCosine as DampedCosine
 from .processes import FractionalGaussianNoise as FractionalGaussianNoise
 from .processes import FromAutocovariance as FromAutocovariance
+from .processes import FromKernel as FromKernel
 from .processes import PowerLaw as PowerLaw
 from .processes import Process as Process
 from .processes import RationalQuadratic as RationalQuadratic
@@ -84,13 +88,13 @@ from .propagation import scaling_relations as scaling_relations
 from .results import Allocation as Allocation
 from .results import Fit as Fit
 from .saved import load as load
+from .series_files import load_series as load_series
 from .spectra import analyse_spectra as analyse_spectra
 from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law
 from .sweeps import load_sweep as load_sweep
 from .tangent_space import TangentSpace as TangentSpace
 from .time_series import estimate_process as estimate_process
-from .time_series import load_series as load_series
 from .verbs import allocate as allocate
 from .verbs import fit as fit
 

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from capcore import verbs
 from capcore.architectures.base import Architecture
-from capcore.gate import of_kind, plain_number, plain_seed
+from capcore.gate import of_kind, plain_number, plain_process, plain_seed
 from capcore.large.fft import covariance_product
 from capcore.optimum import STATIONARY, Problem
 from capcore.processes import Process
@@ -299,7 +299,8 @@ def compare(
         raise ValueError("models: found none, expected a mapping of names to architectures, such as {'small': arch}.")
     for name, arch in models.items():
         of_kind(name, "models", str, "names that are text")
-        verbs.check_kinds(arch, process)
+        verbs.check_kinds(arch)
+    process = plain_process(process, "process")
     for name in ("start", "n_starts"):
         if name in options:
             raise ValueError(f"{name}: found {options[name]!r}, expected none: compare chooses the starts; see starts.")

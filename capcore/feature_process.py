@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from capcore.available_memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
 from capcore.features import Features
-from capcore.gate import all_of_kind
+from capcore.gate import all_of_kind, plain_process
 from capcore.hermite import ORDER, hermite_coefficients
 from capcore.processes import Process
 from capcore.validation import finite_array, positive_integer
@@ -74,6 +74,7 @@ class FeatureProcess(Process):
         order: int = ORDER,
     ) -> None:
         all_of_kind(kinks, "kinks", float | int | np.floating | np.integer, "numbers")
+        process = plain_process(process, "process")
         if not isinstance(process, Process) or process.autocovariance(1).ndim != 1:
             found = type(process).__name__
             raise TypeError(f"process: found {found}, expected a one-dimensional Process, such as PowerLaw(0.5).")

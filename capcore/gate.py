@@ -42,8 +42,26 @@ def plain_number(value: Any, name: str) -> Any:
     return array.item() if array.shape in ((), (1,)) and array.dtype.kind in "iuf" else value
 
 
+def plain_process(value: Any, name: str = "process") -> Any:
+    """``value``, if it is a process or a problem; or the process that an object of another library stands for.
+
+    Raises ``TypeError`` for anything else, and says through which door that comes in.
+    """
+    if any(hasattr(value, each) for each in ("autocovariance", "covariance")) and not isinstance(value, type):
+        return value
+    from capcore.processes.kernels import adapted
+
+    return adapted(value, name)
+
+
+def plain_processes(values: Any, name: str) -> Any:
+    """``values``, each of them as :func:`plain_process` gives it."""
+    return [plain_process(value, f"{name}[{j}]") for j, value in enumerate(values)]
+
+
 def plain_fields(instance: Any) -> None:
-    """In a dataclass, frozen or not, replace arrays with one element by their numbers, and lists by arrays."""
+    """In a dataclass, frozen or not, replace arrays with one element by their numbers, lists by arrays, and what stands
+    for a process by one."""
     for field in fields(instance):
         value, kind = getattr(instance, field.name), str(field.type)
         found = value
@@ -51,6 +69,8 @@ def plain_fields(instance: Any) -> None:
             found = plain_array(value, field.name)
         elif re.search(r"\b(int|float)\b", kind) and "ndarray" not in kind:
             found = plain_number(value, field.name)
+        elif kind == "Process":
+            found = plain_process(value, field.name)
         if found is not value:
             object.__setattr__(instance, field.name, found)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from capcore.available_memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
+from capcore.gate import plain_processes
 from capcore.processes import Process
 from capcore.validation import finite_array, positive_integer
 
@@ -188,6 +189,7 @@ def _checked_components(components: Any) -> tuple[Process, ...]:
         )
     if not len(components):
         raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
+    components = plain_processes(components, "components")
     for j, component in enumerate(components):
         if not isinstance(component, Process):
             raise TypeError(

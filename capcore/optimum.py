@@ -16,7 +16,7 @@ from tqdm import tqdm
 from capcore.architectures.base import Architecture, PoleModel
 from capcore.available_memory import covariance_bytes, covariance_too_large, fit_bytes, fit_too_large, fits
 from capcore.constraints import ConstraintSpace
-from capcore.gate import plain_fields
+from capcore.gate import of_kind, plain_fields, plain_process
 from capcore.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
 from capcore.lbfgs import minimise_lbfgs
 from capcore.processes import Process
@@ -28,6 +28,7 @@ OPTIONS = {
     "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
     "variable-projection": ("max_iterations", "n_random"),
 }
+WITH_A_TARGET = "something to predict beside the covariance: cc.FromCovariance(sigma, cross=…) or target=…"
 STATIONARY = 1e-3  # relative offset below which Bates & Watts (1981) call a least-squares fit converged
 
 
@@ -85,6 +86,7 @@ class Problem:
     @classmethod
     def of(cls, arch: Architecture, process: Process | Problem) -> Problem:
         """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
+        process = plain_process(process, "process")
         if isinstance(process, Problem):
             if process.target.size != arch.n_inputs * arch.input_dim:
                 raise ValueError(
@@ -104,6 +106,8 @@ class Problem:
         target, variance = process.predictor(arch.n_inputs)
         covariance = process.covariance(arch.n_inputs)
         return cls(target, covariance, cholesky(covariance), variance)
+
+    from capcore.covariance_matrix import from_covariance  # a class method, in a file of its own
 
     def loss(self, coefficients: np.ndarray) -> float:
         """L = ‖R(A − A*)‖² (paper 1, Eq. 14)."""
@@ -232,6 +236,7 @@ def fit(
     if "max_iterations" in options:
         positive_integer(options["max_iterations"], "max_iterations", 0)
     problem = Problem.of(arch, process)
+    of_kind(problem.variance, "process", float | int | np.floating, WITH_A_TARGET)
     best, losses = None, []
     for i in range(n_starts):
         begin = start if i == 0 else "random"

@@ -15,7 +15,7 @@ from capcore.architectures.trains import check_train, is_train
 from capcore.available_memory import allocation_bytes, fits
 from capcore.basin_hopping import fit_by_hopping
 from capcore.doors import OTHERS, is_module, refuse_model
-from capcore.gate import of_kind, plain_number, plain_seed
+from capcore.gate import of_kind, plain_number, plain_process, plain_seed
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.fft import covariance_product
@@ -140,7 +140,8 @@ def fit(
         )
     else:
         model = arch
-    check_kinds(model, process)
+    check_kinds(model)
+    process = plain_process(process, "process")
     if method == "auto":
         plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
         method = fit_method(model, process, start) if plain else "auto"
@@ -266,7 +267,8 @@ def allocate(
             f"inputs, time_axis, input_dim, layers, derivative: found some beside {arch!r}, expected them with a model "
             "of your own only."
         )
-    check_kinds(model, process)
+    check_kinds(model)
+    process = plain_process(process, "process")
     if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     if products and method not in ("auto", "sketch"):
@@ -360,13 +362,11 @@ def has_sequence(process: object) -> bool:
         return False
 
 
-def check_kinds(arch: object, process: object) -> None:
-    """Raise ``TypeError`` unless the arguments are an architecture and a process."""
+def check_kinds(arch: object) -> None:
+    """Raise ``TypeError`` unless the argument is an architecture."""
     if isinstance(arch, type) or not (hasattr(arch, "n_inputs") and hasattr(arch, "input_dim")):
         refuse_model(arch, "arch")
         raise TypeError(f"arch: found {type(arch).__name__}, expected {OTHERS}.")
-    if not isinstance(process, Process | Problem | ExponentialSequence):
-        raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
 
 
 def same_shapes(first: Any, second: Any) -> bool:

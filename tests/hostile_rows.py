@@ -40,6 +40,18 @@ ROWS = {
     "DampedCosine": (lambda **k: cc.DampedCosine(**k).autocovariance(8), {"decay": 9.0, "period": 5.0}),
     "RationalQuadratic": (lambda **k: cc.RationalQuadratic(**k).autocovariance(8), {"scale": 1.5, "alpha": 0.5}),
     "FromAutocovariance": (lambda **k: cc.FromAutocovariance(**k).autocovariance(2), {"values": np.array([1, 0.5, 0])}),
+    "FromKernel": (
+        lambda **k: cc.FromKernel(**k).autocovariance(4),
+        {"kernel": lambda lag: 0.5**lag, "spacing": 1.0},
+    ),
+    "FromCovariance": (
+        cc.FromCovariance,
+        {"covariance": np.eye(3) + 0.5, "cross": np.array([0.5, 0.2, 0.1]), "variance": 1.0, "nugget": 0.1},
+    ),
+    "target of FromCovariance": (
+        lambda target: cc.FromCovariance(np.eye(3) + 0.5, target=target),
+        {"target": np.array([0.5, 0.2, 0.1])},
+    ),
     "AutoRegressive": (
         lambda **k: cc.AutoRegressive(**k).autocovariance(4),
         {"coefficients": np.array([0.5, 0.1]), "variance": 2.0},
@@ -170,7 +182,7 @@ ROWS = {
         {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5]), "near": np.array([1.5])},
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
-    "load_series": (cc.load_series, {"path": "absent.csv", "column": "a"}),
+    "load_series": (cc.load_series, {"path": "absent.csv", "column": "a", "sep": ";", "decimal": ",", "dates": "day"}),
     "load_sweep": (cc.load_sweep, {"path": "absent"}),
     "paper_metric": (lambda values: networks.paper_metric(ONE_OUTPUT, values), {"values": X}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),

@@ -96,5 +96,5 @@ def test_it_is_refused(case):
 
 
 def test_a_matrix_is_no_process():
-    with pytest.raises(TypeError, match="process: found ndarray, expected a Process"):
+    with pytest.raises(TypeError, match=r"process: found an array .*expected a Process.*cc\.FromCovariance\(sigma"):
         cc.allocate(ARCH, PARAMS, np.eye(8))

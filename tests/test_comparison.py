@@ -159,7 +159,7 @@ def test_a_script_needs_no_guard(tmp_path):
         ({"models": {}}, ValueError, "models: found none"),
         ({"models": [TRAIN]}, TypeError, "models"),
         ({"models": {1: TRAIN}}, TypeError, "models"),
-        ({"models": {"a": cc.Hierarchical}}, TypeError, "expected an architecture"),
+        ({"models": {"a": cc.Hierarchical}}, TypeError, "expected an instance. Make one"),
         ({"process": "power law"}, TypeError, "expected a Process"),
         ({"starts": 0}, ValueError, "starts: found 0"),
         ({"workers": 0}, ValueError, "workers: found 0"),

@@ -129,9 +129,11 @@ UNDEFINED = ("log_alpha_norm", "bulk_edges", "bulk_density", "bulk_distribution"
 and pass it on; a threshold is refused where it is used."""
 NOT_FINITE = ("None", "NaN", "infinity", "minus infinity", "1e300", "a list of None", "a number of 400 digits")
 NOT_FINITE += ("one of them NaN", "one of them infinite", "one of them None")
+GAPS = ("NaN", "None", "NA", "masked")
 EXCEPTIONS = {
     ("fit a function params", "a dictionary"): "the function is called with it, and its own error is shown",
     ("MatrixTransport weights", "sparse"): "sparse matrices are what it is for",
+    **{("estimate_process series", f"one of them {what}"): "a gap, which it honours" for what in GAPS},
     ("gram_spectra matrices", "complex numbers"): "the Fourier transform of a kernel is complex",
     ("Hierarchical channels", "an array of one element"): "the channels of one hidden layer",
     ("Hierarchical kernel_size", "an array of one element"): "the taps of one layer",

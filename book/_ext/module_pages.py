@@ -24,6 +24,7 @@ INTERNAL = {
     "capcore.validation",
     "capcore.commands.working_folder",
     "capcore.moved",
+    "capcore.covariance_matrix",
 }  # nothing there is meant to be called by readers
 ABBREVIATIONS = ("Eq.", "Eqs.", "Fig.")  # in the first sentence of a docstring, which does not end there
 

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.fft import irfft, rfft
 from tqdm import tqdm
 
+from capcore.gate import plain_process
 from capcore.large.leverage import in_threads
 from capcore.large.quadratic import circulant_symbol
 from capcore.optimum import Problem
@@ -151,6 +152,7 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
     [[1.0, 0.5], [0.5, 1.0]]
     """
     rows = n_inputs * input_dim
+    process = plain_process(process, "process")
     if isinstance(process, Problem):
         matrix = finite_array(process.covariance, "covariance", 2)
         if matrix.shape != (rows, rows):

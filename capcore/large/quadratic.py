@@ -32,6 +32,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.sparse.linalg import LinearOperator, cg
 
 from capcore.double_precision import check_variance
+from capcore.gate import plain_process
 from capcore.processes import Process
 from capcore.tangent_space import TangentSpace, _unfold
 from capcore.validation import finite_array, positive_integer
@@ -80,6 +81,7 @@ class ToeplitzProblem:
         conjugate gradients can tell, if its variance is beyond 1e±100, and if the process has several components per
         position.
         """
+        process = plain_process(process, "process")
         if not isinstance(process, Process):
             raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
         if process.input_dim != 1:

@@ -14,3 +14,4 @@ from .families import RationalQuadratic as RationalQuadratic
 from .families import make_process as make_process
 from .given import AutoRegressive as AutoRegressive
 from .given import FromAutocovariance as FromAutocovariance
+from .kernels import FromKernel as FromKernel

@@ -6,7 +6,6 @@ import numpy as np
 from matplotlib.cbook import get_sample_data
 
 from capcore.processes import DampedCosine, FractionalGaussianNoise, PowerLaw, Process, RationalQuadratic
-from capcore.time_series import load_series
 
 PROCESSES: dict[str, Process] = {
     "power law": PowerLaw(),
@@ -45,7 +44,8 @@ def windows(
 
 def volume(n_inputs: int) -> tuple[np.ndarray, np.ndarray]:
     """Windows (N, n) of the logarithm of Google's daily volume of trade, standardised, and the next values (N, 1)."""
-    series = np.log(load_series(get_sample_data("goog.npz", asfileobj=False), "volume"))
+    with np.load(get_sample_data("goog.npz", asfileobj=False)) as sample:
+        series = np.log(sample["price_data"]["volume"])
     series = (series - series.mean()) / series.std()
     past = np.lib.stride_tricks.sliding_window_view(series[:-1], n_inputs)[:, ::-1]
     return past.copy(), series[n_inputs:, None]

@@ -1,5 +1,7 @@
 """Laws that any allocation obeys, for random small networks at an optimum."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from capcore import networks
 
 jnp = pytest.importorskip("jax").numpy
 losses = st.sampled_from(["squared", "cross-entropy"])
-few = settings(max_examples=3)  # each compiles its derivatives anew
+few = settings(max_examples=3)  # each trains a network
 CLOSE = {"rel": 1e-6, "abs": 1e-6}
 """Optima end at gradients of 1e-9, and curvatures are at least about the weight decay of 0.3."""
 
@@ -19,6 +21,11 @@ CLOSE = {"rel": 1e-6, "abs": 1e-6}
 def network(w, x):
     """Two inputs, three tanh units, two outputs."""
     return jnp.tanh(x @ w[:6].reshape(2, 3)) @ w[6:].reshape(3, 2)
+
+
+def tree(v, x):
+    """The same of two parts."""
+    return network(jnp.concatenate([v["a"], v["b"]]), x)
 
 
 def problem(seed, loss, n=12):
@@ -101,7 +108,6 @@ def test_examples_given_twice_with_twice_the_decay_share_their_leverage(seed, lo
 def test_weight_decay_can_be_a_number_an_array_a_tree_or_a_function(seed, loss):
     w, x, y, options = problem(seed, loss)
     expected = capacities(cc.allocate_network(network, w, x, y, **options))
-    tree = lambda v, x: network(jnp.concatenate([v["a"], v["b"]]), x)  # noqa: E731
     parts = {"a": w[:6], "b": w[6:]}
     decays = {"a": np.full(6, 0.3), "b": np.full(6, 0.3)}
     for apply, params, decay in (
@@ -123,6 +129,7 @@ def test_the_response_is_symmetric(seed):
     assert (g * found.response(h)).sum() == pytest.approx((h * found.response(g)).sum(), **CLOSE)
 
 
+@cache
 def weak(decay=0.03):
     """One output, at an optimum of weak decay where an example is followed by more than its target moves."""
     rng = np.random.default_rng(0)

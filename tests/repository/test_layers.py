@@ -27,7 +27,7 @@ ROOMS = ("capcore.checkpoints", "capcore.commands")
 EXCEPTIONS = {
     "capcore.available_memory": (["read_text"], "asks the machine how much memory it lets a process have"),
     "capcore.sweeps": (["open"], "reads the rows of a sweep, which is a folder"),
-    "capcore.time_series": (["load", "read_csv"], "reads a series for those who have a file of one"),
+    "capcore.series_files": (["load", "open", "read_csv"], "reads a series for those who have a file of one"),
 }
 """Modules elsewhere that may, with what they do, and why."""
 

@@ -1,5 +1,6 @@
 """Workflows, citation and hooks agree with one another; the hooks of ``.pre-commit-config.yaml`` see to their form."""
 
+import re
 import tomllib
 
 import pytest
@@ -23,6 +24,14 @@ def test_a_workflow_runs_what_ci_runs_and_publishes_the_site(root):
     (upload,) = (step for step in jobs["site"]["steps"] if "upload-pages-artifact" in step.get("uses", ""))
     assert upload["with"]["path"] == "_build/html"
     assert jobs["deploy"]["needs"] == ["checks", "package", "test", "site"]
+
+
+def test_all_tests_of_the_site_are_where_ci_looks_for_them(root):
+    """A test marked so elsewhere would run nowhere."""
+    (folder,) = re.findall(r'MARKERS="site and not slow" .*ARGS=(\S+)', (root / ".ci" / "run").read_text())
+    tests = [path for part in ("tests", "capcore", "chapters") for path in (root / part).rglob("*.py")]
+    marked = [path for path in tests if re.search(r"\bmark\.(site|browser)\b", path.read_text("utf8"))]
+    assert marked and [path for path in marked if not path.is_relative_to(root / folder)] == []
 
 
 @pytest.mark.parametrize("name", ["CITATION.cff", "CHANGELOG.md"])

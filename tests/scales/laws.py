@@ -133,6 +133,16 @@ def fit(s):
         yield found.loss / s, expected.loss, 1e-6
 
 
+def compare(s):
+    """The process in other units: every start ends at a loss s times as large, and as many agree."""
+    expected, found = (
+        cc.compare({"a": TRAIN}, process, starts=2)["a"]
+        for process in (TASK, cc.FromAutocovariance(TASK.autocovariance(17) * s))
+    )
+    yield found.losses / s, expected.losses, 1e-6
+    yield found.n_agreeing, expected.n_agreeing, 0
+
+
 def start(method):
     """A start of any scale: no saddle at zero is called an optimum."""
 

@@ -32,6 +32,14 @@ def recursion(s):
     yield processes.check_positive_definite(LAGS * s)[0], first.predictor, ROUNDING
 
 
+def own_covariance(s):
+    """The inputs in other units: their variance is s times as large, what is predicted stays."""
+    sigma, cross = TASK.covariance(4), TASK.autocovariance(5)[1:]
+    found, expected = (cc.FromCovariance(sigma * x * x, cross=cross * x, variance=9.0) for x in (s, 1.0))
+    yield found.target, expected.target / s, ROUNDING
+    yield found.variance, expected.variance, ROUNDING
+
+
 def weighted(s):
     """The target is s times as large; the inputs stay."""
     found, expected = (cc.Independent([cc.AR1(0.5), cc.AR1(0.8)], [x, 2 * x]) for x in (s, 1.0))

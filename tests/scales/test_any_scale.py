@@ -45,6 +45,7 @@ LAWS = {
     ),
     "optimum.fit": (laws.start("gauss-newton"), laws.start("l-bfgs-b")),
     "verbs.fit": (laws.fit, laws.fit_large, laws.large_start, laws.fit_octaves),
+    "comparison.compare": laws.compare,
     "large.jacobian_products.JacobianProducts": laws.estimate_capacity,
     "optimum.Problem": laws.problem,
     "large.exponentials.exponential_sequence": laws.exponential_sequence,
@@ -67,6 +68,8 @@ LAWS = {
     **dict.fromkeys(("time_series.estimate_process", "time_series.sieve_bootstrap"), process_laws.series),
     "processes.given.FromAutocovariance": process_laws.covariances(lambda s: cc.FromAutocovariance(laws.LAGS * s)),
     "processes.given.AutoRegressive": process_laws.covariances(lambda s: cc.AutoRegressive([0.5, -0.2], s)),
+    "processes.kernels.FromKernel": process_laws.covariances(lambda s: cc.FromKernel(lambda lag: s * 0.5**lag)),
+    "own_covariance.FromCovariance": process_laws.own_covariance,
     "processes.base.WithNugget": process_laws.covariances(
         lambda s: cc.FromAutocovariance(laws.LAGS * s).with_nugget(0.5 * s)
     ),
@@ -108,9 +111,10 @@ NO_SCALE = {
     ),
     "a record of what a function above returns": (
         "allocation.CapacityAllocation allocation.LayerAllocation allocation.CapacityWarning optimum.FitResult "
-        "results.Allocation results.Fit available_memory.TooLargeError large.octaves.predictor.ExponentialSequence "
+        "results.Allocation results.Fit time_series.EstimatedProcess "
+        "available_memory.TooLargeError large.octaves.predictor.ExponentialSequence "
         "toeplitz.LevinsonResult own_model.Linearisation trees.Ravelled fields.ReceptiveField probing.Convolution "
-        "probing.Field "
+        "probing.Field comparison.Comparison "
         "architectures.base.Architecture"
     ),
     "a function of a reader's model, which allocate takes": (
@@ -118,7 +122,7 @@ NO_SCALE = {
         "own_model.opened own_model.copied own_model.OwnModel doors.is_module doors.refuse_model trees.is_tree "
         "trees.ravelled probing.measured_function probing.measured_module"
     ),
-    "files": "time_series.load_series sweeps.load_sweep",
+    "files": "series_files.load_series sweeps.load_sweep saved.load",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
 
