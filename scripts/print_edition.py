@@ -1,6 +1,6 @@
 """Print the main line of the built book: ``python scripts/print_edition.py``, after ``make book``.
 
-The pages before the appendices become one document, in which links lead from chapter to chapter and others are plain
+The pages of the main line become one document, in which links lead from chapter to chapter and others are plain
 text; Chromium prints it to ``_build/html/capacity-allocation.pdf``, without the network. The first page of the site
 then links to it. Exit status 1 without a built book or Chromium.
 """
@@ -12,13 +12,14 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
-import yaml
 from bs4 import BeautifulSoup, Tag
+
+sys.path.insert(0, str(Path(__file__).parent))
+from contents import main_line  # type: ignore[import-not-found]  # a neighbour in this folder
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
 TARGET = "capacity-allocation.pdf"
-LAST = "IV"  # the part that ends the main line, by the start of its caption
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 STYLE = """
 article { break-before: page; }
@@ -28,19 +29,6 @@ figure, table, .capcore-claim { break-inside: avoid; }
 img { max-width: 100%; height: auto; }
 body { font-size: 10.5pt; max-width: none; }
 """
-
-
-def main_line() -> list[str]:
-    """Names of the pages, in order."""
-    contents = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
-    names = [contents["root"]]
-    for part in contents["parts"]:
-        names += [chapter["file"] for chapter in part["chapters"]]
-        if part["caption"].startswith(LAST):
-            return names
-    raise ValueError(
-        f"_toc.yml: found no part whose caption starts with {LAST!r}, expected the main line to end there."
-    )
 
 
 def anchor(url: str) -> str:
@@ -82,7 +70,7 @@ def article(name: str, pages: set[str]) -> Tag:
 
 def document() -> str:
     """All pages in one, with the site's own style and MathJax."""
-    names = main_line()
+    names = list(main_line())
     whole = BeautifulSoup((SITE / f"{names[0]}.html").read_text("utf8"), "html.parser")
     for node in whole.head.find_all(["link", "script"]):  # type: ignore[union-attr]
         for key in {"href", "src"} & set(node.attrs):
@@ -123,7 +111,7 @@ def print_to_pdf(browser: str) -> None:
 
 def link_from_first_page() -> None:
     """Fill the place that the first page keeps for the link."""
-    for name in ("index.html", f"{main_line()[0]}.html"):
+    for name in ("index.html", f"{next(iter(main_line()))}.html"):
         path = SITE / name
         text = path.read_text("utf8")
         href = "../" * (len(Path(name).parts) - 1) + TARGET

@@ -26,7 +26,7 @@ LIBRARIES = ("d3.min.js", "plot.min.js", "shell.js")
 
 
 class explorer(nodes.General, nodes.Element):
-    """A kind of explorer and its data, as a JSON text; later with the picture as its child."""
+    """A kind of explorer, its data as JSON, and the controls shown if not all; later with the picture as its child."""
 
 
 class ExplorerRenderer:
@@ -40,7 +40,8 @@ class ExplorerRenderer:
         content = data.content if isinstance(data.content, dict) else json.loads(data.string)
         if "stored" in content:
             content["data"] = json.loads(path_of(content["stored"]).read_text("utf8"))["values"]
-        return [explorer(kind=content["kind"], payload=for_script(content["data"]))]
+        controls = " ".join(content.get("controls", ()))
+        return [explorer(kind=content["kind"], payload=for_script(content["data"]), controls=controls)]
 
 
 def for_script(data: Any) -> str:
@@ -70,7 +71,7 @@ class PlaceExplorers(SphinxPostTransform):
             count = seen[found["kind"]]
             for part in bundle.children:
                 if str(part.get("mime_type", "")).startswith("image/"):
-                    live = explorer(kind=found["kind"], payload=found["payload"], number=count)
+                    live = explorer(**{key: found[key] for key in ("kind", "payload", "controls")}, number=count)
                     live += part.children
                     part.children = []
                     part += live
@@ -79,8 +80,9 @@ class PlaceExplorers(SphinxPostTransform):
 def visit(self: Any, node: explorer) -> None:
     """Open the element and write the data."""
     name = node["kind"] + (f"-{node['number']}" if node["number"] > 1 else "")
+    controls = f' data-controls="{node["controls"]}"' if node["controls"] else ""
     self.body.append(
-        f'<div class="cap-explorer" data-kind="{node["kind"]}" data-name="{name}">'
+        f'<div class="cap-explorer" data-kind="{node["kind"]}" data-name="{name}"{controls}>'
         f'<script type="application/json">{node["payload"]}</script>'
     )
 

@@ -1,4 +1,4 @@
-"""Sphinx extension: in place of a notebook's parameters cell, a folded table of the parameters.
+"""Sphinx extension: in place of a notebook's parameters cell, a folded table of the parameters at the foot of the page.
 
 The table is made from the chapter's declaration (``chapters.kit.parameters``). Notebooks stay as
 they are: ``custom.css`` hides the cell, since its tags are part of what finds an execution in the cache.
@@ -49,12 +49,10 @@ def add_table(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     notebook = json.loads(source[0])
     declaration = declaration_of("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
-    for number, cell in enumerate(notebook["cells"]):
+    for cell in notebook["cells"]:
         if "parameters" in cell["metadata"].get("tags", []):
             text = table(parameters_of(declaration or by_types("".join(cell["source"]))), docname.rpartition("/")[2])
-            notebook["cells"].insert(
-                number + 1, {"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text}
-            )
+            notebook["cells"].append({"cell_type": "markdown", "id": "parameter-table", "metadata": {}, "source": text})
             break
     source[0] = json.dumps(notebook)
 

@@ -1,18 +1,21 @@
 """Sphinx extension: each figure in two widths, of which the browser takes the one that fits.
 
 ``chapters.kit.pictures`` puts an SVG for the page into the output of a cell and one for phones into its metadata. Here
-both become files and one ``<picture>``, with the cell's alternative text and with their sizes, so that nothing on the
-page moves when they arrive. Figures shown again on other pages (``notebook_figure``) are such pictures, too.
+both become files with colours for a dark page (``dark_figures``) and one ``<picture>``, with the cell's alternative
+text and with their sizes, so that nothing on the page moves when they arrive. Figures shown again on other pages
+(``notebook_figure``) are such pictures, too.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from dataclasses import replace
 from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from dark_figures import themed  # type: ignore[import-not-found]  # a neighbour in this folder
 from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
@@ -47,12 +50,12 @@ def size(svg: str) -> tuple[int, int]:
 def in_two_widths(render: Any, self: NbElementRenderer, data: MimeData) -> list[nodes.Element]:
     """What MyST-NB makes of an image; a picture where the output has a second one for phones."""
     narrow = data.output_metadata.get("capcore", {}).get("narrow")
-    wide: list[nodes.Element] = render(self, data)
     if narrow is None or data.mime_type != "image/svg+xml":
-        return wide
+        plain: list[nodes.Element] = render(self, data)
+        return plain
     images = []
-    for svg, made in ((narrow, render(self, MimeData(data.mime_type, narrow))), (data.string, wide)):
-        image = sized_image(**made[0].attributes)
+    for svg in (narrow, data.string):
+        image = sized_image(**render(self, replace(data, content=themed(svg)))[0].attributes)
         image["size"] = size(svg)
         images.append(image)
     return [picture("", *images)]

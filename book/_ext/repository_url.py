@@ -1,6 +1,7 @@
 """Sphinx extension: pages that name the repository take its address from ``_config.yml``.
 
-The substitution ``colab_install`` is the cell that fetches the repository and installs the package.
+The substitution ``install`` is the command that installs the package, and ``colab_install`` the cell that also fetches
+the book.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ def define_substitutions(app: Sphinx, config: Config) -> None:
     """Define the substitutions from the theme's ``repository_url``."""
     url = config.html_theme_options["repository_url"]
     config.myst_substitutions["repository"] = url
+    config.myst_substitutions["install"] = f'```console\npip install "capcore @ git+{url}"\n```'
     config.myst_substitutions["colab_install"] = "\n".join(("```text", *colab_cell(url), "```"))
 
 

@@ -41,14 +41,35 @@ class Evidence:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """The box shown on the page: verdict and sentence, with the claim and its checks folded away.
+        """The box shown in a notebook: verdict and sentence, with the claim and its checks folded away.
 
-        Anchor and sentence stand where the claim's first check is recorded. Cells carry their column's head as
-        ``data-label``, for screens too narrow for columns. With other parameters there is no verdict and no outcome.
+        Anchor and sentence stand where the claim's first check is recorded. With other parameters there is no verdict
+        and no outcome.
         """
-        anchor = f' id="{self.claim.anchor}"' if self._is_first else ""
         number = len(self.values)
         sentence = f": {to_html(self.claim.sentence)}" if self._is_first and not CHANGED else ""
+        return (
+            f'<div class="capcore-claim"{self._anchor}><p><strong>{self._verdict()}</strong> · {self.claim.id} '
+            f"({to_html(self.claim.source)}){sentence}</p>"
+            f"<details{' open' * bool(CHANGED or self._differs)}><summary>the claim and {number} "
+            f"check{'s' * (number > 1)}</summary><p>{to_html(self.claim.claim)}</p>{self._table()}</details></div>"
+        )
+
+    def folded_html(self) -> str:
+        """The box of the book, as one element that opens: only its first words stay where there is no margin.
+
+        ``book/_static/claims.css`` puts it into the margin of a wide page, where the sentence is in sight, too.
+        """
+        sentence = f'<span class="claim-sentence">. {to_html(self.claim.sentence)}</span>' * self._is_first
+        return (
+            f'<details class="capcore-claim margin"{self._anchor}{" open" * self._differs}>'
+            f"<summary><strong>{self._verdict()}</strong> · {self.claim.id}{sentence}</summary>"
+            f"<p><small>{to_html(self.claim.source)}</small></p><p>{to_html(self.claim.claim)}</p>{self._table()}"
+            "</details>"
+        )
+
+    def _table(self) -> str:
+        """A row for each check. Cells carry their column's head as ``data-label``, for where there is no room."""
         heads = ["quantity", "found", "criterion"] + ["outcome"] * (not CHANGED)
         rows = "".join(
             f"<tr><td>{to_html(check.quantity)}{_role(check)}<br><small>{to_html(check.statement)}</small></td>"
@@ -57,14 +78,12 @@ class Evidence:
             + "</tr>"
             for check, shown, outcome in self._rows()
         )
-        return (
-            f'<div class="capcore-claim"{anchor}><p><strong>{self._verdict()}</strong> · {self.claim.id} '
-            f"({to_html(self.claim.source)}){sentence}</p>"
-            f"<details{' open' * bool(CHANGED or self._differs)}><summary>the claim and {number} "
-            f"check{'s' * (number > 1)}</summary><p>{to_html(self.claim.claim)}</p><table><thead><tr>"
-            + "".join(f'<th scope="col">{head}</th>' for head in heads)
-            + f"</tr></thead><tbody>{rows}</tbody></table></details></div>"
-        )
+        head = "".join(f'<th scope="col">{each}</th>' for each in heads)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+    @property
+    def _anchor(self) -> str:
+        return f' id="{self.claim.anchor}"' if self._is_first else ""
 
     @property
     def _is_first(self) -> bool:

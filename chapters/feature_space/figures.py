@@ -14,6 +14,8 @@ from chapters.shared.process_names import process_name
 
 BASES = {"PiecewiseLinear": "piecewise linear", "Monomials": "powers"}
 """Bases whose name is not a word, in words."""
+DEGREES = ("linear", "square", "cube")
+"""Polynomials by their degree."""
 
 
 def plot_functions(features: Callable[[np.ndarray], np.ndarray], ax: Axes, span: float = 3.0) -> Axes:
@@ -32,7 +34,7 @@ def plot_functions(features: Callable[[np.ndarray], np.ndarray], ax: Axes, span:
 
 
 def plot_feature_capacities(capacities: np.ndarray, ax: Axes) -> Axes:
-    """Capacity of every feature of every input, stacked per input, below the ceiling d; most recent input at the right.
+    """Capacity of the polynomials of every input by degree, stacked, below their number d; most recent input at the right.
 
     Parameters
     ----------
@@ -44,7 +46,7 @@ def plot_feature_capacities(capacities: np.ndarray, ax: Axes) -> Axes:
         hatch = ("", "///", "...", "xx")[j % 4]
         ax.bar(
             range(n), capacities[:, j], bottom=below[:, j], width=0.85, hatch=hatch, edgecolor="white", linewidth=0.3,
-            label=f"feature {j + 1}",
+            label=DEGREES[j] if j < len(DEGREES) else f"degree {j + 1}",
         )  # fmt: skip
     ax.axhline(d, color="0.4", linestyle="--", linewidth=0.8)
     ax.set(xlabel=LAG_AXIS, xlim=(n - 0.4, -0.6))

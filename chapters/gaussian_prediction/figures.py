@@ -1,4 +1,4 @@
-"""Figures on processes and predictors, on responses to a moved target, and on where errors meet 𝒦^⊥."""
+"""Figures on processes and their samples, on responses to a moved target, and on where errors meet 𝒦^⊥."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.linalg import cholesky
 
 from capcore.plotting import LAG_LABEL
+from capcore.processes import Process
 from chapters.gaussian_prediction.optima import Curve
 from chapters.gaussian_prediction.response import Answer
 from chapters.shared.process_names import process_look, process_name
-
-REFITTED = 1e-6  # a response per unit of move below it is what two fits of one model differ by
 
 
 def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
@@ -42,15 +42,6 @@ def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
     return ax
 
 
-LOOKS = {
-    "inside 𝒦": ("along $\\mathcal{K}$", "C0", "-"),
-    "generic": ("any direction", "C4", "--"),
-    "orthogonal to 𝒦": ("across $\\mathcal{K}$", "C1", "-"),
-    "none (control)": ("not moved (control)", "0.35", ":"),
-}
-"""Kind of move → how the figure calls it, its colour and its dashes."""
-
-
 def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: str, first: int = 0) -> Axes:
     """One line per family over the lags, told apart by colour and dash; the most recent at the right.
 
@@ -66,20 +57,15 @@ def plot_lines(lines: Mapping[str, np.ndarray], ax: Axes, xlabel: str, ylabel: s
     return ax
 
 
-def plot_response_curves(steps: np.ndarray, curves: Mapping[str, np.ndarray], ax: Axes) -> Axes:
-    """Length of the response against the length of the move, both logarithmic; not below ``REFITTED``.
-
-    Parameters
-    ----------
-    steps : (m,) lengths of the moves, in units of the error. curves : kind of move → (m,) responses.
-    """
-    for kind, values in curves.items():
-        label, colour, dashes = LOOKS[kind]
-        ax.loglog(
-            steps, np.maximum(values, REFITTED), color=colour, linestyle=dashes, marker="o", markersize=3, label=label
-        )
-    ax.set(xlabel="length of the move ÷ length of the error", ylabel="response per unit of move")
-    ax.legend(title="the target moves", loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+def plot_paths(processes: Mapping[str, Process], n_samples: int, ax: Axes, seed: int = 0) -> Axes:
+    """One sample path of each process, below each other and named at its end; time runs to the right."""
+    rng = np.random.default_rng(seed)
+    for i, (family, process) in enumerate(processes.items()):
+        path = cholesky(process.covariance(n_samples), lower=True) @ rng.normal(size=n_samples)
+        look = {**process_look(family, i), "marker": "", "linestyle": "-"}
+        ax.plot(path / np.sqrt(process.autocovariance(1)[0]) - 6 * i, linewidth=0.9, **look)
+        ax.annotate(process_name(family), (0, 2.6 - 6 * i), color=look["color"])
+    ax.set(xlabel="time", yticks=[])
     return ax
 
 

@@ -14,7 +14,7 @@ true C start from 1; Ĉ solves Ĉ_k = Σ_j Â_j Ĉ_|k−j|.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -113,31 +113,6 @@ def measured_responses(
         return fit(arch, moved, start=start, rebalance=False, tolerance=0.0).coefficients
 
     return np.stack([(refit(step * move) - refit(-step * move)) / (2 * step) for move in moves.T], axis=1)
-
-
-def response_experiment(
-    arch: Architecture,
-    params: np.ndarray,
-    problem: Problem,
-    steps: Sequence[float] | np.ndarray,
-    rng: np.random.Generator | int | None = None,
-) -> dict[str, np.ndarray]:
-    """Kind of move → (len(steps),) length of the measured response per unit of move.
-
-    The kinds are those of :func:`probe_moves` and "none (control)", where the target stays and only the start of the
-    refits differs: below that no response can be seen.
-
-    Parameters
-    ----------
-    params : (n_params,) an optimum. steps : lengths of the moves in units of :func:`error_scale`.
-    """
-    rng = np.random.default_rng(0 if rng is None else rng)
-    space = ConstraintSpace.from_columns(problem.covariance @ arch.jacobian(params))
-    moves = {**probe_moves(space, rng), "none (control)": np.zeros(problem.target.size)}
-    columns = np.stack(list(moves.values()), axis=1)
-    lengths = np.asarray(steps, dtype=float) * error_scale(arch.coefficients(params), problem)
-    norms = [np.linalg.norm(measured_responses(arch, params, problem, columns, h, rng=rng), axis=0) for h in lengths]
-    return dict(zip(moves, np.transpose(norms), strict=True))
 
 
 def response_bounds(matrix: np.ndarray, capacity: int) -> tuple[float, float]:

@@ -15,17 +15,23 @@ from chapters.shared.numbers import scientific
 
 
 def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_right: bool = False) -> Axes:
-    """Mean normalised squared errors and bounds, with bands of one standard deviation over runs (Fig. 6)."""
+    """Mean normalised squared errors and bounds, with bands of one standard deviation over runs (Fig. 6).
+
+    The axis is logarithmic, since a single large error would flatten all others; bands end at its lower end.
+    """
     x = np.arange(compared.errors.mean.size)
+    means = np.concatenate([compared.errors.mean, compared.bounds.mean])
+    bottom = means[means > 0].min(initial=1.0) / 3
     for spread, label, colour, line in (
         (compared.errors, "squared errors", CYCLE[0], "-"),
         (compared.bounds, r"bound $n_S-\kappa_S$", CYCLE[1], "--"),
     ):
         ax.step(x, spread.mean, line, where="mid", color=colour, label=label)
-        low = np.maximum(spread.mean - spread.deviation, 0)
+        low = np.maximum(spread.mean - spread.deviation, bottom)
         high = spread.mean + spread.deviation
         ax.fill_between(x, low, high, step="mid", color=colour, alpha=0.25, linewidth=0)
-    ax.set(xlabel=xlabel, ylabel="share of the whole", xlim=(-0.5, x[-1] + 0.5), ylim=(0, None))
+    ax.set(xlabel=xlabel, ylabel="share of the whole", xlim=(-0.5, x[-1] + 0.5), yscale="log")
+    ax.set_ylim(bottom=bottom)
     if recent_right:
         ax.invert_xaxis()
     return ax
@@ -54,7 +60,7 @@ def plot_stopping(stops: Sequence[float], series: Mapping[str, Sequence[AlongBas
         at, below = (stops[-1], values[-1]), (0, -18)
         ax.annotate(f"along the {label}", at, below, color=colour, textcoords="offset points", ha="right")
     ax.annotate("errors drawn at random", (stops[0], isotropic[0, 2]), (0, 4), textcoords="offset points", color="0.3")
-    ax.set(xscale="log", xlabel="iterations, at most", ylabel="share of the error elsewhere", ylim=(0, 0.8))
+    ax.set(xscale="log", xlabel="iterations, at most", ylabel="distance from the prediction", ylim=(0, 0.8))
     return ax
 
 

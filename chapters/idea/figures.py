@@ -1,9 +1,10 @@
-"""The plane of two inputs: the axes' shadows on the constraint space, and a trained model that follows its target."""
+"""The plane of two inputs: a model that follows its target, shadows on the constraint space, and equal errors."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from capcore.plotting import CYCLE
 from chapters.idea.study import LineModel
@@ -50,7 +51,9 @@ def plot_shadows(model: LineModel, ax: Axes) -> Axes:
         ax.plot(*np.array([tip, shadow]).T, color=colour, linestyle=":", linewidth=1.2)
         _arrow(ax, np.zeros(2), tip, colour)
         ax.annotate(f"input {axis + 1}", (*tip,), (*(3 * tip + 3),), textcoords="offset points", color=colour)
-        ax.annotate(f"{along[axis] ** 2:.2g}", (*square.mean(axis=0),), color=colour, ha="center", va="center")
+        name, area = "ab"[axis], f"{along[axis] ** 2:.2g}"
+        text = ax.annotate(f"${name}^2$ = {area}", (*square.mean(axis=0),), color=colour, ha="center", va="center")
+        text.set_path_effects([withStroke(linewidth=3, foreground="white")])
         corners += [tip, *square]
     _frame(ax, corners)
     _name_line(ax, along)
@@ -69,11 +72,37 @@ def plot_moves(model: LineModel, ax: Axes) -> Axes:
         _arrow(ax, model.target, step, colour)
         if np.linalg.norm(moved) > 1e-9:
             _arrow(ax, found, moved, colour, 3)
-        ax.annotate(way + r" $\mathcal{K}$", (*aim,), (5, 2), textcoords="offset points", color=colour)
+        ax.annotate(f"{way} the line", (*aim,), (5, 2), textcoords="offset points", color=colour)
         points += [aim, found + moved]
     ax.plot(*np.array(points[:2]).T, color="0.6", linestyle=":", linewidth=1.2)
     for point, name in ((model.target, "target"), (found, "trained model")):
         ax.plot(*point, marker="o", color="black")
         ax.annotate(name, (*point,), (6, -12), textcoords="offset points")
     _frame(ax, points)
+    return ax
+
+
+def plot_equal_error(model: LineModel, ax: Axes) -> Axes:
+    """Where the error is as large as the trained model's: a curve about the target that touches the model's line there.
+
+    The arrow is the direction of the condition, 𝒦, at right angles to the error whatever the correlation is.
+    """
+    found, along = model.trained(), model.space.basis[:, 0] * np.sign(model.space.basis[:, 0] @ model.direction)
+    error = found - model.target
+    angle = np.linspace(0, 2 * np.pi, 361)
+    ways = np.column_stack([np.cos(angle), np.sin(angle)])
+    sizes = np.sqrt(error @ model.covariance @ error / np.einsum("ij,jk,ik->i", ways, model.covariance, ways))
+    level = model.target + sizes[:, None] * ways
+    _line(ax, model.direction)
+    ax.plot(*level.T, color="0.55", linestyle="--", linewidth=1)
+    ax.annotate(
+        "equal error", (*level[level[:, 1].argmax()],), (0, 4), textcoords="offset points", color="0.4", ha="center"
+    )
+    ax.plot(*np.array([model.target, found]).T, color=COLOURS[1], linestyle=":", linewidth=1.6)
+    _arrow(ax, found, 1.4 * along, COLOURS[0], 3)
+    ax.annotate(r"$\mathcal{K}$", (*(found + 1.4 * along),), (4, 2), textcoords="offset points", color=COLOURS[0])
+    for point, name in ((model.target, "target"), (found, "trained model")):
+        ax.plot(*point, marker="o", color="black")
+        ax.annotate(name, (*point,), (6, -12), textcoords="offset points")
+    _frame(ax, [*level, found + 1.4 * along, np.zeros(2)])
     return ax

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,3 +62,21 @@ def line_model(direction: object, target: object, correlation: float) -> LineMod
     if abs(rho) >= 1:
         raise ValueError(f"correlation: found {rho:g}, expected a number between -1 and 1.")
     return LineModel(d, wanted, rho)
+
+
+def to_explore(model: LineModel) -> dict[str, Any]:
+    """What the explorer of the first picture starts from, of plain types: ``book/_static/explorer/moved-target.js``.
+
+    >>> to_explore(line_model([2, 1], [1, 3], 0.0))["models"][0]["powers"]
+    [[0.0, 2.0], [0.0, 1.0]]
+    """
+    return {
+        "target": model.target.tolist(),
+        "correlation": model.correlation,
+        "models": [
+            {"name": "all (2w, w)", "powers": [[0.0, each] for each in model.direction.tolist()], "use": [-3, 3]}
+        ],
+        "inputs": ["input 1", "input 2"],
+        "far": 1.2,
+        "box": [[-1.5, 4.5], [-0.3, 5.3]],
+    }

@@ -7,12 +7,13 @@ JupyterLab, GitHub, papermill and print show the picture; ``book/_ext/explorer.p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 MIME = "application/vnd.capcore.explorer+json"
 
 
-def explorer(kind: str, data: str | dict[str, Any], figure: Any = None) -> None:
+def explorer(kind: str, data: str | dict[str, Any], figure: Any = None, controls: Sequence[str] = ()) -> None:
     """Show a figure as a picture that becomes an explorer in the book. :func:`chapters.kit.publish.caption` follows.
 
     Outside a notebook nothing happens. Raises ``FileNotFoundError`` and ``StaleResultsError`` as ``stored`` does.
@@ -26,10 +27,14 @@ def explorer(kind: str, data: str | dict[str, Any], figure: Any = None) -> None:
         processors agree, which are kept in the notebook.
     figure : Figure, optional
         The picture; by default the current figure.
+    controls : sequence of str
+        Names of the controls that the page shows, for readers who have not read the chapter: the others keep their
+        defaults, and the explorer draws and says only what needs no more words. By default all are shown.
     """
     from IPython.core.getipython import get_ipython
 
-    content = {"kind": kind, "stored": _checked(data)} if isinstance(data, str) else {"kind": kind, "data": data}
+    given = {"stored": _checked(data)} if isinstance(data, str) else {"data": data}
+    content: dict[str, Any] = {"kind": kind, **given, **({"controls": list(controls)} if controls else {})}
     if get_ipython() is None:
         return
     import matplotlib.pyplot as plt

@@ -22,6 +22,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
+from chapters.kit.maps import name_what_is_kept
+
 DPI = 192  # twice the 96 pixels to the inch of a page
 HEAVIEST = 300_000  # bytes of an SVG
 DENSE = 1000  # corners and marks of one part of a figure that an SVG holds as lines
@@ -100,6 +102,7 @@ def svg(figure: Figure) -> str:
 
     Letters that are lines are wider than those that are fitted to pixels, so that it has a box of its own.
     """
+    name_what_is_kept(figure)
     drawn = _svg(figure)
     if len(drawn) <= HEAVIEST:
         return drawn

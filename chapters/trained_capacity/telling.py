@@ -22,6 +22,8 @@ PREDICTORS = {
     "distance": "distance from class mean",
 }
 BANDS = ("lowest", "low", "high", "highest")
+VARIANTS = ("one channel", "three channels", "32 inputs", "a hundredth of the weight decay", "a hundred times as much")
+"""The other stacks of question 1, each as it is and warped."""
 TASKS = {"linear": "as it is", "warped": "warped"}
 
 
@@ -75,25 +77,34 @@ def of_theory(found: Mapping[str, Any]) -> list[str]:
     ranks = sorted({round(sum(case["profile"])) for case in cases})
     shares = np.array([[recent(case["tanh"][0]["other"]), recent(case["profile"])] for case in cases if case["tanh"]])
     others = [f"{predicted(case, 'tanh')[0]:.2f}" for case in found["others"]]
-    pairs = [" and ".join(pair) for pair in zip(others[::2], others[1::2], strict=True)]
     series = [predicted(found["series"], units)[0] for units in ("tanh", "gated")]
     return [
         f"As the process is, {counts['linear', 'tanh'][0]} of {counts['linear', 'tanh'][1]} tanh cases and",
         f"{counts['linear', 'gated'][0]} of {counts['linear', 'gated'][1]} gated ones agree with the linear stack;",
         f"warped, {counts['warped', 'tanh'][0]} and {counts['warped', 'gated'][0]}.",
-        f"We had asked for a share of {QUESTIONS['where tanh'].bound:g}.",
         f"In {some[0]} of {some[1]} linear tanh cases some optimum agrees, not always the lowest.",
-        "On one sample of the power law, as it is and warped, the correlations are",
-        f"{pairs[0]} with one channel, {pairs[1]} with three, {pairs[2]} with 32 inputs.",
-        f"A hundredth of the weight decay gives {pairs[3]}, a hundred times as much {pairs[4]}.",
-        "\n\nHow much there is, the linear stack does not say:",
-        f"its rank is {' or '.join(map(str, ranks))}, the totals of the tanh stacks are {min(totals):.0f} to",
-        f"{max(totals):.0f}.",
-        f"What is not linear sits nearer to now: {np.mean(shares[:, 0]):.0%} of it in the recent half of the inputs,",
+        "Other tanh stacks, on one sample of the power law, have these correlations with their linear stack:",
+        table(["", "as it is", "warped"], VARIANTS, others),
+        "The linear stack does not predict the total:",
+        f"its rank is {' or '.join(map(str, ranks))}, while tanh stacks have {min(totals):.0f} to {max(totals):.0f}.",
+        "Their additional, nonlinear capacity lies mostly on recent inputs:",
+        f"{np.mean(shares[:, 0]):.0%} of it in the recent half,",
         f"where the linear stack has {np.mean(shares[:, 1]):.0%}.",
-        "A measured series, Google's daily volume of trade, is predicted neither for tanh nor for gates",
-        f"({series[0]:.2f} and {series[1]:.2f}).",
+        "A measured series, Google's daily volume of trade, is predicted neither for tanh nor for gates:",
+        f"the correlations are {series[0]:.2f} and {series[1]:.2f}.",
     ]
+
+
+def table(columns: Sequence[str], rows: Sequence[str], values: Sequence[str]) -> str:
+    """Markdown of a table with named rows, its values row by row.
+
+    >>> table(["", "a", "b"], ["row"], ["1", "2"]).strip().splitlines()
+    ['| | a | b |', '|---|---|---|', '| row | 1 | 2 |']
+    """
+    width = len(columns) - 1
+    lines = [" | ".join([name, *values[i * width : (i + 1) * width]]) for i, name in enumerate(rows)]
+    head = " | ".join(columns).strip(" |")
+    return "\n".join(["\n", f"| | {head} |", "|---" * len(columns) + "|", *(f"| {line} |" for line in lines), "\n"])
 
 
 def live(process: str, warped: bool, units: str, n_examples: int, seed: int) -> tuple[np.ndarray, np.ndarray, Params]:
@@ -180,10 +191,13 @@ def of_importance(agreements: Mapping[str, np.ndarray]) -> list[str]:
     """The first half of question 3."""
     halves = {name: values.reshape(2, -1).mean(axis=1) for name, values in agreements.items()}
     return [
-        "*Needed inputs.* In convolutional networks capacity per pixel is not importance. Its mean rank correlations",
-        "in fully connected",
-        "and in convolutional networks are",
-        ", ".join(f"{full:.2f} and {shared:.2f} with {name}" for name, (full, shared) in halves.items()) + ".",
+        "*Needed inputs.* In convolutional networks capacity per pixel is not importance.",
+        "These are its mean rank correlations with four measures of importance:",
+        table(
+            ["", "fully connected", "convolutional"],
+            list(halves),
+            [f"{x:.2f}" for pair in halves.values() for x in pair],
+        ),
     ]
 
 

@@ -41,10 +41,11 @@ class SmallBook:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        for name in ("_config.yml", "requirements.lock", "book/references.bib", "book/claims.yml"):
+        read = ("references.bib", "claims.yml", "search_words.yml")
+        for name in ("_config.yml", "requirements.lock", *(f"book/{each}" for each in read)):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, root / name)
-        for name in ("capcore", "chapters", "book/_ext", "book/_static"):
+        for name in ("capcore", "chapters", "book/_ext", "book/_static", "book/_extra"):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         (root / "_toc.yml").write_text(
             "format: jb-book\nroot: book/index\nchapters:\n- file: notebooks/x\n- file: book/other\n"

@@ -86,7 +86,8 @@ def test_page(visit, address, site, name):
 def looks_right(page):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     behind = "images => images.map(image => getComputedStyle(image).backgroundColor)"
-    assert set(page.locator("article figure img").evaluate_all(behind)) <= {"rgb(255, 255, 255)"}
+    assert set(page.locator("article figure :not(picture) > img").evaluate_all(behind)) <= {"rgb(255, 255, 255)"}
+    assert set(page.locator("article figure picture > img").evaluate_all(behind)) <= {"rgba(0, 0, 0, 0)"}
 
 
 def theme_of(page):
@@ -168,6 +169,44 @@ def claims_are_legible(page, rows):
         page.viewport_size == PHONE,
     )
     assert found == []
+
+
+CLASHES = """boxes => {
+    const shown = 'article :is(figure, table, pre, .erratum, .capcore-claim), .bd-sidebar-secondary';
+    const others = [...document.querySelectorAll(shown)].filter(each => each.checkVisibility());
+    return boxes.flatMap(box => others.filter(other => {
+        if (box === other || box.contains(other)) return false;
+        const [a, b] = [box, other].map(each => each.getBoundingClientRect());
+        return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+    }).map(other => `${box.id}: ${other.tagName} ${other.className} ${other.id}`));
+}"""
+
+
+@pytest.mark.parametrize("name", sorted(CLAIMS.keys() - {"book/claims"}))
+def test_claims_are_in_the_margin_of_a_wide_page_and_one_line_of_a_narrow_one(visit, name):
+    page, _, _ = visit(name)
+    boxes = page.locator(".capcore-claim")
+    assert boxes.count()
+    column = page.locator("article section > p").first.bounding_box()
+    for box in boxes.all():
+        placed, letters = box.bounding_box(), float(box.evaluate("box => parseFloat(getComputedStyle(box).lineHeight)"))
+        if page.viewport_size == DESKTOP:
+            assert placed["x"] >= column["x"] + column["width"]
+            assert placed["x"] + placed["width"] <= page.viewport_size["width"]
+        else:
+            assert placed["height"] < 2 * letters
+    for opened in (False, True):
+        boxes.evaluate_all("(boxes, opened) => boxes.forEach(box => { box.open = opened })", opened)
+        page.evaluate("scrollTo(0, 0)")
+        assert boxes.evaluate_all(CLASHES) == []
+    assert (
+        page.locator(".cell:has(.capcore-claim) details.hide").evaluate_all(
+            "bars => bars.some(bar => bar.checkVisibility())"
+        )
+        is False
+    )
+    page.close()
 
 
 def test_search_finds_a_page(visit):

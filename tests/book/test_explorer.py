@@ -15,7 +15,7 @@ CODE = """import matplotlib.pyplot as plt
 from chapters.kit.explorer import explorer
 from chapters.kit.publish import caption
 _ = plt.plot([1, 2])
-explorer("tiny", {"text": "</script><b>wonder" + "fully</b>", "heights": [0.25, 1.0]})
+explorer("tiny", {"text": "</script><b>wonder" + "fully</b>", "heights": [0.25, 1.0]}, controls=["at"])
 caption("**It rises.** Always.")"""
 KIND = """CapExplorer.register("tiny", {
   controls: ({ data }) => [{ name: "at", label: "At", type: "range", min: 0, max: data.heights.length - 1, value: 0 }],
@@ -56,6 +56,7 @@ def test_an_explorer_in_a_book(small_book):
     for page in ("notebooks/x", "book/other"):
         (found,) = explorers(book, page)
         assert found["data-kind"] == found["data-name"] == "tiny"
+        assert found["data-controls"] == "at"
         assert json.loads(found.script.string) == DATA and found.script["type"] == "application/json"
         assert found.img["alt"] == "A line that rises."
         (phone,) = found.select("picture > source")

@@ -3,8 +3,10 @@
 ``tests/book/explorers/<kind>.py``, with underscores, says of a kind:
 
 ``PAGES`` : that have it. ``STATES`` : ten of them, each ``{control: value}``, the rest at its default.
+A page that has some of the controls only is seen in those of the states that set no other.
 ``expected(state)`` : ``{name: value}`` for the complete state, computed with ``capcore`` and compared with the values
-shown; all names there must be shown. ``TOLERANCE`` : of that, absolute and relative; or ``{name: {"atol": …}}``, the
+shown; all names there must be shown. Where pages start from different data, ``DATA`` has them by page, and it is
+``expected(state, page)``. ``TOLERANCE`` : of that, absolute and relative; or ``{name: {"atol": …}}``, the
 rest exact. ``POINT`` : where in the figure, as shares of its width
 and height from the upper left, a click changes the state; None where the pointer has no meaning.
 """
@@ -93,6 +95,12 @@ def wait_for(page, root, state):
     )
 
 
+def states_at(root, kind):
+    """The states that the controls on this page can set."""
+    shown = root.get_attribute("data-controls")
+    return [each for each in KNOWN[kind].STATES if shown is None or set(each) <= set(shown.split())]
+
+
 def fragment_of(kind, state):
     said = {key: int(value) if isinstance(value, bool) else value for key, value in state.items()}
     return f"#{kind}?{urlencode(said)}"
@@ -136,7 +144,7 @@ def test_nothing_below_moves(visit, kind, name, size):
     before = picture.evaluate(height)
     page, root = visit(name, kind, size)
     assert root.evaluate(height) == before
-    for state in KNOWN[kind].STATES:
+    for state in states_at(root, kind):
         page.evaluate("hash => { location.hash = hash; }", fragment_of(kind, state))
         wait_for(page, root, state)
         assert root.evaluate(height) == before, f"--cap-height is too small at {state}"
@@ -205,8 +213,8 @@ def test_the_pointer_changes_the_state(visit, kind, name, size):
 
 @each_place
 def test_a_view_can_be_linked_and_a_wrong_link_is_the_first_view(visit, kind, name):
-    state = KNOWN[kind].STATES[-1]
     page, root = visit(name, kind)
+    state = states_at(root, kind)[-1]
     first = state_of(root)
     assert any(first[key] != value for key, value in state.items()), "the last state differs from the first view"
     page, root = visit(name, kind, fragment=fragment_of(kind, state))
@@ -219,20 +227,21 @@ def test_a_view_can_be_linked_and_a_wrong_link_is_the_first_view(visit, kind, na
     assert state_of(root) == first and page.errors == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_numbers_are_those_of_the_package(visit, kind):
+@each_place
+def test_the_numbers_are_those_of_the_package(visit, kind, name):
     known = KNOWN[kind]
     assert len(known.STATES) >= 10
-    page, root = visit(known.PAGES[0], kind)
-    for state in known.STATES:
+    page, root = visit(name, kind)
+    for state in states_at(root, kind):
         page.evaluate("hash => { location.hash = hash; }", fragment_of(kind, state))
         wait_for(page, root, state)
         shown, complete = values_of(root), state_of(root)
-        for name, value in known.expected(complete).items():
+        at_page = [name] if name in getattr(known, "DATA", {}) else []
+        for key, value in known.expected(complete, *at_page).items():
             allowed = known.TOLERANCE
-            allowed = allowed.get(name) if isinstance(allowed, dict) else {"atol": allowed, "rtol": allowed}
+            allowed = allowed.get(key) if isinstance(allowed, dict) else {"atol": allowed, "rtol": allowed}
             close = partial(np.testing.assert_allclose, **allowed) if allowed else np.testing.assert_array_equal
-            numbers = np.asarray(value).dtype.kind in "fiub" and None not in np.ravel(shown[name]).tolist()
+            numbers = np.asarray(value).dtype.kind in "fiub" and None not in np.ravel(shown[key]).tolist()
             compare = close if numbers else np.testing.assert_array_equal
-            compare(shown[name], value, err_msg=f"{name} at {complete}")
+            compare(shown[key], value, err_msg=f"{key} at {complete}")
     assert page.errors == []

@@ -1,6 +1,7 @@
 """The pages' sources: all are in the table of contents, every module has its place, every name exists."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +9,10 @@ import pytest
 import yaml
 from pybtex.database import parse_file
 
+from scripts.contents import appendices, main_line
+
 ROOT = Path(__file__).resolve().parents[2]
+FIGURES = r"Figures? \d\w?((, | and | to )\d\w?)*"
 WRITTEN = ROOT / "book" / "api" / "modules"  # by the build
 PAGES = sorted(path for path in (ROOT / "book").rglob("*.md") if WRITTEN not in path.parents)
 
@@ -29,12 +33,47 @@ def test_contents_name_every_page_and_notebook_once():
     assert sorted(named) == sorted(there)
 
 
-def test_notebooks_are_chapters_of_their_own():
+def chapters():
+    """The entries of the numbered parts."""
     parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
-    chapters = [chapter for part in parts for chapter in part["chapters"]]
-    notebooks = [chapter for chapter in chapters if any(name.startswith("notebooks/") for name in entries(chapter))]
-    assert notebooks
-    assert [chapter for chapter in notebooks if list(chapter) != ["file"]] == []
+    return [chapter for part in parts if "numbered" in part for chapter in part["chapters"]]
+
+
+def test_no_question_of_its_own_is_a_section():
+    """Notebooks once stood in the contents as sections of a chapter, where readers did not look for what they ask.
+
+    Those that are read along are chapters, the ones below them are their details, and a detail has no chapter's number.
+    """
+    led = [chapter["file"] for chapter in chapters()]
+    assert len(led) == 16
+    asked_for = ("hierarchical", "recurrent", "multidimensional", "scaling_pdes", "spectra")
+    apart = ("hierarchical_errors", "hierarchical_layers")  # the two that were sections
+    assert {f"notebooks/{name}" for name in (*asked_for, *apart)} <= set(led)
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    assert {part.get("numbered", 1) for part in parts} == {1}, "1: chapters have numbers, sections and details none"
+
+
+def test_the_main_line_ends_with_what_to_take_away_and_details_are_appendices():
+    led, behind = main_line(), appendices()
+    assert list(led) == ["book/index", "notebooks/idea", *(each["file"] for each in chapters()), "book/take_away"]
+    assert set(behind) == {
+        name
+        for chapter in [*chapters(), *yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"][-1]["chapters"][:1]]
+        for name in entries(chapter)
+        if name not in led
+    }
+    assert {"notebooks/mimicry", "book/claims", "book/errata"} <= set(behind) and "book/api/index" not in behind
+
+
+def test_captions_name_the_figures_of_a_source_as_the_sources():
+    """Elsewhere *Figure 8* would be taken for ours."""
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf8"))["cells"]:
+            for output in cell.get("outputs", []):
+                if output.get("metadata", {}).get("capcore", {}).get("caption"):
+                    text = " ".join("".join(output["data"]["text/markdown"]).split())
+                    ours = re.sub(rf"(paper|draft)'s {FIGURES}|{FIGURES} of the (paper|draft)", "", text)
+                    assert not re.search(r"\bFig(ures?|s?\.) ?\d", ours), f"{path.name}: {text}"
 
 
 def test_no_two_works_are_cited_alike():

@@ -30,7 +30,7 @@ def read(extension, source, suffix=".ipynb", first="1"):
 
 
 def test_it_stands_for_its_cell(extension):
-    cell, table, rest = read(extension, "n: int = 2  # of a|b, at least 1\nm: dict = {}  # y_1")
+    cell, rest, table = read(extension, "n: int = 2  # of a|b, at least 1\nm: dict = {}  # y_1")
     assert "| `n` | int | `2` |  | of a\\|b, at least 1 |" in table["source"]
     assert "| `m` | dict | `{}` |  | y\\_1 |" in table["source"]
     assert "python -m chapters rerun x" in table["source"] and rest["source"] == ["1"]
@@ -40,7 +40,7 @@ def test_it_stands_for_its_cell(extension):
 
 def test_ranges_are_those_of_the_chapters_declaration(extension):
     first = "from chapters.idea.parameters import Parameters"
-    _, table, _ = read(extension, "correlation: float = 0.5  # words", first=first)
+    _, _, table = read(extension, "correlation: float = 0.5  # words", first=first)
     assert "| `correlation` | float | `0.5` | between -1 and 1 | of two inputs |" in table["source"]
     assert "| `channels` | int | `2` | at least 1 | of the model that reads 64 inputs |" in table["source"]
 

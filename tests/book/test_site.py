@@ -10,6 +10,7 @@ import pytest
 import yaml
 from lxml import html
 
+from scripts.contents import main_line
 from tests.book.test_pages import entries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +48,25 @@ def pages(site):
 def test_every_page_is_there(site):
     assert [name for name in NAMED if not (site / f"{name}.html").is_file()] == []
     assert "book/index.html" in (site / "index.html").read_text()
+
+
+def test_the_contents_at_the_side_of_the_main_line_are_short(site):
+    for name in main_line():
+        entries_in_sight = parsed(site / f"{name}.html").xpath(
+            "//nav[contains(@class, 'bd-links')]//li[not(ancestor::details[not(@open)])]"
+        )
+        assert 17 < len(entries_in_sight) <= 25, name
+
+
+def test_no_two_figures_have_one_number(site):
+    """Those of a chapter and its details have the chapter's, those of the pages behind the chapters a letter."""
+    numbers = {}
+    for name in NOTEBOOKS:
+        for shown in parsed(site / f"{name}.html").cssselect("article figure .caption-number"):
+            numbers.setdefault(shown.text_content().strip(), []).append(name)
+    assert {number: names for number, names in numbers.items() if len(names) > 1} == {}
+    plain = {name for number, names in numbers.items() if re.fullmatch(r"Fig\. \d+", number) for name in names}
+    assert plain == {"notebooks/idea"}
 
 
 def test_summaries_of_the_reference_are_whole_sentences(site):

@@ -1,4 +1,7 @@
-"""What may know what: ``capcore`` knows no chapter, and a chapter only what serves all and chapters before it."""
+"""What may know what: ``capcore`` knows no chapter, and a chapter only what serves all and chapters before it.
+
+The order is the one in which the contents are read from top to bottom: a chapter, the details below it, the next one.
+"""
 
 import ast
 import re

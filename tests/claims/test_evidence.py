@@ -46,6 +46,17 @@ def test_each_cell_says_its_column_for_narrow_screens(registry_file):
         assert [heads[0], *(cell.get("data-label") for cell in row.find_all("td")[1:])] == heads
 
 
+def test_the_book_has_it_as_one_element_that_opens(registry_file):
+    found = record("P1.01", registry=registry_file, gap=1e-15, count=48)
+    (box,) = BeautifulSoup(found.folded_html(), "html.parser").find_all(recursive=False)
+    assert box.name == "details" and box["id"] == found.claim.anchor and not box.find("details")
+    verdict, sentence = box.summary.strong.get_text(), box.summary.select_one(".claim-sentence").get_text()
+    assert box.summary.get_text() == f"{verdict} · P1.01. {found.claim.sentence}" and found.claim.sentence in sentence
+    assert str(box.table) == str(BeautifulSoup(found.html(), "html.parser").table)
+    later = BeautifulSoup(record("P1.01", registry=registry_file, count=48).folded_html(), "html.parser").details
+    assert "id" not in later.attrs and "P1.01" in later.summary.get_text() and not later.select(".claim-sentence")
+
+
 def test_a_number_that_misses_narrowly_does_not_look_as_if_it_passed(registry_file):
     found = record("P1.02", registry=registry_file, slope=0.2499446)
     assert "✗ fails: slope = 0.2499 (criterion: ≥ 0.25)" in str(found)

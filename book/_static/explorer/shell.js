@@ -2,14 +2,14 @@
 // <kind>.js, loaded after d3, Plot and this file on pages that have it (book/_ext/explorer.py), and calls
 //
 //   CapExplorer.register("kind", {
-//     controls({data, state}) → [{name, label, type: "range", min, max, step = 1, value, backwards, format}
+//     controls({data, state, few}) → [{name, label, type: "range", min, max, step = 1, value, backwards, format}
 //                               | {name, label, type: "select", options: [[value, text], …], value}
 //                               | {name, label, type: "checkbox", value: true | false}]
 //       Asked again after each change: limits and options may depend on the state, which is {} the first time; a value
 //       that no longer fits moves to the nearest end or the default. All state is in controls, so all of it can be
 //       reached by keyboard. Keep their number; `disabled: true` greys one out. `backwards`: the slider's least value is
 //       at the right, as on a lag axis. `format(value)` → text beside the slider and for screen readers.
-//     draw({data, state, width, dark, set, Plot, d3, colours}) → {figure, label, readout, table, values}
+//     draw({data, state, width, dark, few, set, Plot, d3, colours}) → {figure, label, readout, table, values}
 //       figure: an SVG or HTML element, `width` wide (about 330 on a phone); its height may depend on the width only.
 //       label: the picture in words, for readers. readout: text or a node, two or three lines; leave out what a slider
 //       says. table: {head: [text, …], rows: [[text or number, …], …]}, the numbers shown, folded below.
@@ -17,7 +17,7 @@
 //     point({phase, x, y, figure, data, state, set})          (optional)
 //       The pointer on the figure: phase is "hover", "down", "drag", "up" or "leave"; x, y in the figure's own units,
 //       for figure.scale("x").invert(x). The figure is replaced at each drawing; the pointer stays captured.
-//     about: "how to read it, where the caption does not say so", folded with the table     (optional)
+//     about: "how to read it, where the caption does not say so", folded with the table; or few → such a text (optional)
 //     drag: true                                              (optional) a finger drags instead of scrolling the page
 //   });
 //
@@ -31,6 +31,8 @@
 // Height: .cap-explorer[data-kind="<kind>"] in explorer.css sets --cap-height, and --cap-height-narrow for less than 560
 //   pixels, to what the live explorer needs with the table folded; the picture stands in the same box, so that nothing
 //   below moves. test_explorers_in_browser.py fails when they are too small.
+// few: true where the page shows only some of the controls (data-controls, the names that chapters.kit.explorer was given).
+//   Its reader has not read the chapter: draw and say only what she can understand. The others keep their defaults.
 // CapExplorer.compose(width, height, [[svg, left, top], …]) → one SVG of several plots, for figures of more than one.
 // Plot: give `width`, `marginLeft` and so on; text is 12 pixels, in the page's font. aria-labels on <g> are taken out
 //   here, and the figure is role="img" with the label. The address is #<name>?key=value&…, only what differs from the
@@ -80,7 +82,9 @@ const CapExplorer = (() => {
 
   class Explorer {
     constructor(root, spec) {
-      Object.assign(this, { root, spec, name: root.dataset.name, fields: new Map(), width: 0, waiting: false });
+      const shown = root.dataset.controls?.split(" "), few = Boolean(shown);
+      const about = typeof spec.about === "function" ? spec.about(few) : spec.about;
+      Object.assign(this, { root, spec, shown, few, name: root.dataset.name, fields: new Map(), width: 0, waiting: false });
       this.data = JSON.parse(root.querySelector(":scope > script").textContent);
       this.state = this.restored();
       this.bar = element("div", { class: "cap-controls" });
@@ -88,12 +92,13 @@ const CapExplorer = (() => {
       this.readout = element("div", { class: "cap-readout", "aria-live": "polite" });
       this.table = element("div", { class: "cap-table", role: "region", tabindex: 0, "aria-label": "Numbers shown" });
       this.folded = element("details", { class: "cap-numbers" });
-      this.folded.append(element("summary", {}, spec.about ? "How to read it, and the numbers" : "Numbers shown"));
-      if (spec.about) this.folded.append(element("p", { class: "cap-about" }, spec.about));
+      this.folded.append(element("summary", {}, about ? "How to read it, and the numbers" : "Numbers shown"));
+      if (about) this.folded.append(element("p", { class: "cap-about" }, about));
       this.folded.append(this.table);
       this.live = element("div", { class: "cap-live", role: "group", "aria-label": "Interactive figure" });
       this.live.append(this.bar, this.stage, this.readout, this.folded);
-      for (const control of this.list) this.addField(control);
+      for (const control of this.list) if (this.shows(control.name)) this.addField(control);
+      if (few && this.fields.size < shown.length) throw new Error(`${this.name}: no such control among ${shown}`);
       const reset = element("button", { type: "button", class: "cap-reset" }, "Reset");
       reset.addEventListener("click", () => this.reset());
       this.bar.append(reset);
@@ -111,6 +116,10 @@ const CapExplorer = (() => {
       this.listen();
     }
 
+    shows(name) {
+      return !this.few || this.shown.includes(name);
+    }
+
     // State ----------------------------------------------------------------------------------------------------------
 
     // Defaults, and what the address says of this explorer.
@@ -119,8 +128,8 @@ const CapExplorer = (() => {
       const said = new URLSearchParams(name === this.name ? query : "");
       let state = {};
       for (let pass = 0; pass < 3; pass++) {  // limits may depend on what is chosen
-        for (const control of this.spec.controls({ data: this.data, state })) {
-          const text = said.get(control.name);
+        for (const control of this.spec.controls({ data: this.data, state, few: this.few })) {
+          const text = this.shows(control.name) ? said.get(control.name) : null;
           state = { ...state, [control.name]: (text === null ? undefined : read(control, text)) ?? control.value };
         }
       }
@@ -129,7 +138,7 @@ const CapExplorer = (() => {
 
     fitted(state) {
       for (let pass = 0; pass < 3; pass++) {
-        this.list = this.spec.controls({ data: this.data, state });
+        this.list = this.spec.controls({ data: this.data, state, few: this.few });
         state = Object.fromEntries(this.list.map((each) => [each.name, fitting(each, state[each.name])]));
       }
       return state;
@@ -216,10 +225,10 @@ const CapExplorer = (() => {
     };
 
     draw() {
-      for (const control of this.list) this.showField(control);
+      for (const control of this.list) if (this.fields.has(control.name)) this.showField(control);
       this.width = Math.floor(this.stage.clientWidth) || 330;
-      const { data, state, width, set } = this, dark = document.documentElement.dataset.theme === "dark";
-      this.result = this.spec.draw({ data, state, width, dark, set, Plot: window.Plot, d3: window.d3, colours });
+      const { data, state, width, few, set } = this, dark = document.documentElement.dataset.theme === "dark";
+      this.result = this.spec.draw({ data, state, width, dark, few, set, Plot: window.Plot, d3: window.d3, colours });
       const { figure, label, readout = "", values } = this.result;
       for (const each of figure.querySelectorAll("[aria-label], [aria-description]")) {
         each.removeAttribute("aria-label");

@@ -48,22 +48,22 @@
     return `${digits} · 10${[...exponent].map((each) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(each)] ?? "").join("")}`;
   }
 
-  function controls({ data, state }) {
+  function controls({ data, state, few }) {
     const depth = state.depth ?? Math.max(...data.depths), n = 2 ** depth;
     const fine = (state.order ?? "fine first") === "fine first";
     const lists = data.lists.filter((each) => fine && each.length === depth - 1).map(String);
     const widest = 2 ** Math.floor(depth / 2);
     const capacity = (lag) => {
-      if (state.process === undefined || lag >= n || state.channels > widest) return "";
+      if (few || state.process === undefined || lag >= n || state.channels > widest) return "";
       const { optimum, lbfgs } = found(data, state);
       return `, capacity ${(state.lbfgs ? lbfgs : optimum).capacities[lag].toFixed(2)}`;
     };
     return [
-      { name: "process", label: "Process", type: "select", value: "PowerLaw",
+      { name: "process", label: few ? "Process to predict" : "Process", type: "select", value: "PowerLaw",
         options: data.families.map((each) => [each, PROCESSES[each]]) },
       { name: "channels", label: "Channels", type: "range", min: 1, max: widest, value: Math.min(2, widest),
         disabled: (state.gaps ?? ALIKE) !== ALIKE },
-      { name: "lag", label: "Lag", type: "range", min: 0, max: n - 1, value: Math.min(8, n - 1), backwards: true,
+      { name: "lag", label: few ? "Samples back" : "Lag", type: "range", min: 0, max: n - 1, value: Math.min(8, n - 1), backwards: true,
         format: (lag) => `${lag}${capacity(lag)}` },
       { name: "depth", label: "Layers", type: "range", min: Math.min(...data.depths), max: Math.max(...data.depths),
         value: Math.max(...data.depths), format: (value) => `${value}, ${2 ** value} inputs` },
@@ -87,7 +87,7 @@
     return edges;
   }
 
-  function draw({ data, state, width, Plot, colours }) {
+  function draw({ data, state, width, few, Plot, colours }) {
     const { depth, lag, process } = state, n = 2 ** depth, narrow = width < 560;
     const { model, optimum, lbfgs } = found(data, state), shown = state.lbfgs ? lbfgs : optimum;
     const { dilations, forward } = model, path = taps(lag, dilations);
@@ -107,20 +107,25 @@
       Plot.text(rows, { x: -0.5, y: (d) => level(d.layer - 0.5), dx, text, textAnchor: "end", fill: colours.text }),
       Plot.text([head], { x: -0.5, y: level(depth), dx, dy: -13, text: (d) => d, textAnchor: "end", fill: colours.muted }),
     ];
+    const columns = few
+      ? beside(56, "", (d) => `${d.step} apart`)
+      : [...beside(52, "dilation", (d) => String(d.step)), ...beside(88, "units", (d) => `+${d.adds}`)];
+    const value = shown.capacities[lag].toFixed(2);
+    const named = few ? `${back(lag)}: ${value}` : `lag ${lag} = ${binary(lag, depth)}₂: ${value}`;
     const half = lag < n / 2;
     const figure = Plot.plot({
       width,
       height: top + tree + gap + bars + bottom,
       marginTop: top,
-      marginRight: 92,
+      marginRight: few ? 60 : 92,
       marginBottom: bottom,
-      marginLeft: 30,
+      marginLeft: few ? 40 : 30,
       x: { domain: [n - 0.5, -0.5], axis: null },
       y: { domain: [0, level(depth)], axis: null },
       color: { type: "identity" },
       marks: [
         Plot.rect([lag], { x1: (d) => d - 0.5, x2: (d) => d + 0.5, y1: 0, y2: level(0), fill: colours.accent, fillOpacity: 0.25 }),
-        ...wider(data, state).map((capacities) =>
+        ...(few ? [] : wider(data, state)).map((capacities) =>
           Plot.rectY(capacities, { x1: (d, i) => i - 0.5, x2: (d, i) => i + 0.5, y: (d) => d, fill: colours.fill, fillOpacity: 0.08 })),
         Plot.ruleY([1], { stroke: colours.muted, strokeDasharray: "4 3" }),
         Plot.rectY(shown.capacities, { x1: (d, i) => i - 0.5, x2: (d, i) => i + 0.5, y: (d) => d, fill: (d, i) => barColour(i),
@@ -131,17 +136,34 @@
         Plot.link(onPath, { ...link, strokeWidth: 3.5, strokeLinecap: "round" }),
         Plot.dot([0], { x: 0, y: level(depth), r: 3.5, fill: colours.text }),
         Plot.text(["output"], { x: 0, y: level(depth), dx: -8, dy: -13, textAnchor: "end", fill: colours.muted }),
-        Plot.text([`lag ${lag} = ${binary(lag, depth)}₂: ${shown.capacities[lag].toFixed(2)}`], {
+        Plot.text([named], {
           x: lag + (half ? -0.5 : 0.5), y: 1, dy: -11, textAnchor: half ? "end" : "start", fontWeight: 600, fill: colours.text,
           stroke: colours.surface, strokeWidth: 3 }),
-        ...beside(52, "dilation", (d) => String(d.step)),
-        ...beside(88, "adds", (d) => `+${d.adds}`),
-        Plot.axisY([0, 0.5, 1], { label: null, tickFormat: (d) => String(d) }),
-        Plot.axisX([0, n / 4, n / 2, (3 * n) / 4, n - 1], { label: "← past · lag · now →", labelAnchor: "center", labelArrow: "none",
+        ...columns,
+        Plot.axisY([0, 0.5, 1], { label: null, tickFormat: (d) => (few && d === 1 ? "1 unit" : String(d)) }),
+        Plot.axisX([0, n / 4, n / 2, (3 * n) / 4, n - 1], { label: few ? "← past · samples back · now →" : "← past · lag · now →", labelAnchor: "center", labelArrow: "none",
           tickFormat: (d) => String(d) }),
       ],
     });
-    return { figure, ...inWords({ state, model, optimum, lbfgs, shown }) };
+    const words = inWords({ state, model, optimum, lbfgs, shown });
+    return { figure, ...words, ...(few ? { readout: inFewWords({ lag, model, optimum }), table: shortTable(optimum) } : {}) };
+  }
+
+  const back = (lag) => (lag === 0 ? "the latest sample" : `${lag} sample${lag > 1 ? "s" : ""} back`);
+
+  // True in every state: an input's error is zero where the whole target is attained, whatever its capacity.
+  function inFewWords({ lag, model, optimum: { total, loss, capacities } }) {
+    const value = capacities[lag], most = model.generic_total;
+    const fitted = value > 0.9995 ? ": fitted exactly"
+      : loss === 0 ? ". Here all inputs are fitted exactly, and capacity says how far each would follow another target"
+      : value >= 0.75 ? ": fitted closely" : value >= 0.25 ? ": fitted loosely" : ": hardly fitted";
+    const more = total < most ? ` (other weights that predict as well may have more, up to ${most})` : "";
+    const which = lag === 0 ? "latest input" : `input ${back(lag)}`;
+    return `${model.n_params} weights, ${total} units${more}. The ${which} gets ${value.toFixed(2)}${fitted}.`;
+  }
+
+  function shortTable({ capacities }) {
+    return { head: ["samples back", "capacity"], rows: capacities.map((each, lag) => [lag, each.toFixed(3)]) };
   }
 
   function inWords({ state, model, optimum, lbfgs, shown }) {
@@ -178,8 +200,13 @@
     if (phase !== "leave" && phase !== "up") set("lag", Math.round(figure.scale("x").invert(x)));
   }
 
-  const about = "Above the bars: the taps from the output down to every input, the path to the chosen lag in bold; at the "
-    + "right, each layer’s dilation, and the capacity that it adds to the layers nearer the input. A bar has the colour of a "
+  const about = (few) => (few ? ABOUT_FEW : ABOUT);
+  const ABOUT_FEW = "Below: each bar is the capacity of one past sample; the bars add up to the number of units. Above: the "
+    + "model. Each of its layers joins two values, so many samples apart as its line says at the right, and the bold path leads "
+    + "to the sample that you chose. A bar has the colour of a layer if its sample differs from the latest in that layer alone. "
+    + "Where every input is fitted exactly, capacity says how well the model could follow other targets.";
+  const ABOUT = "Above the bars: the taps from the output down to every input, the path to the chosen lag in bold; at the "
+    + "right, each layer’s dilation, and the units of capacity that it adds to the layers nearer the input. A bar has the colour of a "
     + "layer if its lag is reached by the other tap of that layer alone. Behind: the same stack with more channels. The paper’s "
     + "optimiser is L-BFGS-B, here with at most 2,000 iterations from one random start; where it stops also depends on rounding.";
 

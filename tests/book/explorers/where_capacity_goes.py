@@ -8,7 +8,7 @@ from chapters.hierarchical.where_capacity_goes import dilations_in
 from chapters.shared.layers import exact_layer_totals
 from chapters.shared.survey import allocate_quietly
 
-PAGES = ["book/index", "notebooks/hierarchical"]
+PAGES = ["book/index", "notebooks/idea", "notebooks/hierarchical"]
 POINT = (0.3, 0.8)
 TOLERANCE = {"capacities": {"atol": 1.5e-3}, "loss": {"rtol": 0.05}}  # thousandths, and two digits of L-BFGS-B's loss
 STATES = [
@@ -16,6 +16,7 @@ STATES = [
     {"channels": 2, "lag": 9},
     {"channels": 7, "lag": 63},
     {"channels": 8},
+    {"process": "AR1", "channels": 8},  # fewer units than the stack can have
     {"process": "FractionalGaussianNoise", "channels": 3},
     {"process": "RationalQuadratic", "channels": 4, "lag": 16},
     {"process": "DampedCosine", "channels": 1},

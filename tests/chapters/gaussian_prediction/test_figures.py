@@ -8,10 +8,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from capcore.processes import AR1, PowerLaw
 from chapters.gaussian_prediction.figures import (
     plot_error_curve,
     plot_lines,
-    plot_response_curves,
+    plot_paths,
     plot_response_per_input,
     plot_response_to_one,
     ring_refitted,
@@ -43,11 +44,12 @@ def test_lines_keep_their_values_and_differ_in_more_than_colour(axes):
     assert left > right, "the most recent lag stands at the right"
 
 
-def test_responses_are_shown_on_logarithmic_axes(axes):
-    curves = {"inside 𝒦": np.array([1.0, 1.1]), "orthogonal to 𝒦": np.array([1e-8, 1e-9])}
-    plot_response_curves(np.array([0.1, 1.0]), curves, axes[0])
-    assert np.array_equal(drawn(axes[0]), [[1.0, 1.1], [1e-6, 1e-6]])  # what is less is rounding of the fits
-    assert axes[0].get_yscale() == "log"
+def test_paths_are_samples_of_their_processes_each_at_its_height(axes):
+    plot_paths({"AR1": AR1(0.5), "PowerLaw": PowerLaw()}, 2000, axes[0])
+    first, second = drawn(axes[0])
+    assert first.size == 2000 and abs(np.corrcoef(first[:-1], first[1:])[0, 1] - 0.5) < 0.1  # five standard errors
+    assert abs(np.median(second) + 6) < 2
+    assert [text.get_text() for text in axes[0].texts] == ["AR(1)", "power law"]
 
 
 def test_each_model_has_its_points_and_its_band(axes):

@@ -1,0 +1,64 @@
+"""The first page and the last: their code runs as printed, and the words of the first need no chapter."""
+
+import contextlib
+import io
+import json
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+from markdown_it import MarkdownIt
+
+from capcore import Hierarchical
+from chapters.kit.explorer import MIME
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def blocks(page, kind):
+    tokens = MarkdownIt().parse((ROOT / "book" / f"{page}.md").read_text("utf8"))
+    return [token.content for token in tokens if token.type == "fence" and token.info.strip() == kind]
+
+
+@pytest.mark.parametrize("page", ["index", "take_away"])
+def test_its_code_prints_what_it_shows(page):
+    names, printed = {}, io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for code in blocks(page, "python"):
+            exec(compile(code, page, "exec"), names)
+    plt.close("all")
+    assert names, "the page has code"
+    assert printed.getvalue().split() == "".join(blocks(page, "text")).split()
+
+
+def live(name):
+    """What the explorer of a figure was given."""
+    cells = json.loads((ROOT / "notebooks" / "idea.ipynb").read_text("utf8"))["cells"]
+    outputs = [output for cell in cells if cell["id"] == name for output in cell["outputs"]]
+    return next(output["data"][MIME] for output in outputs if MIME in output.get("data", {}))
+
+
+def test_the_first_page_shows_a_picture_of_three_controls_at_most():
+    (name,) = re.findall(r"notebook-figure\} (\S+)", (ROOT / "book/index.md").read_text("utf8"))
+    assert live(name)["controls"] == ["channels", "process", "lag"]
+
+
+def test_the_idea_opens_with_a_model_at_rest_and_one_target_to_drag():
+    found = live("fig-move")
+    assert found["kind"] == "moved-target" and found["controls"] == ["first", "second"]
+    assert found["data"]["correlation"] == 0 and found["data"]["models"][0]["powers"] == [[0, 2], [0, 1]]
+
+
+def test_the_first_page_installs_from_the_repository():
+    assert "{{ install }}" in (ROOT / "book/index.md").read_text("utf8")
+
+
+def test_channels_at_either_end_are_wasted():
+    """What the last page says of the gaps near input and output."""
+    for gap, most in enumerate((2, 4, 8, 4, 2)):
+        widths = [8] * 5
+        widths[gap] = most
+        assert Hierarchical(widths, 6).generic_capacity() == 64
+        widths[gap] = most - 1
+        assert Hierarchical(widths, 6).generic_capacity() < 64

@@ -1,0 +1,84 @@
+"""What a page shows runs: its visible cells, in a fresh namespace with capcore installed, print what the page prints.
+
+Folded cells and the repository's own ``chapters`` are not there for a reader who copies from the page.
+"""
+
+import ast
+import contextlib
+import importlib
+import io
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import matplotlib.pyplot as plt
+import nbformat
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+FOLDED = {"parameters", "hide-input", "remove-input", "hide-cell", "remove-cell"}
+INSTALLED = {"capcore", "numpy", "scipy", "matplotlib", "pandas", "jax", "optax", "sklearn", "torch"}
+"""What a reader has who installed capcore and, where the page says so, the library that it is about."""
+
+
+@pytest.fixture(scope="module")
+def extension():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "book" / "_ext")
+        yield importlib.import_module("literal_parameters")
+
+
+def visible(path, extension):
+    """The visible code cells, as the page shows them: pairs of code and outputs."""
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    tags = [set(cell.metadata.get("tags", ())) for cell in cells]
+    values = next((extension.values_of(c.source) for c, t in zip(cells, tags, strict=True) if "parameters" in t), {})
+    return [
+        (extension.with_values(cell.source, values), cell.outputs)
+        for cell, tag in zip(cells, tags, strict=True)
+        if not tag & FOLDED
+    ]
+
+
+def printed(outputs):
+    """The words that the outputs of a cell print; pictures and what is said in Markdown are no part of them."""
+    texts = [output.text for output in outputs if output.output_type == "stream" and output.name == "stdout"]
+    return "".join(texts).split()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_a_page_shows_runs_alone(path, extension, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = visible(path, extension)
+    for code, _ in shown:
+        assert imports(code) - INSTALLED - sys.stdlib_module_names == set()
+    page = ModuleType("page")
+    try:
+        for code, outputs in shown:
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                value = run(code, page.__dict__)
+            assert said.getvalue().split() == printed(outputs), code
+            for output in outputs:
+                if output.output_type == "execute_result" and isinstance(value, pd.DataFrame | pd.Series):
+                    assert repr(value).split() == output.data["text/plain"].split(), code
+    finally:
+        plt.close("all")
+
+
+def imports(code):
+    """The packages that the code imports."""
+    nodes = list(ast.walk(ast.parse(code)))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "." for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.split(".")[0] for name in names}
+
+
+def run(code, namespace):
+    """Run a cell, and give the value of its last line if that is an expression."""
+    body = ast.parse(code).body
+    last = ast.Expression(body.pop().value) if body and isinstance(body[-1], ast.Expr) else None
+    exec(compile(ast.Module(body, []), "a visible cell", "exec"), namespace)
+    return None if last is None else eval(compile(last, "its last line", "eval"), namespace)
