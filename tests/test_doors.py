@@ -62,7 +62,7 @@ def test_a_refusal_names_the_door(verb, kind, model, door):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("model", [3, {"a": 1.0}, {1.0}, None, object()], ids=repr)
+@pytest.mark.parametrize("model", [3, {"a": 1.0}, {1.0}, None, object()], ids=lambda model: type(model).__name__)
 def test_what_is_no_model_at_all(verb, model):
     with pytest.raises((TypeError, ValueError), match=r"expected (an architecture|a torch\.nn\.Module|a model)"):
         VERBS[verb](model)
