@@ -50,7 +50,7 @@ JUDGED = Path(__file__).with_suffix(".yml")
 SAME = 1e-9
 """Numbers that differ by less, relative to the larger, are the same: rounding does not count as a move. Nor do two
 numbers below this size, or below a check's bound where that is smaller, which are rounding themselves."""
-LONGEST = 900  # processor seconds of one execution: which checks are listed is no matter of what else runs
+LONGEST = 1800  # processor seconds of one execution: which checks are listed is no matter of what else runs
 SLOW = 60  # processor seconds of one cell under a fault: an adaptive quadrature of what is off each time may never end
 
 

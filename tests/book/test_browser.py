@@ -209,6 +209,31 @@ def test_claims_are_in_the_margin_of_a_wide_page_and_one_line_of_a_narrow_one(vi
     page.close()
 
 
+ASKED = {
+    "own model": "notebooks/your_own_model",
+    "LSTM": "notebooks/your_trained_network",
+    "missing values": "book/howto/gaps",
+    "save": "book/howto/saving",
+    "own kernel": "book/howto/own_kernel",
+    "install": "book/index",
+    "what is capacity": "notebooks/idea",
+    "overfitting": "notebooks/double_descent",
+}
+"""What readers ask the search for, and the page that answers it."""
+
+
+@pytest.mark.parametrize(("asked", "answer"), ASKED.items())
+def test_search_finds_the_answer_among_the_first_three(visit, asked, answer):
+    page, _, errors = visit("search")
+    page.goto(f"{page.url}?q={asked}")
+    page.wait_for_selector("#search-results li a")
+    page.wait_for_function("!document.querySelector('#search-results h2').innerText.startsWith('Searching')")
+    found = page.locator("#search-results li > a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    assert any(link.split("#")[0].removesuffix(".html").endswith(answer) for link in found[:3]), found[:6]
+    assert errors == []
+    page.close()
+
+
 def test_search_finds_a_page(visit):
     page, _, errors = visit("search")
     page.goto(page.url + "?q=capacity")
