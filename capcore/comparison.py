@@ -264,7 +264,7 @@ def compare(
         ``if __name__ == "__main__"``.
     progress : bool, default False
         Show a progress bar.
-    **options
+    **options : float
         Of :func:`~capcore.verbs.fit`: ``method``, ``rebalance``, ``max_iterations``, …
 
     Returns

@@ -81,9 +81,9 @@ def opened(
         params → coefficients (n · d,).
     params : object
         A vector (p,); beside a function any pytree of arrays; None for the model's own.
-    inputs, time_axis
+    inputs, time_axis : object
         As in :func:`linearised`; None beside a function params → coefficients.
-    input_dim, layers, derivative
+    input_dim, layers, derivative : object
         As in :class:`~capcore.architectures.function.Function`, beside a function params → coefficients.
 
     Raises

@@ -149,7 +149,7 @@ class Fit(_WithDetails):
             Name in the legend; of an image, its title.
         shape : (int, int), optional
             Rows and columns, where inputs are pixels: the coefficients are drawn as an image instead.
-        **style
+        **style : object
             For the line, or the image.
 
         Raises
@@ -263,7 +263,7 @@ class Allocation(_WithDetails):
             Name in the legend; of an image, its title.
         shape : (int, int), optional
             Rows and columns, where inputs are pixels: an image, which has no past and no future.
-        **style
+        **style : object
             For the line, or the image, such as ``color`` or ``cmap``.
 
         Raises

@@ -81,7 +81,7 @@ def fit(
         accurate up to lag n.
     params : object, optional
         Of a function: a vector (p,) or any pytree of arrays, its start.
-    inputs, time_axis : optional
+    inputs, time_axis : object, optional
         As in :func:`~capcore.own_model.linearised`, for a network.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer.
@@ -199,12 +199,12 @@ def allocate(
     arch : Architecture, Linearisation, torch.nn.Module, callable or JacobianProducts
         The model. Or one of your own: a function params → coefficients (n · d,), lag 0 first; with ``inputs`` a module,
         or a JAX function (params, inputs) → one number.
-    params : Fit, (n_params,) array_like, or pytree of arrays
+    params : Fit or (n_params,) array_like or object
         An optimum, or any parameters; pytrees for functions, whose layers they name. None beside products, and for a
         module's own.
     process : Process, Problem or ExponentialSequence
         Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
-    inputs, time_axis : optional
+    inputs, time_axis : object, optional
         Where a network is linearised, as in :func:`~capcore.own_model.linearised`.
     method : str
         "dense" (n × n matrices; the only one with layers and frequencies), "fft" and "streamed" (tensor trains: ΣT held

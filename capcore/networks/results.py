@@ -254,7 +254,7 @@ class NetworkAllocation(Capacities):
             Rows and columns of the image, where inputs are pixels. Two-dimensional groups, such as patches, have one.
         subspace : str, optional
             By default the first of ``per_subspace``.
-        **style
+        **style : object
             For the line, or the image.
 
         Raises
