@@ -34,7 +34,7 @@ def plot_functions(features: Callable[[np.ndarray], np.ndarray], ax: Axes, span:
 
 
 def plot_feature_capacities(capacities: np.ndarray, ax: Axes) -> Axes:
-    """Capacity of the polynomials of every input by degree, stacked, below their number d; the latest input at the right.
+    """Capacity of the polynomials of every input by degree, stacked, below their number d; latest input at the right.
 
     Parameters
     ----------
