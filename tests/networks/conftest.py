@@ -1,15 +1,16 @@
-"""Compilation is nine tenths of the work of these tests: each function is compiled once a module, not at every call."""
+"""Where compilation is nine tenths of the work, each function is compiled once a module, and not at every call."""
 
 import pytest
 
 from capcore.networks.derivatives import Derivatives
 
 
-@pytest.fixture(autouse=True, scope="module")
+@pytest.fixture(scope="module")
 def compiled_once():
     """Calls with the same function, tree of parameters and precision share what they compile.
 
-    The package compiles for each call, since a user's function may read what has changed since; those here are pure.
+    The package compiles for each call, since a user's function may read what has changed since. So do all tests that
+    do not ask for this; the functions of those that do are pure.
     """
     create, made = Derivatives.__init__, {}
 

@@ -8,6 +8,7 @@ from capcore import networks
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
+pytestmark = pytest.mark.usefixtures("compiled_once")
 
 
 def mlp(params, x):

@@ -12,6 +12,7 @@ import capcore as cc
 from capcore import networks
 
 jnp = pytest.importorskip("jax").numpy
+pytestmark = pytest.mark.usefixtures("compiled_once")
 losses = st.sampled_from(["squared", "cross-entropy"])
 few = settings(max_examples=3)  # each trains a network
 CLOSE = {"rel": 1e-6, "abs": 1e-6}

@@ -12,6 +12,7 @@ from capcore.networks.sketch import estimate
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
+pytestmark = pytest.mark.usefixtures("compiled_once")
 RUNS = 1000
 
 
