@@ -17,8 +17,7 @@ from typing import Any
 
 import nbformat
 
-sys.path.insert(0, str(Path(__file__).parent))
-from contents import appendices, main_line  # type: ignore[import-not-found]  # a neighbour in this folder
+from scripts.contents import appendices, main_line
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN, DETAILS, SLIPS = 30_000, 40_000, 6_000  # words in all; the second holds the main line and the details below it

@@ -14,8 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 
 from bs4 import BeautifulSoup, Tag
 
-sys.path.insert(0, str(Path(__file__).parent))
-from contents import main_line  # type: ignore[import-not-found]  # a neighbour in this folder
+from scripts.contents import main_line
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_build" / "html"
