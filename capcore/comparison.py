@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from capcore import verbs
 from capcore.architectures.base import Architecture
 from capcore.gate import of_kind, plain_number, plain_process, plain_seed
 from capcore.large.fft import covariance_product
+from capcore.large.leverage import in_threads
 from capcore.optimum import STATIONARY, Problem
 from capcore.processes import Process
 from capcore.results import Allocation, Fit
@@ -357,14 +356,8 @@ def _processors() -> int:
 
 
 def _in_threads(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int, progress: bool) -> list[Any]:
-    """The answers in the order of the jobs. BLAS has one thread whatever ``workers`` is, so that none depends on it."""
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(min(workers, len(jobs))) as pool:
-        futures = [pool.submit(work, job) for job in jobs]
-        try:
-            return [future.result() for future in tqdm(futures, unit="fit", disable=not progress)]
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    """The answers in the order of the jobs."""
+    return list(tqdm(in_threads(work, jobs, workers), total=len(jobs), unit="fit", disable=not progress))
 
 
 def _groups(
