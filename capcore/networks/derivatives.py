@@ -19,7 +19,7 @@ import numpy as np
 
 from capcore.architectures.derivatives import library
 from capcore.gate import finite, of_kind
-from capcore.own_model import _slices
+from capcore.trees import _slices
 
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
