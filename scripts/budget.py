@@ -25,7 +25,7 @@ ERRATA = "book/errata"
 CHAPTER, LONGEST_SENTENCE, GLUED, VISIBLE = 2_200, 35, 15, 15
 FOLDED = [r"<details.*?</details>", r"^(`{3,}|:{3,}|~{3,}).*?^\1 *$", r"^\|.*$", r"^%.*$", r"<!--.*?-->"]
 SCRIPT = ["answer", "code", "picture"]
-HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}
+HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}  # tags of cells whose source the book hides
 
 
 @dataclass(frozen=True)

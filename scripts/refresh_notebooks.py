@@ -17,9 +17,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from chapters.kit.pictures import digest
+from scripts.budget import HIDDEN
 
 TIMEOUT = 600  # seconds per cell
-HIDDEN = {"hide-input", "remove-input", "hide-cell", "remove-cell"}  # tags of cells whose source the book hides
 
 
 def refresh(path: Path) -> bool:

@@ -11,8 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tests.book.test_pages import entries
+from tests.listings import ROOT, run
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "book" / "howto").glob("*.md") if page.stem != "index")
 LIBRARIES = {"# needs PyTorch": "torch", "# needs xarray": "xarray", "# needs pyarrow": "pyarrow"}
 """First line of a block that an optional library is needed for; where it is missing, the page is read to there."""
@@ -42,7 +42,7 @@ def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch):
     with contextlib.redirect_stdout(printed):
         for token in tokens:
             if token.info.strip() == "python":
-                exec(compile(token.content, str(page.name), "exec"), names)
+                run(token.content, names)
     shown = "".join(token.content for token in tokens if token.info.strip() == "text")
     assert printed.getvalue().split() == shown.split()
 

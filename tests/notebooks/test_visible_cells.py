@@ -8,17 +8,17 @@ import contextlib
 import importlib
 import io
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import matplotlib.pyplot as plt
-import nbformat
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from scripts.budget import HIDDEN
+from tests.listings import ROOT, cells
+
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-FOLDED = {"parameters", "hide-input", "remove-input", "hide-cell", "remove-cell"}
+FOLDED = {"parameters", *HIDDEN}
 INSTALLED = {"capcore", "numpy", "scipy", "matplotlib", "pandas", "jax", "optax", "sklearn", "torch"}
 """What a reader has who installed capcore and, where the page says so, the library that it is about."""
 
@@ -32,14 +32,9 @@ def extension():
 
 def visible(path, extension):
     """The visible code cells, as the page shows them: pairs of code and outputs."""
-    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    tags = [set(cell.metadata.get("tags", ())) for cell in cells]
-    values = next((extension.values_of(c.source) for c, t in zip(cells, tags, strict=True) if "parameters" in t), {})
-    return [
-        (extension.with_values(cell.source, values), cell.outputs)
-        for cell, tag in zip(cells, tags, strict=True)
-        if not tag & FOLDED
-    ]
+    code = [(set(cell.metadata.get("tags", ())), cell) for cell in cells(path.stem) if cell.cell_type == "code"]
+    values = next((extension.values_of(cell.source) for tags, cell in code if "parameters" in tags), {})
+    return [(extension.with_values(cell.source, values), cell.outputs) for tags, cell in code if not tags & FOLDED]
 
 
 def printed(outputs):
