@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
-from strategies import all_of, hierarchical_models, projector, seeds
 
 from capcore.allocation import CapacityWarning, allocate
 from capcore.architectures import Hierarchical
 from capcore.constraints import ConstraintSpace
 from capcore.optimum import Problem, fit
 from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw, RationalQuadratic
+from tests.strategies import all_of, hierarchical_models, projector, seeds
 
 FAMILIES = [PowerLaw(), FractionalGaussianNoise(), RationalQuadratic()]
 VIEWS = ("independent", "forward", "backward", "marginal")

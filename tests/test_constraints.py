@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import null_space, orth, subspace_angles
-from strategies import all_of, matrices, projector, seeds
 
 from capcore.constraints import (
     ConstraintSpace,
     chain,
     join,
 )
+from tests.strategies import all_of, matrices, projector, seeds
 
 # The spaces are random, with principal angles of order one: rounding is a few eps times the dimension.
 TOLERANCE = 1e-10

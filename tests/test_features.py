@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.special import factorial2
 from scipy.stats import norm
-from strategies import all_of, seeds
 
 import capcore as cc
 from capcore.features import BASES, Features, Recombined, make_features
 from capcore.hermite import normal_quadrature
+from tests.strategies import all_of, seeds
 
 every_basis = pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
 counts = st.integers(1, 7)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import all_of, coefficients_by_paths, hierarchical_models, seeds
 
 from capcore.architectures import Hierarchical, Recurrent
 from capcore.finite_field import PRIME, jacobian_of_function, rank_modulo_prime, residue, residues
 from capcore.generic import exact_rank
+from tests.strategies import all_of, coefficients_by_paths, hierarchical_models, seeds
 
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**30), 10**30)
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigvalsh, toeplitz
 from scipy.signal import lfilter
-from strategies import seeds
 
 import capcore as cc
 from capcore.time_series import estimate_process, sieve_bootstrap
+from tests.strategies import seeds
 
 PHI = 0.6
 N = 5

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
-from strategies import hierarchical_models, seeds
 
 from capcore.architectures import Hierarchical
 from capcore.gauss_newton import START_DAMPING, minimise_gauss_newton, reachable_share
 from capcore.optimum import Problem
 from capcore.processes import PowerLaw
+from tests.strategies import hierarchical_models, seeds
 
 
 def problem_for(arch, seed):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import hierarchical_models, seeds
 
 from capcore import generic
 from capcore.architectures import Hierarchical
+from tests.strategies import hierarchical_models, seeds
 
 
 @st.composite

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import block_diag, sqrtm
-from strategies import seeds
 
 import capcore as cc
 from capcore.multivariate import Independent, Mixed
 from capcore.optimum import Problem
 from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw
+from tests.strategies import seeds
 
 POWERS = [PowerLaw(0.3), PowerLaw(0.6), PowerLaw(0.9)]
 DIFFERENT = [PowerLaw(0.5), FractionalGaussianNoise(0.8), DampedCosine(10.0, 6.0)]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import least_squares
-from strategies import all_of
 
 from capcore.architectures import Hierarchical
 from capcore.architectures.linear import Linear
 from capcore.gauss_newton import Minimum
 from capcore.optimum import FitResult, Problem, fit
 from capcore.processes import AR1, DampedCosine, FractionalGaussianNoise, PowerLaw, RationalQuadratic
+from tests.strategies import all_of
 
 FAMILIES = [PowerLaw(), FractionalGaussianNoise(), RationalQuadratic(), DampedCosine()]
 # At six layers of two taps, power law ½: THEORY of the book's first chapter, and the benchmark of every optimiser.

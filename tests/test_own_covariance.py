@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from strategies import all_of
 
 import capcore as cc
 from capcore.optimum import fit as dense_fit
+from tests.strategies import all_of
 
 N = 8
 ARCH = cc.Hierarchical(channels=2, n_layers=3)

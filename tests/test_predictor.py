@@ -6,13 +6,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import companion, solve_discrete_lyapunov
-from strategies import PROCESSES, every_process, exact_predictor, seeds
 
 from capcore.processes import (
     AR1,
     AutoRegressive,
     FromAutocovariance,
 )
+from tests.strategies import PROCESSES, every_process, exact_predictor, seeds
 
 # --- the predictor --------------------------------------------------------------------------------------------------
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from strategies import all_of
 
 from capcore.architectures import Hierarchical
 from capcore.optimum import Problem, fit
 from capcore.processes import DampedCosine, FractionalGaussianNoise, PowerLaw, RationalQuadratic
+from tests.strategies import all_of
 
 FAMILIES = [PowerLaw(), FractionalGaussianNoise(), RationalQuadratic(), DampedCosine()]
 

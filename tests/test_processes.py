@@ -9,7 +9,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import eigvalsh, toeplitz
-from strategies import all_of, every_process, exact_predictor, seeds
 
 import capcore as cc
 from capcore.processes import (
@@ -26,6 +25,7 @@ from capcore.processes import (
     WithNugget,
     make_process,
 )
+from tests.strategies import all_of, every_process, exact_predictor, seeds
 
 # --- the families ---------------------------------------------------------------------------------------------------
 

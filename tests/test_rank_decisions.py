@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import matrices, seeds
 
 from capcore.constraints import (
     ConstraintSpace,
@@ -13,6 +12,7 @@ from capcore.constraints import (
     equilibrate,
     rank_tolerance,
 )
+from tests.strategies import matrices, seeds
 
 EPS = np.finfo(float).eps
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from strategies import all_of
 
 import capcore as cc
+from tests.strategies import all_of
 
 
 def test_the_same_seed_gives_the_same_answer():

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import matrices, seeds
 
 from capcore.separable import best_weights, minimise_projected
+from tests.strategies import matrices, seeds
 
 
 @given(matrices(max_n=8, max_p=6), seeds)

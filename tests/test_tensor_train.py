@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import hierarchical_models, seeds
 
 from capcore.architectures import Hierarchical
 from capcore.generic import attainable_ranks
 from capcore.processes import AR1
 from capcore.tensor_train import contract, tt_svd, widen
+from tests.strategies import hierarchical_models, seeds
 
 
 @st.composite

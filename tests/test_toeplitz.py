@@ -5,7 +5,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.linalg import companion, solve_discrete_lyapunov, solve_toeplitz, toeplitz
-from strategies import seeds
 
 from capcore.toeplitz import (
     autocovariance_from_predictor,
@@ -13,6 +12,7 @@ from capcore.toeplitz import (
     levinson_durbin,
     reflection_coefficients,
 )
+from tests.strategies import seeds
 
 
 @st.composite

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from strategies import all_of
 
 from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from tests.strategies import all_of
 
 
 @pytest.mark.parametrize("value", [1, 7, np.int64(3), np.uint8(2)])

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import cholesky
-from strategies import seeds
 
 import capcore as cc
 from capcore import variable_projection
 from capcore.processes import FAMILIES
 from capcore.separable import best_weights
 from capcore.variable_projection import minimise_poles, minimise_recurrent, pole_limit, projection_path
+from tests.strategies import seeds
 
 
 def random_problem(n, seed):

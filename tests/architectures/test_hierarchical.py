@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import (
+
+from capcore.architectures import Architecture, Hierarchical
+from tests.strategies import (
     all_of,
     coefficients_by_paths,
     hierarchical_models,
@@ -14,8 +16,6 @@ from strategies import (
     seeds,
     small_integers,
 )
-
-from capcore.architectures import Architecture, Hierarchical
 
 WAVENET = [2**l for l in range(8)]  # paper 1, Appendix C: dilations 1 … 128, three times
 TILED = WAVENET * 3

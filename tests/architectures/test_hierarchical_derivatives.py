@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose
-from strategies import (
+
+from capcore.architectures import Hierarchical
+from tests.strategies import (
     coefficients_by_paths,
     hierarchical_models,
     kernels_of,
@@ -13,8 +15,6 @@ from strategies import (
     seeds,
     small_integers,
 )
-
-from capcore.architectures import Hierarchical
 
 
 @given(hierarchical_models(max_layers=3, max_channels=3), seeds)

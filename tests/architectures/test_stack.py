@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import coefficients_by_paths, hierarchical_models, seeds
 
 from capcore.architectures.stack import REALS, Modulo
 from capcore.generic import PRIME
+from tests.strategies import coefficients_by_paths, hierarchical_models, seeds
 
 
 @pytest.mark.parametrize("terms", [1, 2, 1000, 2**15])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import hierarchical_models
 
 import capcore as cc
 from capcore.large import fft as fast_product
@@ -15,6 +14,7 @@ from capcore.large.fft import FastProduct, store_product
 from capcore.large.leverage import RowBlocks
 from capcore.large.streamed import Chunks, StreamedProduct
 from capcore.tangent_space import TangentSpace
+from tests.strategies import hierarchical_models
 
 
 def tangents(arch: cc.Hierarchical, seed: int = 0) -> TangentSpace:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import seeds
 
 import capcore as cc
 from capcore import networks
+from tests.strategies import seeds
 
 jnp = pytest.importorskip("jax").numpy
 pytestmark = pytest.mark.usefixtures("compiled_once")

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import seeds
 
 import capcore as cc
 from capcore.constraints import ConstraintSpace
@@ -13,6 +12,7 @@ from capcore.features import Recombined
 from capcore.processes import FAMILIES
 from chapters.feature_space import study
 from chapters.shared import survey
+from tests.strategies import seeds
 
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 ARCH = cc.Hierarchical(2, 3, input_dim=3)

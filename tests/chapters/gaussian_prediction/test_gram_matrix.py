@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose
-from strategies import matrices
 
 from capcore.constraints import ConstraintSpace
 from chapters.gaussian_prediction.study import gram_eigenvalues
+from tests.strategies import matrices
 
 EPS = np.finfo(float).eps
 
