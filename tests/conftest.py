@@ -1,15 +1,12 @@
 """One BLAS thread (or CAPCORE_THREADS) and reproducible property tests, whatever the machine."""
 
 import os
-import sys
-from pathlib import Path
 
 THREADS = os.environ.get("CAPCORE_THREADS", "1")
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = (
         THREADS  # before NumPy is imported; spinning threads make small problems 10 to 100 times slower
     )
-sys.path.insert(0, str(Path(__file__).parent))  # for tests/strategies.py
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import pytest  # noqa: E402
