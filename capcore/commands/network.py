@@ -162,18 +162,18 @@ def named(place: str, path: str | None) -> Any:
         sys.path.append(os.path.abspath(path))
     try:
         found = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
     except ModuleNotFoundError as error:
         if not module.startswith(error.name or " "):
             raise ValueError(_raised(place, "importing it", error)) from error
         where = "installed packages" if path is None else f"installed packages and {path}"
         told = f"--module: found no module {module} in {where}, expected one. Give its folder with --path."
         raise ValueError(told) from None
-    except AttributeError:
-        raise ValueError(f"--module: found no {name} in {module}, expected a function or a class of it.") from None
     except Exception as error:
         raise ValueError(_raised(place, "importing it", error)) from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"--module: found no {name} in {module}, expected a function or a class of it.")
+        found = getattr(found, part)
     if not callable(found):
         raise ValueError(f"--module: found {type(found).__name__}, expected something that can be called.")
     return found

@@ -71,7 +71,7 @@ class NetworkAllocation(Capacities):
     from capcore.shown import record_repr as __repr__  # type: ignore[misc]
 
     gauss_newton_total: float
-    curvature: str
+    curvature: str = field(repr=False)
     loss: str
     loss_value: float
     gradient_norm: float

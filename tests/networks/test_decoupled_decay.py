@@ -11,7 +11,7 @@ from capcore.networks import decoupled_decay
 jax = pytest.importorskip("jax")
 optax = pytest.importorskip("optax")
 jnp = jax.numpy
-N, K, D = 60, 2, 4
+N, K, D = 60, 3, 4
 
 
 def apply(params, x):
@@ -61,16 +61,16 @@ def left(params, decay):
 def test_whole_batches_come_to_rest_where_it_says(loss, factor):
     """An ε above the gradient lets them converge. M is N·K/2 for a mean over N·K squares without ½, else N."""
     weight_decay, eps = 0.3, 0.03
-    params, moments = trained(weight_decay, eps, N, 20_000, 1e-3, loss)
+    params, moments = trained(weight_decay, eps, N, 60_000, 3e-3, loss)
     decay = decoupled_decay(moments, weight_decay, factor, eps=eps)
-    assert left(params, decay) < 1e-3
+    assert left(params, decay) < 1e-6
     assert left(params, decoupled_decay(moments, weight_decay, 2 * factor, eps=eps)) > 0.1
     x, y = data()
     found = cc.allocate_network(apply, params, x, y, weight_decay=decay, subspaces={})
     assert found.is_optimum
     for name, theta in params.items():
         expected = factor * weight_decay * eps / (1 - weight_decay * np.abs(theta))
-        assert decay[name] == pytest.approx(expected, rel=1e-2)
+        assert decay[name] == pytest.approx(expected, rel=1e-6)
 
 
 def test_whole_batches_with_a_usual_epsilon_have_no_decay():
@@ -83,10 +83,9 @@ def test_whole_batches_with_a_usual_epsilon_have_no_decay():
     decay = decoupled_decay(moments, 0.1, N * K / 2)
     free = np.linalg.eigvalsh(x.T @ x)[0]
     assert max(values.max() for values in decay.values()) < 1e-3 * free
-    bound = 0.8 / np.abs(least).max()
-    params, _ = trained(1 / (np.abs(least).max() * 0.8), 1e-8, N, 20_000, 1e-2)
-    largest = max(np.abs(values).max() for values in params.values())
-    assert largest == pytest.approx(np.abs(least).max() * 0.8, rel=1e-2), bound
+    bound = 0.8 * np.abs(least).max()
+    params, _ = trained(1 / bound, 1e-8, N, 20_000, 1e-2)
+    assert max(np.abs(values).max() for values in params.values()) == pytest.approx(bound, rel=1e-2)
 
 
 @pytest.mark.parametrize("batch", [5, 20])
@@ -119,7 +118,7 @@ def test_one_factor_for_each_parameter():
     ("arguments", "words"),
     [
         ({"second_moments": {"a": [-1.0]}}, "second_moments: found -1, expected at least 0"),
-        ({"second_moments": {"a": [np.nan]}}, r"second_moments\['a'\]: found 1 value"),
+        ({"second_moments": {"a": [np.nan]}}, r"second_moments\['a'\].*: found 1 value"),
         ({"second_moments": {}}, "second_moments: found no parameters"),
         ({"weight_decay": -0.1}, "weight_decay: found -0.1, expected at least 0"),
         ({"weight_decay": "0.1"}, "weight_decay: found '0.1'"),

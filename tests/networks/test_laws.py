@@ -150,7 +150,7 @@ def test_leverages_above_one_are_told_and_the_gauss_newton_form_has_none(method,
     assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
     with pytest.warns(cc.CapacityWarning, match=r"leverage: found 1\.\d+ of an example, .*curvature='gauss-newton'"):
         found = cc.allocate_network(apply, w, x, y, curvature="full", **options)
-    assert found.is_optimum and found.largest_leverage > 1.1 and "largest_leverage=1." in repr(found)
+    assert found.is_optimum and found.largest_leverage > 1.1 and "largest_leverage=1." in repr(found)[:200]
     if method == "dense":
         largest = int(found.per_example.argmax())
         assert found.largest_leverage == pytest.approx(found.per_example[largest])
