@@ -130,8 +130,9 @@ def network_dataset(found: Any) -> xarray.Dataset:
             array = np.asarray(values)
             dims = tuple(f"{name}_{i}" if array.ndim > 1 else name for i in range(array.ndim))
             variables[f"capacity_of_{name}{end}"] = (dims, array, RESPONSE)
-    if found.eigenvalues.size:
-        variables["hessian_eigenvalue"] = (("eigenvector",), found.eigenvalues, "loss per squared parameter")
+    eigenvalues = getattr(found, "eigenvalues", np.empty(0))  # a file may have had no room for what they come from
+    if eigenvalues.size:
+        variables["hessian_eigenvalue"] = (("eigenvector",), eigenvalues, "loss per squared parameter")
     return _dataset(variables, {}, {name: getattr(found, name) for name in _NETWORK})
 
 

@@ -298,6 +298,10 @@ ROWS = {
         {"weights": WEIGHTS["fc.weight"]},
     ),
     "analyse_checkpoint": (spectra.analyse_checkpoint, {"checkpoint": cc.read_checkpoint(WEIGHTS), "options": None}),
+    "decoupled_decay": (
+        networks.decoupled_decay,
+        {"second_moments": SHARED.uniform(size=4), "weight_decay": 0.1, "n_examples": 20, "eps": 1e-8},
+    ),
     "compare_spectra": (cc.compare_spectra, {"reports": [cc.analyse_spectra(WEIGHTS)]}),
     "find_layers": (
         spectra.find_layers,

@@ -128,21 +128,29 @@ class NetworkProblem:
                 bar.update(min(ROWS, p - i))
         return (found + found.T) / 2
 
-    def added(self, w: np.ndarray) -> np.ndarray:
-        """(p, p) ∇²R."""
-        return np.diag(self.decay) if self.decay is not None else self.penalty(w, np.eye(w.size))
+    def gauss_newton(self, w: np.ndarray, scaled: np.ndarray) -> np.ndarray:
+        """(p, p) JᵀWJ + ∇²R, from RᵀJ (N·K, p)."""
+        found = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
+        if self.decay is None:
+            return found + self.penalty(w, np.eye(w.size))
+        found[np.diag_indices_from(found)] += self.decay
+        return found
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(p, p) ∇²L."""
         errors, roots, means = self.errors(self.derivatives.outputs(w))
         scaled = to_metric(self.derivatives.jacobian(w), roots, means)
-        return scaled.T @ scaled + self.added(w) + self.residual(w, errors)
+        return self.gauss_newton(w, scaled) + self.residual(w, errors)
 
 
 def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Rᵀu of columns (N·K, m), with R Rᵀ = W: uₖ → √pₖ (uₖ − Σ p u) for cross-entropy, u for squared loss."""
+    if not means.any():
+        return columns
     u = columns.reshape(*roots.shape, -1)
-    return (roots[..., None] * (u - (means[..., None] * u).sum(1, keepdims=True))).reshape(columns.shape)
+    found = u - np.einsum("nk,nkm->nm", means, u)[:, None]
+    found *= roots[..., None]
+    return found.reshape(columns.shape)
 
 
 def from_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:

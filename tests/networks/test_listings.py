@@ -25,10 +25,13 @@ def pasted(chapter):
 def test_the_listing_of_the_reference(capsys):
     """Both linear and other functions take capacity: the inputs' share is less than the whole."""
     page = (ROOT / "book" / "api" / "networks.md").read_text("utf8")
-    names = run(fenced([page], "allocate_network"))
-    assert capsys.readouterr().out.startswith("True ")
+    names = run(fenced([page], "found.report()"))
     found = names["found"]
-    assert found.is_optimum and 0 < found.per_subspace["inputs"].sum() < found.total < len(names["x"])
+    assert capsys.readouterr().out == found.report() + "\n"
+    assert 0 < found.per_subspace["inputs"].sum() < found.total < len(names["x"])
+    polished = run(fenced([page], "networks.polish("), dict(names))["found"]
+    assert capsys.readouterr().out.startswith("True ")
+    assert polished.is_optimum and polished.curvature == "full"
 
 
 def test_the_chapter_s_listing_needs_nothing_else(pasted):
