@@ -1,9 +1,9 @@
 """Every public name of capcore.networks, and where it is defined: read by type checkers, and by the lazy loader."""
 
 from .allocation import allocate_network as allocate_network
-from .derivatives import from_torch as from_torch
 from .interactions import Interactions as Interactions
 from .interactions import interactions as interactions
+from .modules import from_torch as from_torch
 from .polish import Polished as Polished
 from .polish import polish as polish
 from .results import Capacities as Capacities
