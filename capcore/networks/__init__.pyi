@@ -4,9 +4,9 @@ from .allocation import allocate_network as allocate_network
 from .capacities import Capacities as Capacities
 from .capacities import NetworkLayer as NetworkLayer
 from .decoupled_decay import decoupled_decay as decoupled_decay
-from .derivatives import from_torch as from_torch
 from .interactions import Interactions as Interactions
 from .interactions import interactions as interactions
+from .modules import from_torch as from_torch
 from .polish import Polished as Polished
 from .polish import polish as polish
 from .results import NetworkAllocation as NetworkAllocation

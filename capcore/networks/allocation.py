@@ -77,10 +77,11 @@ def allocate_network(
     Parameters
     ----------
     apply : callable
-        (params, inputs) → outputs (N, K) or (N,), as JAX can trace it; or that of
-        :func:`~capcore.networks.derivatives.from_torch`. It must be deterministic and treat each example by itself.
+        (params, inputs) → outputs (N, K) or (N,), as JAX can trace it; or a module of PyTorch, Flax or Equinox, which
+        is copied and put into evaluation mode. It must be deterministic and treat each example by itself.
     params : object
-        Any pytree of real arrays: the trained parameters. Only ``curvature="full"`` wants an optimum.
+        Any pytree of real arrays: the trained parameters. None for those that a module has; the variables of a Linen
+        module. Only ``curvature="full"`` wants an optimum.
     inputs : (N, …) array_like
         The training inputs.
     targets : (N, K), or (N,) array_like
@@ -97,8 +98,8 @@ def allocate_network(
         which count as one subspace. By default "inputs", the linear functions of every input, if there are fewer
         inputs than examples.
     layers : dict, optional
-        Name → slice of the flat parameters, each of which is in exactly one; by default the entries at the top of
-        the tree.
+        Name → slice of the flat parameters, each of which is in exactly one; by default the modules that hold them,
+        such as ``blocks.0.attn`` (:func:`~capcore.trees.layer_names`).
     curvature : str
         "gauss-newton", or "full" for S with the residual curvature, at an optimum; see above.
     stopping_time : float, optional

@@ -7,7 +7,8 @@ import pytest
 
 import capcore as cc
 from capcore import networks
-from capcore.networks.derivatives import Derivatives, TorchApply, by_name
+from capcore.networks.derivatives import Derivatives, by_name
+from capcore.networks.modules import TorchApply
 
 jnp = pytest.importorskip("jax").numpy
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -34,7 +35,7 @@ def noisy(w, x):
         ({"targets": Y[:5]}, "targets: found shape"),
         ({"targets": Y * np.nan}, "NaN"),
         ({"inputs": X * np.inf}, "infinite"),
-        ({"params": W * np.nan}, "params: found NaN"),
+        ({"params": W * np.nan}, r"params: found 2 value\(s\) that are NaN"),
         ({"params": {}}, "no parameters"),
         ({"apply": noisy}, "Turn dropout off"),
         ({"apply": lambda w, x: x @ w - (x @ w).mean()}, "evaluation mode"),
