@@ -1,9 +1,11 @@
 """Every public name of capcore.networks, and where it is defined: read by type checkers, and by the lazy loader."""
 
 from .allocation import allocate_network as allocate_network
+from .decay_curve import DecayCurve as DecayCurve
 from .derivatives import from_torch as from_torch
 from .interactions import Interactions as Interactions
 from .interactions import interactions as interactions
+from .leave_one_out import LeaveOneOut as LeaveOneOut
 from .polish import Polished as Polished
 from .polish import polish as polish
 from .results import Capacities as Capacities
