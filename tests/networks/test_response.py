@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import eigh
-from strategies import seeds
 
 import capcore as cc
 from capcore.networks.problem import to_metric
 from capcore.networks.response import CholeskyResponse, Response, respond
+from tests.strategies import seeds
 
 jnp = pytest.importorskip("jax").numpy
 EQUAL = {"rel": 1e-10, "abs": 1e-10}
