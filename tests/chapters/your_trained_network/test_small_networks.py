@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax")
-optax = pytest.importorskip("optax")
+pytest.importorskip("jax")
+pytest.importorskip("optax")
 pytest.importorskip("sklearn")
+import jax
+import jax.numpy as jnp
+import optax
+
 from chapters.your_trained_network import small_networks as networks
 from chapters.your_trained_network.real_data import LAGS, SOURCES, source, split
 
-jnp = jax.numpy
 SHAPES = [
     networks.Shape("MLP tanh", 4, (3,), 2),
     networks.Shape("MLP ReLU", 4, (3,), 2),
