@@ -22,7 +22,8 @@ from scipy.linalg import svd
 
 from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import rank_tolerance
-from capcore.networks.leave_one_out import LEVERAGE, Optimum, examined, optimum, slopes_of
+from capcore.networks.leave_one_out import LEVERAGE, standard_error
+from capcore.networks.linearised import Optimum, losses_of, optimum, slopes_of
 from capcore.summaries import table
 from capcore.validation import one_of
 
@@ -227,17 +228,15 @@ def decay_curve(
         at, blocks = offset + rows @ found, (rows * inverse) @ np.swapaxes(rows, 1, 2)
         return Optimum(at, targets, *slopes_of(at, targets, loss), blocks, loss, found - present, 0.0)
 
-    rows_of = []
+    columns: list[tuple[float, ...]] = []
     for s in factors:
-        found = solved(float(s))
-        without = examined(found, found.outputs)
-        share = float(np.mean(without.leverage <= LEVERAGE))
-        gcv = np.nan if without.gcv is None else without.gcv
-        rows_of.append((without.total, without.training_loss, without.mean_loss, without.standard_error, share, gcv))
-    totals, training_losses, left_out, standard_errors, trusted, gcv = np.array(rows_of).reshape(-1, 6).T
+        model = solved(float(s))
+        losses, share = losses_of(model.left_out()[0], targets, loss), float(np.mean(model.leverage <= LEVERAGE))
+        training = float(losses_of(model.outputs, targets, loss).mean())
+        columns.append((model.total, training, float(losses.mean()), standard_error(losses), share, model.gcv))
+    totals, training_losses, left_out, standard_errors, trusted, gcv = np.array(columns).reshape(-1, 6).T
     if noise is None or loss == "cross-entropy":
-        given = solved(1.0)
-        noise = given.noise(examined(given, given.outputs).total)
+        noise = solved(1.0).noise
     return DecayCurve(
         decays=np.asarray(factors, dtype=float),
         relative=True,

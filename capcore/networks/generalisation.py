@@ -14,7 +14,8 @@ from capcore.gate import plain_number, plain_seed
 from capcore.networks.capacities import half_widths
 from capcore.networks.decay_curve import DecayCurve, decay_curve
 from capcore.networks.lanczos import quadrature
-from capcore.networks.leave_one_out import LeaveOneOut, generalised, leave_one_out
+from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
+from capcore.networks.linearised import generalised
 from capcore.networks.problem import NetworkProblem
 from capcore.validation import finite_array, finite_number, positive_integer
 

@@ -24,12 +24,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, lapack, solve_triangular
-from scipy.special import log_softmax, softmax
 
-from capcore.available_memory import arrays, fits, too_large
-from capcore.constraints import rank_tolerance
-from capcore.networks.problem import to_metric
+from capcore.networks.linearised import Optimum, losses_of, optimum
 from capcore.summaries import table
 
 if TYPE_CHECKING:
@@ -39,12 +35,6 @@ LEVERAGE = 0.9
 """Above it, an example's residual is more than ten times as large once the example is left out."""
 DISTANCE = 1.0
 """Of Cook (1977): a longer step ends outside the region in which the data leave the parameters."""
-SINGULAR = float(np.sqrt(np.finfo(float).eps))
-"""Where 1 − leverage is below this, nothing but the example itself fixes its outputs."""
-STEPS = 50
-"""Newton steps to the optimum at most; it takes one for squared loss, and for cross-entropy about five."""
-FOUND = 1e-8
-"""Share of the loss that the last step may have removed."""
 REASONS = {
     "leverage": f"leverage above {LEVERAGE:g}, so that the residual grows more than tenfold",
     "influence": f"Cook's distance above {DISTANCE:g}, so far that the network may not be linear",
@@ -144,87 +134,6 @@ class LeaveOneOut:
         return table("Leave-one-out", rows)
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """The optimum of a linearised network: what leaving out one example needs.
-
-    Attributes
-    ----------
-    outputs, targets : (N, K) array
-        f̄ and y.
-    errors : (N, K) array
-        ē.
-    roots, means : (N, K) array
-        W = diag(roots²) − means meansᵀ.
-    blocks : (N, K, K) array
-        B.
-    loss : str
-        "squared" or "cross-entropy".
-    step : (p,) array
-        δ.
-    fall : float
-        By how much the loss is lower than at the weights; infinite if no optimum was found.
-    """
-
-    outputs: np.ndarray = field(repr=False)
-    targets: np.ndarray = field(repr=False)
-    errors: np.ndarray = field(repr=False)
-    roots: np.ndarray = field(repr=False)
-    means: np.ndarray = field(repr=False)
-    blocks: np.ndarray = field(repr=False)
-    loss: str
-    step: np.ndarray = field(repr=False)
-    fall: float
-
-    def response(self) -> np.ndarray:
-        """(N, K, K) blocks RᵀBᵢR of S."""
-        root = (np.eye(self.roots.shape[1]) - self.means[:, :, None]) * self.roots[:, None]
-        return np.swapaxes(root, 1, 2) @ self.blocks @ root
-
-    def left_out(self, leverage: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Outputs left out (N, K), and squared lengths δᵀAδ (N,) of the steps; NaN where the leverage (N,) is 1."""
-        identity = np.eye(self.roots.shape[1])
-        curvature = np.square(self.roots)[:, None] * identity - self.means[:, :, None] * self.means[:, None]
-        fixed = leverage < 1 - SINGULAR
-        blocks = np.where(fixed[:, None, None], self.blocks, 0.0)
-        slopes = np.linalg.solve(identity - curvature @ blocks, self.errors[:, :, None])[:, :, 0]
-        moved = np.einsum("nkl,nl->nk", blocks, slopes)
-        lengths = (slopes * moved).sum(axis=1)
-        return np.where(fixed[:, None], self.outputs + moved, np.nan), np.where(fixed, lengths, np.nan)
-
-    def noise(self, total: float) -> float:
-        """s², the variance of the residuals by their degrees of freedom; 1 for cross-entropy."""
-        if self.loss == "cross-entropy":
-            return 1.0
-        return float(np.square(self.errors).sum()) / max(self.errors.size - total, SINGULAR * self.errors.size)
-
-
-def generalised(errors: np.ndarray, total: float) -> float:
-    """Generalised cross-validation of residuals (N, K) in units of the loss: ½·mean‖e‖²/(1 − total/(N·K))².
-
-    Leave-one-out with the leverage of every number replaced by their mean (Craven and Wahba, 1979); infinite where
-    the total is N·K.
-
-    >>> generalised(np.ones((4, 1)), 2.0), generalised(np.ones((4, 1)), 4.0)
-    (2.0, inf)
-    """
-    rest = 1 - total / errors.size
-    return float(np.square(errors).sum(axis=1).mean() / 2 / rest**2) if rest > SINGULAR else float("inf")
-
-
-def losses_of(outputs: np.ndarray, targets: np.ndarray, loss: str) -> np.ndarray:
-    """(N,) loss of each example; infinite where an output is NaN.
-
-    >>> losses_of(np.array([[3.0], [np.nan]]), np.array([[1.0], [1.0]]), "squared").tolist()
-    [2.0, inf]
-    """
-    if loss == "squared":
-        found = np.square(outputs - targets).sum(axis=1) / 2
-    else:
-        found = -(targets * log_softmax(outputs, axis=1)).sum(axis=1)
-    return np.where(np.isnan(found), np.inf, found)
-
-
 def standard_error(losses: np.ndarray) -> float:
     """Of the mean of losses (N,); infinite if one of them is, or if there is one alone.
 
@@ -234,14 +143,6 @@ def standard_error(losses: np.ndarray) -> float:
     if len(losses) < 2 or not np.isfinite(losses).all():
         return float("inf")
     return float(losses.std(ddof=1) / np.sqrt(len(losses)))
-
-
-def slopes_of(outputs: np.ndarray, targets: np.ndarray, loss: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """e = ∂ℓ/∂f, and roots and means of W = ∂²ℓ/∂f² = diag(roots²) − means meansᵀ; each (N, K)."""
-    if loss == "squared":
-        return outputs - targets, np.ones_like(outputs), np.zeros_like(outputs)
-    p = softmax(outputs, axis=1)
-    return p - targets, np.sqrt(p), p
 
 
 def leave_one_out(
@@ -279,107 +180,12 @@ def leave_one_out(
     return examined(optimum(jacobian, outputs, targets, added, slope, loss), outputs)
 
 
-def optimum(
-    jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, added: np.ndarray, slope: np.ndarray, loss: str
-) -> Optimum:
-    """The linearised network's optimum by Newton's method, each step halved until the loss falls.
-
-    Arguments are those of :func:`leave_one_out`.
-    """
-    n, k, p = jacobian.shape
-    n_bytes = arrays(n * k, p, copies=3) + arrays(p, p, copies=3) + arrays(n * k, k, copies=6)
-    if not fits(n_bytes):
-        found = f"leave_one_out: found {n:,} examples of {k:,} outputs and {p:,} parameters"
-        raise too_large(found, n_bytes, "Leave out a part of the examples, or use fewer parameters.")
-    flat, matrix = jacobian.reshape(n * k, p), np.diag(added) if added.ndim == 1 else added
-
-    def value(step: np.ndarray) -> float:
-        losses = losses_of(outputs + (flat @ step).reshape(n, k), targets, loss)
-        return float(losses.sum() + slope @ step + step @ matrix @ step / 2)
-
-    step = np.zeros(p)
-    first = present = value(step)
-    for count in range(STEPS + 1):
-        at = outputs + (flat @ step).reshape(n, k)
-        errors, roots, means = slopes_of(at, targets, loss)
-        if count == 0 or loss != "squared":
-            scaled = to_metric(flat, roots, means)
-            inverse = Inverse.of(scaled.T @ scaled + matrix)
-        along = inverse.half(flat.T @ errors.ravel() + slope + matrix @ step)
-        if not float(along @ along) > FOUND * max(abs(first), abs(present)) or count == STEPS:
-            break
-        direction, share = -inverse.other_half(along), 1.0
-        while not value(step + share * direction) <= present and share > FOUND:
-            share /= 2
-        step = step + share * direction
-        present = value(step)
-    half = inverse.half(flat.T).T.reshape(n, k, -1)
-    fall = first - present if count < STEPS else float("inf")
-    return Optimum(at, targets, errors, roots, means, half @ np.swapaxes(half, 1, 2), loss, step, fall)
-
-
-@dataclass(frozen=True, eq=False)
-class Inverse:
-    """A⁻¹ = F Fᵀ of a positive definite matrix; or its pseudo-inverse, without directions that are numerically zero.
-
-    Attributes
-    ----------
-    lower : (p, p) array or None
-        Cholesky's L, for F = L⁻ᵀ.
-    root : (p, q) array or None
-        F, from eigenvectors.
-    """
-
-    lower: np.ndarray | None = field(repr=False)
-    root: np.ndarray | None = field(repr=False)
-
-    @classmethod
-    def of(cls, matrix: np.ndarray) -> Inverse:
-        """By Cholesky's method where the condition number allows it.
-
-        Raises ``ValueError`` if an eigenvalue is negative.
-
-        >>> np.abs(Inverse.of(np.diag([4.0, 0.0])).half(np.eye(2))).tolist()
-        [[0.5, 0.0]]
-        """
-        try:
-            lower = cholesky(matrix, lower=True, check_finite=False)
-            condition = lapack.dpocon(lower, np.abs(matrix).sum(axis=0).max(), uplo="L")[0]
-            if condition > rank_tolerance(matrix.shape, 1.0):
-                return cls(lower, None)
-        except np.linalg.LinAlgError:
-            pass
-        values, vectors = eigh(matrix, check_finite=False)
-        tolerance = rank_tolerance(matrix.shape, float(np.abs(values).max(initial=0.0)))
-        if values[0] < -tolerance:
-            raise ValueError(
-                f"weight_decay: found a function with a negative curvature, {values[0]:.2g} beside that of the losses, "
-                "expected a convex one, such as a sum of squares."
-            )
-        kept = values > tolerance
-        return cls(None, vectors[:, kept] / np.sqrt(values[kept]))
-
-    def half(self, v: np.ndarray) -> np.ndarray:
-        """Fᵀ times (p,) or (p, m)."""
-        if self.root is not None:
-            return self.root.T @ v
-        return solve_triangular(self.lower, v, lower=True, check_finite=False)
-
-    def other_half(self, u: np.ndarray) -> np.ndarray:
-        """F times (q,) or (q, m)."""
-        if self.root is not None:
-            return self.root @ u
-        return solve_triangular(self.lower, u, lower=True, trans="T", check_finite=False)
-
-
 def examined(model: Optimum, outputs: np.ndarray) -> LeaveOneOut:
     """What is reported of an optimum, and of a network with these outputs (N, K) at its weights."""
-    response, targets, n = model.response(), model.targets, len(outputs)
-    leverage = np.linalg.eigvalsh(response)[:, -1]
-    total = float(np.trace(response, axis1=1, axis2=2).sum())
-    without, lengths = model.left_out(leverage)
+    targets, n = model.targets, len(outputs)
+    without, lengths = model.left_out()
     losses = losses_of(without, targets, model.loss)
-    region = max(model.noise(total) * total, float(np.finfo(float).tiny))
+    region = max(model.noise * model.total, float(np.finfo(float).tiny))
     labels = model.loss == "cross-entropy" and bool(np.all(targets.max(axis=1) == 1))
     wrong = np.isnan(without).any(axis=1) | (np.argmax(without, axis=1) != np.argmax(targets, axis=1))
     distance, away = lengths / region, 2 * model.fall / region
@@ -388,17 +194,17 @@ def examined(model: Optimum, outputs: np.ndarray) -> LeaveOneOut:
         standard_error=standard_error(losses),
         error_rate=float(wrong.mean()) if labels else None,
         training_loss=float(losses_of(outputs, targets, model.loss).mean()),
-        gcv=generalised(model.errors, total) if model.loss == "squared" else None,
-        total=total,
+        gcv=model.gcv if model.loss == "squared" else None,
+        total=model.total,
         optimum_distance=away,
         loss=model.loss,
         outputs=without,
         losses=losses,
         training_losses=losses_of(outputs, targets, model.loss),
-        leverage=leverage,
+        leverage=model.leverage,
         distance=distance,
         untrusted={
-            "leverage": leverage > LEVERAGE,
+            "leverage": model.leverage > LEVERAGE,
             "influence": distance > DISTANCE,
             "optimum": np.full(n, away > DISTANCE),
         },

@@ -11,7 +11,8 @@ from scipy.special import log_softmax, softmax
 
 import capcore as cc
 from capcore import networks
-from capcore.networks.leave_one_out import DISTANCE, LEVERAGE, leave_one_out, losses_of, slopes_of
+from capcore.networks.leave_one_out import DISTANCE, LEVERAGE, leave_one_out
+from capcore.networks.linearised import losses_of, slopes_of
 from tests.strategies import seeds
 
 jnp = pytest.importorskip("jax").numpy
@@ -304,7 +305,7 @@ def test_refusals(rng):
 
 def test_what_does_not_fit_into_memory_is_refused_before(monkeypatch):
     monkeypatch.setenv("CAPCORE_MEMORY", "1e3")
-    with pytest.raises(cc.TooLargeError, match="leave_one_out: found 9 examples of 3 outputs and 5 parameters"):
+    with pytest.raises(cc.TooLargeError, match="linearised: found 9 examples of 3 outputs and 5 parameters"):
         leave_one_out(*arrays(0, "squared"))
 
 
