@@ -6,6 +6,7 @@ import numpy as np
 
 import capcore as cc
 from capcore import networks, propagation, spectra
+from capcore.trees import ravelled
 
 SHARED = np.random.default_rng(0)
 ARCH, TASK = cc.Hierarchical(channels=2, n_layers=3), cc.PowerLaw()
@@ -299,7 +300,7 @@ ROWS = {
     ),
     "analyse_checkpoint": (spectra.analyse_checkpoint, {"checkpoint": cc.read_checkpoint(WEIGHTS), "options": None}),
     "decoupled_decay": (
-        networks.decoupled_decay,
+        lambda **k: ravelled(networks.decoupled_decay(**k)).vector,
         {"second_moments": SHARED.uniform(size=4), "weight_decay": 0.1, "n_examples": 20, "eps": 1e-8},
     ),
     "compare_spectra": (cc.compare_spectra, {"reports": [cc.analyse_spectra(WEIGHTS)]}),
