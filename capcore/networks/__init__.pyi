@@ -3,10 +3,12 @@
 from .allocation import allocate_network as allocate_network
 from .capacities import Capacities as Capacities
 from .capacities import NetworkLayer as NetworkLayer
+from .decay_curve import DecayCurve as DecayCurve
 from .decoupled_decay import decoupled_decay as decoupled_decay
 from .derivatives import from_torch as from_torch
 from .interactions import Interactions as Interactions
 from .interactions import interactions as interactions
+from .leave_one_out import LeaveOneOut as LeaveOneOut
 from .polish import Polished as Polished
 from .polish import polish as polish
 from .results import NetworkAllocation as NetworkAllocation

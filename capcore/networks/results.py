@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
+    from capcore.networks.decay_curve import DecayCurve
+    from capcore.networks.leave_one_out import LeaveOneOut
+
 ROW_SUMS = 1e-6
 """Largest sum of a row that counts as 0, relative to the sum of absolute values: single precision leaves less."""
 
@@ -244,6 +247,25 @@ class NetworkAllocation(Capacities):
         from capcore.saved import save
 
         save(self, path)
+
+    def leave_one_out(self) -> LeaveOneOut:
+        """Every example left out; see :func:`~capcore.networks.generalisation.left_out`."""
+        from capcore.networks.generalisation import left_out
+
+        return left_out(self)
+
+    @property
+    def gcv(self) -> float:
+        """Generalised cross-validation; see :func:`~capcore.networks.generalisation.cross_validated`."""
+        from capcore.networks.generalisation import cross_validated
+
+        return cross_validated(self)
+
+    def decay_curve(self, decays: object = None, noise: float | None = None, **sketch: Any) -> DecayCurve:
+        """What other weight decays would give; see :func:`~capcore.networks.generalisation.curve`."""
+        from capcore.networks.generalisation import curve
+
+        return curve(self, decays, noise, **sketch)
 
     def _repr_html_(self) -> str:
         rows = {
