@@ -81,7 +81,7 @@ def ravelled(tree: object, name: str = "params", precision: Any = None) -> Ravel
         Dictionaries, lists and tuples of arrays and numbers, nested; with JAX any pytree.
     name : str
         What messages call it.
-    precision : type, optional
+    precision : numpy.dtype, optional
         Of the tree's other floating-point arrays, such as running statistics. Parameters then have no whole numbers.
 
     Raises

@@ -111,7 +111,7 @@ def torch_jacobian(module: Any, weights: Mapping[str, Any], points: Any, step: i
         (N, …) → (N, K) or (N,), each example by itself.
     weights : dict
         Name of a parameter → tensor, in the order of the columns; parameters that are not named are constants.
-    points : (N, …) tensor
+    points : (N, …) torch.Tensor
         Examples.
     step : int
         Number of examples at a time.

@@ -11,8 +11,14 @@ class Question:
 
     Attributes
     ----------
-    asks : one sentence. measure : what is counted or measured, with its settings. bound : of that number.
-    at_least : whether "yes" is at or above the bound; else at or below.
+    asks : str
+        One sentence.
+    measure : str
+        What is counted or measured, with its settings.
+    bound : float
+        Of that number.
+    at_least : bool
+        Whether "yes" is at or above the bound; else at or below.
     """
 
     asks: str
