@@ -82,9 +82,9 @@ def _gauss_newton(found: NetworkAllocation) -> str:
         f"These weights are no optimum of the loss with this weight decay: the gradient norm is "
         f"{found.gradient_norm:.2g}, and a Gauss–Newton step would take a share {found.decrement:.1g} off the loss. "
         "The number above stands, because it belongs to these weights and needs no optimum. Two other numbers belong "
-        "to something else. The total with the full Hessian, curvature='full', is the response of an optimum, so at these "
-        "weights it describes nothing. The same after capcore.networks.polish describes the polished network, which is "
-        "another network: it fits more closely than yours. If the gradient surprises you, look at the weight decay. It "
+        "to something else. The total with the full Hessian, curvature='full', is the response of an optimum, so at "
+        "these weights it describes nothing. The same after capcore.networks.polish describes the polished network, "
+        "which is another network: it fits more closely than yours. If the gradient surprises you, look at the weight decay. It "
         "counts beside the sum of the losses, and that of AdamW is capcore.networks.decoupled_decay."
     )
 
