@@ -129,7 +129,7 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
         theirs = partial(quietly, sources.analyze, source, kind, mp_fit=noise)
         yield _table_row(f"{work}, {name}", peer_name, *best_of_each(ours, theirs, repeats))
     theirs = partial(quietly, sources.analyze, source)
-    for work, flags in (("capcore spectra --fast", ["--fast"]), ("capcore spectra, its 20 shuffles and intervals", [])):
+    for work, flags in (("capcore spectra --fast", ["--fast"]), ("capcore spectra, its 100 draws and intervals", [])):
         (seconds, found), (peer_seconds, details) = best_of_each(partial(_asked, source, flags), theirs, 3)
         alphas = details.set_index("longname")["alpha"]
         same = sum(abs(row.alpha - alphas.get(row.layer.removesuffix(".weight"), 0)) < 1e-6 for row in found)
@@ -140,7 +140,7 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
 def _asked(source: Source, flags: list[str]) -> Sequence[SpectrumMetrics]:
     """What the command computes, with these flags."""
     options = options_of(parser("capcore spectra").parse_args(["weights", *flags]))
-    report, _ = analyse_layers(read_checkpoint(source), options, Asked(draws_given=False, resamples_given=False))
+    report, _ = analyse_layers(read_checkpoint(source), options, Asked(resamples_given=False))
     return report.spectra
 
 

@@ -32,15 +32,19 @@ MOVED = {
     "capcore.spectra.packed": ("capcore.checkpoints.packed",),
     "capcore.spectra.parametrised": ("capcore.checkpoints.parametrised",),
     "capcore.spectra.quantised": ("capcore.checkpoints.quantised",),
-    "capcore.spectra.rendering": ("capcore.commands.rendering",),
+    "capcore.spectra.rendering": ("capcore.spectra.text", "capcore.commands.rendering"),
+    "capcore.spectra.report": ("capcore.spectra.results",),
     "capcore.spectra.safetensors": ("capcore.checkpoints.safetensors",),
     "capcore.spectra.scan": ("capcore.spectra.power_law",),
-    "capcore.spectra.tables": ("capcore.commands.tables",),
+    "capcore.spectra.tables": ("capcore.spectra.text", "capcore.commands.tables"),
     "capcore.spectra.tail_models": ("capcore.spectra.alternatives",),
     "capcore.spectra.tensors": ("capcore.checkpoints.tensors",),
     "capcore.spectra.torch_files": ("capcore.checkpoints.torch_files",),
 }
 """Earlier path → where its names are now, the first that has a name first. A path that is still there has lost some."""
+TAKEN = ("capcore.spectra.report",)
+"""Earlier paths that are names of functions now: ``from`` such a path names are imported, but the package has the
+function."""
 
 
 class Called(dict[str, Any]):
@@ -84,5 +88,5 @@ def keep_earlier_paths(package: str) -> None:
         home, _, short = name.rpartition(".")
         if home == package:
             module = sys.modules.setdefault(name, Moved(name, f"Moved: see {', '.join(homes)}."))
-            if home in sys.modules:
+            if home in sys.modules and name not in TAKEN:
                 setattr(sys.modules[home], short, module)

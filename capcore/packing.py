@@ -32,7 +32,7 @@ RECORDS = {
     "NetworkProblem": "capcore.networks.problem",
     **dict.fromkeys(("Response", "CholeskyResponse", "DenseModel"), "capcore.networks.response"),
     "RememberedDerivatives": "capcore.networks.remembered",
-    **dict.fromkeys(("SpectraReport", "Source"), "capcore.spectra.report"),
+    **dict.fromkeys(("SpectraReport", "Source"), "capcore.spectra.results"),
     **dict.fromkeys(("SpectraOptions", "DensityOptions"), "capcore.spectra.options"),
     "ModelMetrics": "capcore.spectra.models",
     "SpectrumMetrics": "capcore.spectra.metrics",

@@ -19,6 +19,11 @@ from capcore.gate import of_kind
 _PAIR = re.compile(r"^(?P<module>.+?)[._]lora_(?P<kind>A|down|embedding_A)(\.default)?(?P<end>(\.weight)?)$")
 _OTHER = {"A": "B", "down": "up", "embedding_A": "embedding_B"}
 _PREFIXES = ("base_model.model.", "base_model.")
+_BASE = re.compile(r"\.base_layer\.")
+UNKNOWN_SCALE = (
+    "Used as W + s·B·A with LoRA factors beside it, whose scale s is not among the weights: call "
+    "merge_and_unload() first, or analyse the folder that save_pretrained wrote with --adapter."
+)
 
 
 def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkpoint:
@@ -58,9 +63,7 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
     tensors: dict[str, Tensor] = {}
     for name in adapter:
         if found := _PAIR.match(name):
-            module = found["module"]
-            for prefix in _PREFIXES:
-                module = module.removeprefix(prefix)
+            module = _bare(found["module"])
             other = name.replace(f"lora_{found['kind']}", f"lora_{_OTHER[found['kind']]}")
             if other not in adapter:
                 raise CheckpointError(f"{adapter.name}: found {name!r} without {other!r}, expected a pair.")
@@ -84,6 +87,59 @@ def lora_products(adapter: Checkpoint, base: Checkpoint | None = None) -> Checkp
     name = adapter.name if base is None else f"{base.name} + {adapter.name}"
     size = adapter.size + (base.size if base else 0)
     return Checkpoint(name, "lora", digest, size, {**tensors, **parts}, adapter.metadata)
+
+
+def adapted(base: Checkpoint, adapter: Checkpoint) -> Checkpoint:
+    """Add an adapter to a whole network: W + s·B·A in the layers that it changes, and the base's weights in all others.
+
+    Raises ``CheckpointError`` as :func:`lora_products` does.
+
+    >>> from capcore.checkpoints.arrays import of_arrays
+    >>> adapter = of_arrays({"fc.lora_A.weight": np.ones((1, 3)), "fc.lora_B.weight": np.ones((2, 1))})
+    >>> found = adapted(of_arrays({"fc.weight": np.eye(2, 3), "head.weight": np.eye(2)}), adapter)
+    >>> found["fc.weight"].tolist(), [*found]
+    ([[2.0, 1.0, 1.0], [1.0, 2.0, 1.0]], ['fc.weight', 'head.weight'])
+    """
+    sums = lora_products(adapter, base)
+    changed = {_name_in(base, tensor.name): tensor for tensor in sums.tensors.values() if not tensor.aside}
+    tensors = {
+        name: replace(changed[name], name=name) if name in changed else tensor for name, tensor in base.tensors.items()
+    }
+    return replace(sums, tensors=tensors, metadata=base.metadata)
+
+
+def with_adapters(checkpoint: Checkpoint) -> Checkpoint:
+    """Put together a network that was saved with its adapter beside it, as PEFT holds it in memory: W + s·B·A.
+
+    Its layers are ``….base_layer.weight``, ``….lora_A.default.weight`` and ``….lora_B.default.weight``. Without the
+    configuration of the adapter, s is not known, so these layers are listed as unread.
+    """
+    bases = [name for name in checkpoint if _BASE.search(name)]
+    if not bases or not any(_PAIR.match(name) for name in checkpoint):
+        return checkpoint
+    pairs = {_bare(found["module"]) for name in checkpoint if (found := _PAIR.match(name))}
+    renamed = {_bare(_BASE.sub(".", name)): replace(checkpoint.tensors[name], aside="") for name in bases}
+    others = {
+        _bare(name): tensor for name, tensor in checkpoint.tensors.items() if name not in bases and "lora_" not in name
+    }
+    plain = {name: replace(tensor, name=name) for name, tensor in {**others, **renamed}.items()}
+    if "adapter_config" not in checkpoint.metadata:
+        for name in [name for name in plain if name.removesuffix(".weight") in pairs]:
+            plain[name] = replace(plain[name], unread=UNKNOWN_SCALE)
+        return replace(checkpoint, tensors=plain)
+    return adapted(replace(checkpoint, tensors=plain), checkpoint)
+
+
+def _bare(name: str) -> str:
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    return name
+
+
+def _name_in(base: Checkpoint, name: str) -> str | None:
+    """The name that a layer has in the base, with or without ``model.`` in front."""
+    names = (name, name.removeprefix("model."), f"model.{name}")
+    return next((each for each in names if each in base), None)
 
 
 def _scaling(adapter: Checkpoint, module: str, bare: str, config: Mapping[str, Any], rank: int) -> float:
@@ -120,8 +176,8 @@ def _product(name: str, a: Tensor, b: Tensor, scale: float, transposed: bool) ->
 
 def _sum(product: Tensor, base: Checkpoint) -> Tensor:
     """Add the product to the base's layer, transposed if the base stores (in, out)."""
-    names = (product.name, product.name.removeprefix("model."), f"model.{product.name}")
-    layer = next((base.tensors[name] for name in names if name in base), None)
+    found_name = _name_in(base, product.name)
+    layer = base.tensors[found_name] if found_name else None
     if layer is None or product.shape not in (layer.shape, layer.shape[::-1]):
         found = "no such layer" if layer is None else f"a layer of {layer.shape}"
         raise CheckpointError(f"{base.name}: found {found} for {product.name!r}, expected {product.shape}.")

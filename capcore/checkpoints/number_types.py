@@ -1,4 +1,4 @@
-"""Number types that NumPy lacks: bfloat16 and eight-bit floats."""
+"""Number types that NumPy lacks: bfloat16, and floats of eight and four bits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 CODES = {f"float8_{kind}": "uint8" for kind in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")}
 """PyTorch types that NumPy lacks → the NumPy type that holds their bits."""
 
+FLOAT4 = "float4"
+"""Four-bit floats (sign, two bits of exponent, one of fraction). Their values are bytes (…, n/2), lower half first."""
 QUANTISED = "Quantised weights whose scales are not known: analyse the file they were made of."
 
 

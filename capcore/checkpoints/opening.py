@@ -22,6 +22,7 @@ from capcore.checkpoints.archives import read_npy, read_npz
 from capcore.checkpoints.arrays import Arrays, Module, of_arrays
 from capcore.checkpoints.files import File, strict_json
 from capcore.checkpoints.gguf import read_gguf
+from capcore.checkpoints.hdf5 import read_hdf5
 from capcore.checkpoints.onnx import read_onnx
 from capcore.checkpoints.parametrised import computed, tied_by_value
 from capcore.checkpoints.quantised import dequantised
@@ -56,12 +57,14 @@ PLAIN: Mapping[str, Callable[[Path], Checkpoint]] = {
 """Suffix → reader, none of which needs PyTorch."""
 TORCH = (".pt", ".pth", ".th", ".tar", ".bin", ".ckpt")
 """Suffixes of PyTorch files."""
+HDF5 = (".h5", ".hdf5", ".keras")
+"""Suffixes of Keras' files. In a folder they are read only if it has no others, because hubs add them as copies."""
 INDEX = re.compile(r"\.index(\.[\w-]+)?\.json$")
 PICKLES = "Other pickles are not opened: they can execute code. Save the weights as safetensors or with numpy.savez."
-KERAS = "Load it with Keras and save its weights by name with numpy.savez; then --layout channels-last reads them."
+KERAS = "Load it with Keras and save its weights as .weights.h5, which is read through h5py."
 OTHERS = {
     **dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill", ".mar"), PICKLES),
-    **dict.fromkeys((".h5", ".hdf5", ".keras", ".pb", ".tflite"), KERAS),
+    **dict.fromkeys((".pb", ".tflite"), KERAS),
     ".msgpack": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
 }
 """Suffix → advice for a format that is not supported."""
@@ -71,7 +74,7 @@ USUAL = ("model", "pytorch_model", "diffusion_pytorch_model", "consolidated", "a
 _PART = re.compile(r"[-_.]\d+([-_]of[-_]\d+)?$")
 _NO_NETWORK = re.compile(
     r"^(training_args|optimizer|scheduler|scaler|rng_state|random_states|tokenizer|sampler|zero_pp_rank|bf16_zero|mp_rank)"
-    r"|_(optim_states|args)\.pt$|^events\.out"
+    r"|_(optim_states|args)\.pt$|^events\.out|^group\d+-shard(?!1of)\d+of\d+"
 )
 
 
@@ -92,10 +95,10 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
     ----------
     source : path, mapping, array or Module
         Either a path: a ``.safetensors``, ``.npz`` or ``.npy`` file; with PyTorch also ``.pt``, ``.pth``, ``.th``,
-        ``.tar``, ``.bin`` or ``.ckpt``; ``.onnx`` and ``.gguf`` with the packages of these names; the ``.index.json``
-        of a checkpoint in several files; or a folder with one checkpoint. Or weights in memory: a mapping from names to
-        arrays or PyTorch tensors (a state dict), whose nested names are joined by dots; one array; or an object with a
-        ``state_dict``, such as a PyTorch module.
+        ``.tar``, ``.bin`` or ``.ckpt``; ``.onnx`` and ``.gguf`` with the packages of these names; ``.h5``, ``.hdf5``
+        and ``.keras`` with h5py; the ``.index.json`` of a checkpoint in several files; or a folder with one checkpoint.
+        Or weights in memory: a mapping from names to arrays or PyTorch tensors (a state dict), whose nested names are
+        joined by dots; one array; or an object with a ``state_dict``, such as a PyTorch module.
     key : str, optional
         Name of the mapping that holds the weights within a PyTorch file.
     non_finite : str
@@ -184,8 +187,9 @@ def sources(folder: Path) -> list[Path]:
     found = sorted([*plain, *plain_indices, *(file for file in torch if _network(file.name) not in stems)])
     later = {name for file in found for name in _later(file)}
     found = [file for file in found if file.name not in later]
+    found = found or [file for file in files if file.suffix.lower() in HDF5]
     if not found:
-        known = ", ".join([*PLAIN, *TORCH])
+        known = ", ".join([*PLAIN, *TORCH, *HDF5])
         raise CheckpointError(f"{folder}: found no file of weights, expected one of {known}.")
     return found
 
@@ -251,7 +255,7 @@ def stem(name: str) -> str:
     'resnet20'
     """
     name = INDEX.sub("", name)
-    while Path(name).suffix.lower() in {*PLAIN, *TORCH}:
+    while Path(name).suffix.lower() in {*PLAIN, *TORCH, *HDF5}:
         name = Path(name).stem
     return name
 
@@ -304,11 +308,13 @@ def read_file(path: Path, key: str | None = None) -> Checkpoint:
         return PLAIN[suffix](path)
     if suffix in TORCH:
         return read_torch(path, key)
+    if suffix in HDF5:
+        return read_hdf5(path)
     if not os.path.exists(path):
         raise CheckpointError(
             f"{path}: found no such file or folder. Check the path; those on a model hub are not fetched."
         )
-    known = ", ".join([*PLAIN, *TORCH])
+    known = ", ".join([*PLAIN, *TORCH, *HDF5])
     raise CheckpointError(
         f"{path}: found the suffix {suffix!r}, expected one of {known}. "
         f"{OTHERS.get(suffix, 'Save the weights as safetensors or with numpy.savez.')}"

@@ -2,8 +2,9 @@
 
 - ``qweight``, ``qzeros``, ``scales`` of 2, 4 or 8 bits: GPTQ, packed along inputs, and AWQ, packed along outputs;
 - ``weight_packed`` of 2, 4 or 8 bits, with or without ``weight_zero_point``: compressed-tensors;
-- four-bit floats: MXFP4, with a power of two per 32 weights, stored as ``_blocks`` and ``_scales`` (GPT-OSS) or
-  ``weight_packed``; NVFP4, with an eight-bit float per 16 weights, as compressed-tensors and ModelOpt write it;
+- four-bit floats: MXFP4, with a power of two per 32 weights, stored as ``_blocks`` and ``_scales`` (GPT-OSS),
+  ``weight_packed``, or safetensors' own type F4 beside a ``scale`` of type F8_E8M0 (DeepSeek); NVFP4, with an eight-bit
+  float per 16 weights, as compressed-tensors and ModelOpt write it;
 - NF4 or FP4 with ``absmax``: bitsandbytes.
 """
 
@@ -15,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from capcore.checkpoints.files import strict_json
-from capcore.checkpoints.number_types import CODES, float8_table
+from capcore.checkpoints.number_types import CODES, FLOAT4, float8_table
 from capcore.checkpoints.tensors import CheckpointError, Tensor, checked_shape
 
 Found: TypeAlias = tuple[Tensor, tuple[str, ...]]
@@ -161,12 +162,16 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
     for the whole matrix, which either multiplies or divides.
     """
     stem = name.removesuffix("_blocks").removesuffix("_packed")
-    codes, scale = tensors[name], f"{stem}_scales" if name.endswith("_blocks") else f"{stem}_scale"
-    if codes.dtype != "uint8" or scale not in tensors:
+    codes, own_type = tensors[name], tensors[name].dtype == FLOAT4
+    names = [f"{stem}_scales" if name.endswith("_blocks") else f"{stem}_scale"]
+    names += [f"{stem.removesuffix('weight')}scale", f"{stem}_scales"] if own_type else []
+    scale = next((each for each in names if each in tensors), "")
+    if (codes.dtype != "uint8" and not own_type) or not scale:
         return None
     powers = tensors[scale].dtype in ("uint8", "float8_e8m0fnu")
     shape, kind, per = tensors[scale].shape, "MXFP4" if powers else "NVFP4", 32 if powers else 16
-    expected = (*shape, per // 2) if name.endswith("_blocks") else (*shape[:-1], shape[-1] * per // 2)
+    length = shape[-1] * per // (1 if own_type else 2)  # of the last axis, which counts numbers or bytes
+    expected = (*shape, per // 2) if name.endswith("_blocks") else (*shape[:-1], length)
     own_order = f"{stem.removesuffix('weight')}comfy_quant" in tensors  # ComfyUI's kernels reorder the scales
     if codes.shape != expected or own_order or not (powers or tensors[scale].dtype == "float8_e4m3fn"):
         raise CheckpointError(f"Quantised, with {scale!r} of {tensors[scale].dtype} and shape {shape}: not read.")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints.files import File, strict_json
-from capcore.checkpoints.number_types import QUANTISED, bfloat16
+from capcore.checkpoints.number_types import FLOAT4, QUANTISED, bfloat16
 from capcore.checkpoints.tensors import (
     DAMAGED,
     Checkpoint,
@@ -40,7 +40,7 @@ RAW_NAMES = {
     "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz",
 }  # fmt: skip
 LISTED_ONLY = {"F6_E2M3": 6, "F6_E3M2": 6, "F4": 4}
-"""Types of less than a byte, which are listed but not read → their bits."""
+"""Types of less than a byte → their bits. F4 is read as bytes, each of two numbers; the others are only listed."""
 
 
 def read_safetensors(path: str | Path) -> Checkpoint:
@@ -119,6 +119,8 @@ def _tensor(name: str, dtype: str, shape: tuple[int, ...], file: File, begin: in
     def values() -> np.ndarray:
         return read(begin, size, shape)
 
+    if dtype == "F4" and shape and shape[-1] % 2 == 0:
+        return Tensor(name, FLOAT4, shape, lambda: read(begin, size, (*shape[:-1], shape[-1] // 2)), QUANTISED)
     if dtype in LISTED_ONLY:
         return Tensor(name, "float" + dtype[1:].lower(), shape, lambda: np.zeros(0), QUANTISED)
     if dtype in RAW:

@@ -24,6 +24,7 @@ from capcore.checkpoints.arrays import of_torch as of_torch
 from capcore.checkpoints.arrays import tied, torch_place, torch_tensor
 from capcore.checkpoints.files import File, Guarded, open_archive
 from capcore.checkpoints.number_types import CODES, bfloat16
+from capcore.checkpoints.other_bins import written_elsewhere
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, NoWeightsError, Tensor, brief, checked_name, shown
 
 KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
@@ -49,6 +50,8 @@ def read_torch(path: str | Path, key: str | None = None) -> Checkpoint:
     """
     path = Path(path)
     file = File(path)
+    if path.suffix.lower() == ".bin" and written_elsewhere(path):
+        raise CheckpointError(f"{path}: {written_elsewhere(path)}")
     torch = _torch(path)
     with Guarded(str(path)):  # torch's warnings are shown: hiding them would affect all threads of the process
         large = False

@@ -7,7 +7,7 @@ Weights that are not analysed are listed with the reason and enter no average.
 examples::
 
   capcore spectra model.safetensors
-      one row per layer: exponent, its interval, its range for shuffled weights
+      one row per layer: exponent, its interval, and what shuffled weights give
   capcore spectra model.safetensors --describe
       list what would be analysed, what not, and why; compute nothing
   capcore spectra model.safetensors --layers 'layer3.*' --figures figures/
@@ -16,6 +16,8 @@ examples::
       only the exponents, four layers at a time
   capcore spectra tuned.safetensors --base model.safetensors
       what fine-tuning or a LoRA adapter changed: its size and its spectrum
+  capcore spectra model.safetensors --adapter adapter/
+      the weights that are used with a LoRA adapter, W + scale B A
   capcore spectra checkpoints/ --summary --format csv --output networks.csv
       one row for each network in a folder
   capcore spectra model.safetensors --view slices --divide-by nothing
@@ -27,8 +29,13 @@ reading the table::
 
   alpha      exponent of the tail: the n_tail of n eigenvalues from x_min on
   interval   95 % bootstrap interval of alpha, including the choice of x_min
-  shuffled   smallest and largest alpha of the same weights when shuffled; * if
-             alpha lies between them, so training is not needed to explain it
+  null range smallest and largest alpha of the same weights when shuffled
+  null p     p-value of alpha among these, two-sided: if it is large, training
+             is not needed to explain alpha. With 100 draws at least 2/101
+  null       by shape: drawn as Gaussian noise for all layers of this shape,
+             because shuffled weights have the same spectrum; with large
+             entries: noise with the layer's mean or largest entries in random
+             places; shuffled: its own weights, because they differ too much
   warning    over-trained (alpha < 2) or under-trained (alpha > 6), in
              WeightWatcher's words; unstable tail if alpha is outside its own
              interval, because resampled eigenvalues then have another tail
@@ -67,13 +74,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capcore.spectra.defaults import DRAWS, NON_FINITE, RESAMPLES, VIEW, usual_options
+
 if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
 
 TOOL = "weightwatcher"
 FIGURES = (".png", ".svg", ".pdf")
 NULLS = {"shuffle": "shuffled", "shuffled": "shuffled", "gaussian": "gaussian", "none": None}
-DRAWS, RESAMPLES = 20, 100
 FLAGS = {
     "n_resamples": "--bootstrap", "n_simulations": "--simulations", "n_null": "--null-draws", "kinds": "--kind",
     "arrangement": "--view", "non_finite='keep'": "--non-finite keep", "tail_share": "--tail-share",
@@ -95,6 +103,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--skip", action="append", default=[], metavar="PATTERN", help="leave these layers out; repeatable")
     add("--describe", action="store_true", help="list what would be analysed; compute nothing")
     add("--base", metavar="PATH", help="analyse the difference from this network")
+    add("--adapter", metavar="PATH", help="first add this LoRA adapter")
     add = result.add_argument_group("output").add_argument
     add("--format", choices=("table", "csv", "json"), default="table", help="default: table")
     add("--output", metavar="FILE", help="write to this file instead of standard output")
@@ -126,11 +135,10 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--groups", action="append", default=[], metavar="PATTERN=N", help="number of groups of these convolutions")
     add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
     beside = "layers with NaN or infinity: keep the others (default), or refuse the file"
-    add("--non-finite", choices=("keep", "refuse"), default="keep", help=beside)
+    add("--non-finite", choices=("keep", "refuse"), default=NON_FINITE, help=beside)
     add = result.add_argument_group("how far to trust it").add_argument
     add("--null", choices=NULLS, help="compare with shuffled weights (default), Gaussian weights, or none")
-    draws = f"draws of --null; default: {DRAWS}, but 2 above 2^28 multiplications per spectrum, none above 2^33"
-    add("--null-draws", type=int, metavar="N", help=draws)
+    add("--null-draws", type=int, metavar="N", help=f"draws of --null; default: {DRAWS}")
     boot = f"resamples for the interval; default: {RESAMPLES}, none above 8192 eigenvalues; 0: no interval"
     add("--bootstrap", type=int, metavar="N", help=boot)
     add("--fast", action="store_true", help="no shuffled weights, intervals or other laws unless requested")
@@ -146,27 +154,28 @@ def parser(prog: str) -> argparse.ArgumentParser:
 
 def options_of(arguments: argparse.Namespace) -> SpectraOptions:
     """Convert parsed arguments to options. Raises ``ValueError`` for values that are not valid."""
-    from capcore.spectra.options import DensityOptions, SpectraOptions
+    from capcore.spectra.alternatives import ALTERNATIVES
+    from capcore.spectra.options import DensityOptions
 
     try:
         scale = TOOL if arguments.scale == TOOL else float(arguments.scale)
     except ValueError:
         raise ValueError(f"--scale: found {arguments.scale!r}, expected a number or {TOOL}.") from None
-    fast, divide_by = arguments.fast, arguments.divide_by.replace("-", " ")
-    same = {name: getattr(arguments, name) for name in ("layout", "x_min", "tail_share", "seed")}
-    if fast and not arguments.alternatives:
-        same["alternatives"] = ()
+    divide_by = arguments.divide_by.replace("-", " ")
+    same = {name: getattr(arguments, name) for name in ("layout", "x_min", "tail_share", "seed", "fast")}
+    if arguments.alternatives:
+        same["alternatives"] = ALTERNATIVES
+    if arguments.null:
+        same["null"] = NULLS[arguments.null]
     limits = {name: getattr(arguments, name) for name in ("minimum", "maximum", "seed")}
-    null = arguments.null or ("none" if fast and arguments.null_draws is None else "shuffle")
-    return SpectraOptions(
-        DensityOptions(arguments.view or "pooled", divide_by, scale, arguments.grid, **limits),
+    return usual_options(
+        density=DensityOptions(arguments.view or VIEW, divide_by, scale, arguments.grid, **limits),
         kinds=_pairs("--kind", arguments.kind, str) or None,
         groups=_pairs("--groups", arguments.groups, int) or None,
         transposed=tuple(arguments.transposed),
-        n_resamples=(0 if fast else RESAMPLES) if arguments.bootstrap is None else arguments.bootstrap,
+        n_resamples=arguments.bootstrap,
         n_simulations=arguments.simulations,
-        null=NULLS[null],
-        n_null=DRAWS if arguments.null_draws is None else arguments.null_draws,
+        n_null=arguments.null_draws,
         **same,
     )
 
@@ -202,8 +211,8 @@ def problems(arguments: argparse.Namespace) -> list[str]:
         found.append("--mp-fit: found no --preset, expected one. Leave it out: the table has the bulk of noise anyway.")
     if arguments.preset:
         default = parser("").parse_args(["."])
-        names = "plot figures base grid divide_by scale minimum maximum x_min tail_share layout transposed kind groups"
-        names += " null null_draws bootstrap simulations alternatives fast scheduler"
+        names = "plot figures base adapter grid divide_by scale minimum maximum x_min tail_share layout transposed kind"
+        names += " groups null null_draws bootstrap simulations alternatives fast scheduler"
         given = [name for name in names.split() if getattr(arguments, name) != getattr(default, name)]
         told = "found beside --preset, which sets it. Leave it out."
         found += [f"--{name.replace('_', '-')}: {told}" for name in given]
@@ -219,7 +228,10 @@ def _overwrites(name: str, arguments: argparse.Namespace) -> str:
     given = getattr(arguments, name)
     if given is None:
         return ""
-    path, inputs = Path(given), [Path(each) for each in [*arguments.paths, *filter(None, [arguments.base])]]
+    path, inputs = (
+        Path(given),
+        [Path(each) for each in [*arguments.paths, *filter(None, [arguments.base, arguments.adapter])]],
+    )
     named = path.suffix.lower() in (*PLAIN, *TORCH) or bool(INDEX.search(path.name))
     belongs = named or (path.exists() and path.name.endswith("config.json")) or any(_same(path, i) for i in inputs)
     return f"--{name}: found {path}, expected no file of weights: it would be overwritten." if belongs else ""

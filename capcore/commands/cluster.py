@@ -9,7 +9,6 @@ from functools import cache, partial
 from typing import Any
 
 from capcore.checkpoints.differences import Opening
-from capcore.checkpoints.opening import read_checkpoint
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.spectra.layers import Layer, Skipped
 from capcore.spectra.layerwise import Asked, LayerResult, layer_result
@@ -19,8 +18,7 @@ from capcore.spectra.options import SpectraOptions
 @cache
 def _opened(opening: Opening, options: str) -> tuple[dict[str, Layer], Checkpoint | None]:
     layers = SpectraOptions.from_dict(json.loads(options)).layers(opening.open()).layers
-    base = read_checkpoint(opening.base, key=opening.key) if opening.base else None
-    return {layer.name: layer for layer in layers}, base
+    return {layer.name: layer for layer in layers}, opening.base_checkpoint()
 
 
 def remote_layer(opening: Opening, options: str, asked: Asked, name: str) -> LayerResult:

@@ -8,27 +8,15 @@ from dataclasses import asdict
 from typing import Any
 
 from capcore.checkpoints.tensors import Checkpoint, shown
-from capcore.commands.tables import as_json, finite, lined_up, number, separated
+from capcore.commands.tables import as_json, finite, separated
 from capcore.spectra.densities import arrangement_of, matrices_of, unfit_reason
 from capcore.spectra.layers import Skipped
-from capcore.spectra.metrics import SpectrumMetrics
+from capcore.spectra.layerwise import Beside
 from capcore.spectra.options import SpectraOptions
-from capcore.spectra.report import SpectraReport
+from capcore.spectra.results import SpectraReport
+from capcore.spectra.text import lined_up, network_text, reasons, report_text, warning
 from capcore.spectra.weightwatcher import PresetTable, averages
 
-COLUMNS: Mapping[str, str] = {
-    "name": "layer", "shape": "shape", "n": "n", "alpha": "alpha", "interval": "interval", "shuffled": "shuffled",
-    "warning": "warning", "traps": "traps", "change": "change", "n_tail": "n_tail", "x_min": "x_min",
-    "distance": "KS", "p_value": "p", "favoured": "favoured", "tpl_alpha": "TPL alpha", "tpl_rate": "TPL rate",
-    "log_spectral": "log λmax", "alpha_hat": "alpha hat", "stable_rank": "stable rank", "soft_rank": "soft rank",
-    "n_spikes": "spikes",
-}  # fmt: skip
-"""Column of a report's table → heading on a terminal."""
-LATER = (
-    "x_min", "favoured", "log_spectral", "stable_rank", "soft_rank", "shape", "distance", "n_tail", "n_spikes",
-    "alpha_hat", "tpl_rate", "traps",
-)  # fmt: skip
-"""Columns in the order in which they are dropped on a narrow terminal."""
 SUMMARY: Mapping[str, str] = {
     "model": "network", "n_layers": "layers", "n_fitted": "fitted", "n_failed": "failed", "n_skipped": "skipped",
     "mean_alpha": "mean alpha", "mean_alpha_hat": "mean alpha hat", "sum_alpha_hat": "sum alpha hat",
@@ -41,9 +29,6 @@ SHOWN = (
     "slice_id", "longname", "N", "M", "num_evals", "alpha", "xmin", "D", "sigma", "lambda_max", "alpha_weighted",
     "stable_rank", "mp_softrank", "num_spikes", "status", "warning",
 )  # fmt: skip
-LOW, HIGH, ENOUGH = 2.0, 6.0, 10
-"""Exponents beyond which WeightWatcher warns, and the fewest draws for a meaningful range."""
-Beside = Mapping[str, Mapping[str, float]]
 
 
 def render(
@@ -57,7 +42,7 @@ def render(
     """Format reports as ``table``, ``csv`` or ``json``; with ``summary``, only one row per network.
 
     JSON is an object with a list ``reports``, whose entries come from
-    :meth:`~capcore.spectra.report.SpectraReport.to_dict`, without spectra if only the summary is requested.
+    :meth:`~capcore.spectra.results.SpectraReport.to_dict`, without spectra if only the summary is requested.
     ``beside`` : for each report, name of a spectrum → further columns, stored in JSON under that key. ``width`` : of
     the terminal.
     """
@@ -72,32 +57,9 @@ def render(
             return separated([_head(report) | vars(report.model) for report in reports])
         pairs = zip(reports, beside, strict=True)
         return separated([_csv_row(row, more) for report, more in pairs for row in report.rows()])
-    parts = [_terminal(report, more, summary, width) for report, more in zip(reports, beside, strict=True)]
+    pairs = zip(reports, beside, strict=True)
+    parts = [report_text(report, more, summary=summary, width=width) for report, more in pairs]
     return "\n".join([*parts, _comparison(reports, width)])
-
-
-def warning(alpha: float, low: float = math.nan, high: float = math.nan) -> str:
-    """The warning for an exponent, with the reason, or an empty string.
-
-    An exponent outside its own bootstrap interval says nothing about training, because the resamples have their tail
-    elsewhere. low, high : ends of the interval; NaN if there is none.
-
-    >>> warning(1.5), warning(3.0), warning(7.0, 2.1, 6.5)
-    ('over-trained (< 2)', '', 'unstable tail')
-    """
-    if alpha < low or alpha > high:
-        return "unstable tail"
-    return f"over-trained (< {LOW:g})" if alpha < LOW else f"under-trained (> {HIGH:g})" if alpha > HIGH else ""
-
-
-def as_shuffled(row: SpectrumMetrics) -> bool:
-    """Whether a row's exponent lies within the range of the null, which must have enough draws."""
-    return (row.n_null or 0) >= ENOUGH and row.null_low <= row.alpha <= row.null_high
-
-
-def not_analysed(report: SpectraReport) -> dict[str, str]:
-    """Name → reason for all weights without an exponent, including those that were not read."""
-    return {**report.failures, **{part.name: part.reason for part in report.not_layers if part.weights}}
 
 
 def described(checkpoint: Checkpoint, options: SpectraOptions, form: str, width: int | None = None) -> tuple[str, int]:
@@ -168,7 +130,7 @@ def preset_text(
         later = ("sigma", "stable_rank", "lambda_max", "xmin", "status", "D", "N", "M", "alpha_weighted")
         text = f"{shown(head['model'])}  (the numbers of {PRESET})\n"
         text += lined_up(rows, {name: name for name in SHOWN if name in rows[0]}, width, later) + "\n" if rows else ""
-        left_out = _reasons("Left out, as WeightWatcher does silently", table.left_out)
+        left_out = reasons("Left out, as WeightWatcher does silently", table.left_out)
         parts += [] if summary else [text + left_out]
     rows = [{"model": head["model"], **mean} for head, mean in zip(heads, means, strict=True)]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -189,62 +151,8 @@ def _csv_row(row: Mapping[str, Any], beside: Beside) -> dict[str, Any]:
     return {**row, **beside.get(str(row["name"]), {})}
 
 
-def _terminal(report: SpectraReport, beside: Beside, summary: bool, width: int | None) -> str:
-    rows = []
-    for row in report.spectra:
-        if row.ok:
-            more = beside.get(row.name, {})
-            values = {
-                **vars(row),
-                **more,
-                "warning": warning(row.alpha, row.alpha_low, row.alpha_high),
-                "traps": _traps(more),
-            }
-            values["shape"] = f"{row.rows}×{row.columns}" + (f" ·{row.n_matrices}" if row.n_matrices > 1 else "")
-            values["interval"] = _range(row.alpha_low, row.alpha_high)
-            inside = "*" if as_shuffled(row) else ""
-            rows.append(values | {"shuffled": _range(row.null_low, row.null_high) + inside})
-    parts = [f"{shown(report.source.name)}  (SHA-256 {report.source.sha256[:12]}…)"]
-    if rows and not summary:
-        parts += [lined_up(rows, COLUMNS, width, LATER)]
-        count = sum(map(as_shuffled, report.spectra))
-        parts += [f"* within the range of shuffled weights: {count} of {len(rows)}"] if count else []
-        parts += [line for line in (_economies(report),) if line]
-    return "\n".join(parts) + "\n" + _reasons("Not analysed, and not in any average", not_analysed(report))
-
-
-def _economies(report: SpectraReport) -> str:
-    """Which computations were skipped or reduced for layers that are too large."""
-    options, fitted, told = report.options, [row for row in report.spectra if row.ok], []
-    if options.null and (few := sum((row.n_null or 0) == 2 < options.n_null for row in fitted)):
-        told.append(f"2 draws of shuffled weights for {few} large spectra")
-    if options.null and (none := sum(row.n_null is None for row in fitted)):
-        told.append(f"no draws for {none} larger ones")
-    if options.n_resamples and (wide := sum(math.isnan(row.alpha_low) for row in fitted)):
-        told.append(f"no interval for {wide}")
-    return "To save time: " + ", ".join(told) + "; --null-draws N and --bootstrap N compute them." if told else ""
-
-
-def _reasons(head: str, reasons: Mapping[str, str]) -> str:
-    lines = [f"  {shown(name)[:200]}: {shown(reason)[:500]}\n" for name, reason in reasons.items()]
-    return f"{head}: {len(reasons)}\n" + "".join(lines) if reasons else ""
-
-
-def _range(low: float, high: float) -> str:
-    return "–" if math.isnan(low) else f"{low:.3g}–{high:.3g}"
-
-
-def _traps(more: Mapping[str, float]) -> str:
-    if math.isnan(more.get("traps", math.nan)):
-        return "–"
-    low, high = more["traps_low"], more["traps_high"]
-    return f"{more['traps']:g}" if low == high else f"{more['traps']:g} ({low:g}–{high:g})"
-
-
 def _comparison(reports: Sequence[SpectraReport], width: int | None) -> str:
     if len(reports) > 1:
         rows = [{"model": report.source.name, **vars(report.model)} for report in reports]
         return "Networks\n" + lined_up(rows, SUMMARY, width, [*SUMMARY][:5:-1]) + "\n"
-    metrics = vars(reports[0].model)
-    size = max(map(len, metrics))
-    return "Network\n" + "".join(f"  {name:{size}}  {number(value)}\n" for name, value in metrics.items())
+    return network_text(reports[0])

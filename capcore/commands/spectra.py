@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from capcore.checkpoints.differences import Opening
     from capcore.checkpoints.tensors import Checkpoint
     from capcore.spectra.options import SpectraOptions
-    from capcore.spectra.report import SpectraReport
+    from capcore.spectra.reporting import NetworkSpectra
 
 
 def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
@@ -40,6 +39,8 @@ class Network:
 
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
+    from capcore.spectra.selection import selected
+
     refuse(problems(arguments))
     options = options_of(arguments)
     networks, refused = _read(arguments)
@@ -48,7 +49,8 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
     needed = {"matplotlib": arguments.plot or arguments.figures, "distributed": arguments.scheduler}
     missing = [name for name, wanted in needed.items() if wanted and find_spec(name) is None]
     refuse([f"found no {name}, which this needs. Install it: pip install {name}" for name in missing])
-    networks = [replace(each, checkpoint=_selected(each.checkpoint, arguments)) for each in networks]
+    choice = {"layers": arguments.layers, "skip": arguments.skip, "drop": bool(arguments.preset)}
+    networks = [replace(each, checkpoint=selected(each.checkpoint, **choice)) for each in networks]
     if not arguments.preset:
         _check_layer(arguments.layer, networks, options)
     for line in refused:
@@ -63,7 +65,8 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
 
 def _answer(arguments: argparse.Namespace, networks: Sequence[Network], options: SpectraOptions) -> tuple[str, int]:
     """Return the requested text and the number of weights without an exponent, after writing the figures."""
-    from capcore.commands.rendering import described, not_analysed, render
+    from capcore.commands.rendering import described, render
+    from capcore.spectra.text import not_analysed
 
     form, width = arguments.format, None if arguments.output else shutil.get_terminal_size((400, 24)).columns
     if arguments.preset:
@@ -72,26 +75,24 @@ def _answer(arguments: argparse.Namespace, networks: Sequence[Network], options:
         told = [described(each.checkpoint, options, form, width) for each in networks]
         return "\n".join(text for text, _ in told), sum(number for _, number in told)
     found = [_analysed(arguments, network, options) for network in networks]
-    reports = [report for report, _ in found]
-    text = render(reports, form, summary=arguments.summary, beside=[beside for _, beside in found], width=width)
+    reports, beside = [each.details for each in found], [each.beside for each in found]
+    text = render(reports, form, summary=arguments.summary, beside=beside, width=width)
     if arguments.plot or arguments.figures:
-        _draw(arguments, reports, networks)
+        _draw(arguments, found)
     return text, sum(len(not_analysed(report)) for report in reports)
 
 
-def _analysed(arguments: argparse.Namespace, network: Network, options: SpectraOptions) -> tuple[SpectraReport, Any]:
-    from capcore.checkpoints.opening import read_checkpoint
+def _analysed(arguments: argparse.Namespace, network: Network, options: SpectraOptions) -> NetworkSpectra:
     from capcore.commands.cluster import on_dask
-    from capcore.spectra.layerwise import Asked, analyse_layers
+    from capcore.spectra.layerwise import Asked
+    from capcore.spectra.reporting import report_of
 
-    draws, resamples = arguments.null_draws is not None, arguments.bootstrap is not None
-    asked = Asked(draws, resamples, arguments.alternatives, arguments.traceback)
-    base = read_checkpoint(arguments.base, key=arguments.key) if arguments.base else None
+    asked = Asked(arguments.bootstrap is not None, arguments.alternatives, arguments.traceback)
     over = None
     if arguments.scheduler:
         over = on_dask(arguments.scheduler, network.opening, json.dumps(options.to_dict()), asked)
     settings: dict[str, Any] = {"workers": arguments.workers, "progress": arguments.progress}
-    return analyse_layers(network.checkpoint, options, asked, base=base, over=over, **settings)
+    return report_of(network.checkpoint, options, asked, base=network.opening.base_checkpoint(), over=over, **settings)
 
 
 def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: int | None) -> tuple[str, int]:
@@ -121,52 +122,35 @@ def _preset(arguments: argparse.Namespace, networks: Sequence[Network], width: i
 def _read(arguments: argparse.Namespace) -> tuple[list[Network], list[str]]:
     """Open the networks in the given order, and collect a message for each file that cannot be read."""
     from capcore.checkpoints.differences import Opening
-    from capcore.checkpoints.opening import read_folder
+    from capcore.checkpoints.opening import read_checkpoint, read_folder
     from capcore.checkpoints.tensors import CheckpointError
 
     settings: dict[str, Any] = {"key": arguments.key, "non_finite": arguments.non_finite}
     networks: list[Network] = []
     refused: list[str] = []
-    base = str(Path(arguments.base).absolute()) if arguments.base else None
+    beside = {name: getattr(arguments, name) for name in ("base", "adapter")}
+    settings |= {name: str(Path(path).absolute()) for name, path in beside.items() if path}
     for path in arguments.paths:
         try:
             place = os.path.abspath(path) if arguments.scheduler else path
             if not Path(path).is_dir():
-                opening = Opening(place, None, base, **settings)
-                networks.append(Network(opening.open(), opening))
+                opening = Opening(place, **settings)
+                checkpoint = read_checkpoint(path, key=arguments.key, non_finite=arguments.non_finite)
+                networks.append(Network(_used(opening, checkpoint, arguments), opening))
                 continue
-            folder = read_folder(path, **settings)
+            folder = read_folder(path, key=arguments.key, non_finite=arguments.non_finite)
             refused.extend(folder.refused.values())
             for found in folder.checkpoints:
-                opening = Opening(place, found.name, base, **settings)
-                networks.append(Network(opening.beside_base(found), opening))
+                opening = Opening(place, found.name, **settings)
+                networks.append(Network(_used(opening, found, arguments), opening))
         except CheckpointError as error:
             refused.append(str(error))
     return networks, refused
 
 
-def _selected(checkpoint: Checkpoint, arguments: argparse.Namespace) -> Checkpoint:
-    """Set aside, with the reason, the tensors that ``--layers`` and ``--skip`` exclude."""
-    if not (arguments.layers or arguments.skip):
-        return checkpoint
-    names = [*checkpoint]
-    for flag, patterns in (("--layers", arguments.layers), ("--skip", arguments.skip)):
-        for pattern in patterns:
-            if not any(_fits(name, pattern) for name in names):
-                matrices = [name for name, tensor in checkpoint.tensors.items() if len(tensor.shape) > 1] or names
-                told = ", ".join(map(repr, get_close_matches(pattern, matrices, 3, 0.3) or matrices[:3]))
-                raise ValueError(f"{flag}: found no tensor that matches {pattern!r}, expected a name such as {told}.")
-    tensors = {}
-    for name, tensor in checkpoint.tensors.items():
-        wanted = not arguments.layers or any(_fits(name, pattern) for pattern in arguments.layers)
-        wanted &= not any(_fits(name, pattern) for pattern in arguments.skip)
-        if wanted or not arguments.preset:
-            tensors[name] = tensor if wanted else replace(tensor, aside="Left out by --layers or --skip.")
-    return replace(checkpoint, tensors=tensors)
-
-
-def _fits(name: str, pattern: str) -> bool:
-    return fnmatchcase(name, pattern) or fnmatchcase(name.removesuffix(".weight"), pattern)
+def _used(opening: Opening, found: Checkpoint, arguments: argparse.Namespace) -> Checkpoint:
+    """The weights as they are used; for the preset, as they are stored, because the tool takes them so."""
+    return found if arguments.preset else opening.used(found)
 
 
 def _check_layer(name: str | None, networks: Sequence[Network], options: SpectraOptions) -> None:
@@ -177,18 +161,18 @@ def _check_layer(name: str | None, networks: Sequence[Network], options: Spectra
         raise ValueError(f"--layer: found {name!r}, which is not a layer, expected a name such as {near}.")
 
 
-def _draw(arguments: argparse.Namespace, reports: Sequence[SpectraReport], networks: Sequence[Network]) -> None:
+def _draw(arguments: argparse.Namespace, found: Sequence[NetworkSpectra]) -> None:
     with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the weights
         from capcore.spectra.figure import report_figure, spectrum_figure
 
-    single = networks[0].checkpoint if len(networks) == 1 else None
+    single = found[0].checkpoint if len(found) == 1 else None
     if arguments.plot:
-        figure = report_figure(reports, spectrum=arguments.layer, checkpoint=single)
+        figure = report_figure([each.details for each in found], spectrum=arguments.layer, checkpoint=single)
         write_whole(Path(arguments.plot), figure.savefig)
-    for i, (report, network) in enumerate(zip(reports, networks, strict=True) if arguments.figures else ()):
+    for i, each in enumerate(found if arguments.figures else ()):
         Path(arguments.figures).mkdir(exist_ok=True)
-        for j, row in enumerate(report.spectra):
+        for j, row in enumerate(each.details.spectra):
             safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
-            name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(reports) > 1 else f"{j + 1:04d}-{safe}.png"
-            if (drawn := spectrum_figure(report, row, network.checkpoint)) is not None:
+            name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(found) > 1 else f"{j + 1:04d}-{safe}.png"
+            if (drawn := spectrum_figure(each.details, row, each.checkpoint)) is not None:
                 write_whole(Path(arguments.figures) / name, drawn.savefig)

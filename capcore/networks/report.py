@@ -84,8 +84,8 @@ def _gauss_newton(found: NetworkAllocation) -> str:
         "The number above stands, because it belongs to these weights and needs no optimum. Two other numbers belong "
         "to something else. The total with the full Hessian, curvature='full', is the response of an optimum, so at "
         "these weights it describes nothing. The same after capcore.networks.polish describes the polished network, "
-        "which is another network: it fits more closely than yours. If the gradient surprises you, look at the weight decay. It "
-        "counts beside the sum of the losses, and that of AdamW is capcore.networks.decoupled_decay."
+        "which is another network: it fits more closely than yours. If the gradient surprises you, look at the weight "
+        "decay. It counts beside the sum of the losses, and that of AdamW is capcore.networks.decoupled_decay."
     )
 
 

@@ -13,10 +13,12 @@ from .eigenvalues import gram_spectra as gram_spectra
 from .eigenvalues import operator_spectra as operator_spectra
 from .hill import HillTable as HillTable
 from .hill import hill_table as hill_table
+from .history import History as History
 from .inference import BootstrapInterval as BootstrapInterval
 from .inference import GoodnessOfFit as GoodnessOfFit
 from .inference import bootstrap_power_law as bootstrap_power_law
 from .inference import goodness_of_fit as goodness_of_fit
+from .laguerre import noise_eigenvalues as noise_eigenvalues
 from .layers import Layer as Layer
 from .layers import Layers as Layers
 from .layers import Skipped as Skipped
@@ -42,9 +44,11 @@ from .options import SpectraOptions as SpectraOptions
 from .power_law import PowerLawFit as PowerLawFit
 from .power_law import fit_power_law as fit_power_law
 from .power_law import fit_power_laws as fit_power_laws
-from .report import Source as Source
-from .report import SpectraReport as SpectraReport
-from .report import compare_spectra as compare_spectra
+from .reporting import NetworkSpectra as NetworkSpectra
+from .reporting import report as report
+from .results import Source as Source
+from .results import SpectraReport as SpectraReport
+from .results import compare_spectra as compare_spectra
 from .singular_values import SingularValues as SingularValues
 from .singular_values import large_singular_values as large_singular_values
 from .weights import Checkpoint as Checkpoint

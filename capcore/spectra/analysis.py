@@ -21,7 +21,7 @@ from capcore.spectra.layers import Layer, Layers, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.models import model_metrics
 from capcore.spectra.options import SpectraOptions
-from capcore.spectra.report import Source, SpectraReport
+from capcore.spectra.results import Source, SpectraReport
 
 if TYPE_CHECKING:
     from capcore.checkpoints.opening import Weights
@@ -39,7 +39,7 @@ def analyse_spectra(
     """Analyse the weights of a network, layer by layer, without executing or downloading anything.
 
     The method is that of paper 3: X of each slice and linear layer (Eq. 2), its exponent (Eq. 1), and the metrics of
-    the network (Eqs 3, 5 and 6). Every choice is recorded in the :class:`~capcore.spectra.report.SpectraReport`.
+    the network (Eqs 3, 5 and 6). Every choice is recorded in the :class:`~capcore.spectra.results.SpectraReport`.
 
     Weights may have any scale (:mod:`capcore.spectra.eigenvalues`). Exponents, ranks and logarithms are always right,
     but λ_max, x_min and the bulk's edge become infinite or zero beyond double precision. A layer that cannot be

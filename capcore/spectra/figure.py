@@ -18,16 +18,17 @@ from matplotlib.ticker import LogFormatterSciNotation, MaxNLocator
 
 from capcore.checkpoints.tensors import Checkpoint, shown
 from capcore.plotting import CYCLE, MARKERS, use_style
-from capcore.spectra.analysis import levelled
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.exponents import usable
 from capcore.spectra.hill import HillTable, hill_table
 from capcore.spectra.layers import Layer
 from capcore.spectra.metrics import SpectrumMetrics, fit_tails
 from capcore.spectra.noise import bulk_density, fit_bulk
+from capcore.spectra.nulls import nulls_of
 from capcore.spectra.options import DensityOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
-from capcore.spectra.report import SpectraReport
+from capcore.spectra.results import SpectraReport
+from capcore.spectra.text import short_names
 
 POINTS = 400
 LEFT_OUT = 0.05  # share of the smallest eigenvalues, which span decades and would squeeze all others together
@@ -35,8 +36,8 @@ NULL_LABELS = {"shuffled": "shuffled weights", "gaussian": "Gaussian weights", N
 NONE = np.zeros(0)
 EIGENVALUE_LABEL = r"eigenvalue λ of $W^\mathsf{T}W/N$"
 
-NAMED, LONG = 40, 24
-"""Largest number of layers whose names label an axis, and number of letters kept of a long name."""
+NAMED = 40
+"""Largest number of layers whose names label an axis."""
 
 
 @dataclass(frozen=True)
@@ -228,9 +229,7 @@ def plot_exponents(
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "frameon": False}
     ax.legend([*handles, *extra], [*labels, *(str(patch.get_label()) for patch in extra)], ncols=3, **place)
     ax.set(xlabel="layer, in the order of the file", ylabel="exponent α", yscale="log")
-    ticks = [1, 1.5, 2, 3, 5, 10, 20]
-    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.yaxis.set_minor_formatter("")
+    mark_exponents(ax)
     ax.set_ylim(1, _ceiling(models))
     ax.set_xlim(0.3, max(len({row.layer for row in rows}) for rows in models.values()) + 0.7)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -239,14 +238,22 @@ def plot_exponents(
     return ax
 
 
+def mark_exponents(ax: Axes) -> None:
+    """Label the vertical axis at a few exponents, because powers of ten would be too far apart."""
+    ticks = [1, 1.5, 2, 3, 5, 10, 20]
+    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.yaxis.set_minor_formatter("")
+
+
 def _name_layers(models: Mapping[str, Sequence[SpectrumMetrics]], ax: Axes) -> None:
     """Label the axis with the names of the layers, if all models have the same layers and there is enough room."""
     orders = {tuple(dict.fromkeys(row.layer.removesuffix(".weight") for row in rows)) for rows in models.values()}
     names = next(iter(orders))
     if len(orders) > 1 or len(names) > NAMED:
         return
-    short = [name if len(name) <= LONG else f"…{name[1 - LONG :]}" for name in names]
-    ax.set_xticks(range(1, len(names) + 1), short, rotation=60, ha="right", rotation_mode="anchor", fontsize=7)
+    ax.set_xticks(
+        range(1, len(names) + 1), short_names(names), rotation=60, ha="right", rotation_mode="anchor", fontsize=7
+    )
     ax.set_xlabel("")
 
 
@@ -337,7 +344,7 @@ def report_figure(
         models = {name: report.spectra for name, report in zip(names, reports, strict=True)}
         plot_exponents(models, parts[0].subplots(), null_label=label, names=True)
         if single:
-            _detail(reports[0], _chosen(reports[0], spectrum), checkpoint, parts[1], label)
+            _detail(reports[0], chosen(reports[0], spectrum), checkpoint, parts[1], label)
     return figure
 
 
@@ -358,7 +365,8 @@ def spectrum_figure(report: SpectraReport, row: SpectrumMetrics, checkpoint: Che
     return figure
 
 
-def _chosen(report: SpectraReport, spectrum: str | None) -> SpectrumMetrics:
+def chosen(report: SpectraReport, spectrum: str | None) -> SpectrumMetrics:
+    """The row of this name, or the one with the longest tail of those that it fits."""
     found = [row for row in report.spectra if spectrum in (None, row.name, row.layer)]
     if not found:
         near = ", ".join(repr(row.name) for row in report.spectra[:3])
@@ -371,7 +379,7 @@ def _detail(report: SpectraReport, row: SpectrumMetrics, checkpoint: Checkpoint 
     options, null = report.options, None
     if options.null and checkpoint is not None and row.n_null:
         (layer,) = (layer for layer in options.layers(checkpoint).layers if layer.name == row.layer)
-        null = null_eigenvalues(levelled(layer)[0], options.null_density(0), row.tap, row.n_null)
+        null = nulls_of(options).eigenvalues(layer, row.tap)
     (fit,) = fit_tails([density.eigenvalues], options)
     left, right = part.subplots(1, 2, width_ratios=(3, 2))
     xlabel = r"eigenvalue λ of $W^\mathsf{T}W" + ("$" if options.density.divide_by == "nothing" else "/N$")

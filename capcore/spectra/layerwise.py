@@ -1,8 +1,8 @@
-"""Analyse a network layer by layer, on threads or elsewhere, with columns that a command adds to each layer's metrics.
+"""Analyse a network layer by layer, on threads or elsewhere, with columns that a report adds to each layer's metrics.
 
-Draws of shuffled weights show the range of α without training, and they reveal correlation traps. These are unusually
-large single weights, which shuffling does not remove, so they appear as spikes above the bulk of noise (Martin and
-Mahoney count them with ``randomize=True``).
+Draws of the null (:mod:`capcore.spectra.nulls`) show the range of α without training, and they reveal correlation
+traps. These are unusually large single weights, which shuffling does not remove, so they appear as spikes above the
+bulk of noise (Martin and Mahoney count them with ``randomize=True``).
 """
 
 from __future__ import annotations
@@ -10,38 +10,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from tqdm import tqdm
 
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError, shown
 from capcore.spectra.alternatives import compare_tails
-from capcore.spectra.analysis import analyse_layer, assembled, levelled, source_of
+from capcore.spectra.analysis import analyse_layer, assembled, source_of
 from capcore.spectra.densities import Density, arrangement_of, matrices_of
 from capcore.spectra.lapack import in_order
 from capcore.spectra.layers import Layer, Skipped
-from capcore.spectra.metrics import SpectrumMetrics, ends, fit_tails, null_draws, null_range
-from capcore.spectra.noise import fit_bulk
+from capcore.spectra.metrics import SpectrumMetrics, ends, fit_tails, null_range
+from capcore.spectra.nulls import Chance, null_p_value, nulls_of
 from capcore.spectra.options import SpectraOptions
-from capcore.spectra.report import SpectraReport
+from capcore.spectra.results import SpectraReport
 
 NAN = float("nan")
-FEW, NO = 2**28, 2**33
-"""Multiplications per spectrum above which the defaults take only two draws of the null, or none."""
 TRAPS = ("traps_low", "traps", "traps_high")
 LONGEST = 8192  # largest number of eigenvalues for which the defaults compute an interval
+
+
+Beside: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""Name of a spectrum → further columns: numbers, and ``null_drawn``, how its null was drawn."""
 
 
 @dataclass(frozen=True)
 class Asked:
     """What was asked for besides the metrics.
 
-    ``draws_given``, ``resamples_given`` : whether the user chose the number of draws or resamples, which then holds for
-    layers of every size. ``truncated`` : also fit the truncated power law. ``traceback`` : raise unexpected errors.
+    ``resamples_given`` : whether the user chose the number of resamples, which then holds for layers of every size.
+    ``truncated`` : also fit the truncated power law. ``traceback`` : raise unexpected errors.
     """
 
-    draws_given: bool = True
     resamples_given: bool = True
     truncated: bool = False
     traceback: bool = False
@@ -54,7 +55,7 @@ class LayerResult:
     rows: Sequence[SpectrumMetrics] = ()
     densities: Sequence[Density] = ()
     skipped: Sequence[Skipped] = ()
-    beside: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    beside: Beside = field(default_factory=dict)
 
 
 def relative_change(layer: Layer, base: Checkpoint) -> float:
@@ -68,29 +69,25 @@ def relative_change(layer: Layer, base: Checkpoint) -> float:
 
 
 def affordable(layer: Layer, options: SpectraOptions, asked: Asked) -> SpectraOptions:
-    """Reduce draws and resamples for a large layer, unless the user asked for a certain number of them."""
+    """Leave out the interval of a large layer, unless the user asked for a certain number of resamples."""
     shape, number = matrices_of(layer, arrangement_of(layer, options.density), options.density)
-    work = number * min(shape) ** 2 * max(shape)
-    if options.null and not asked.draws_given and work > FEW:
-        options = replace(options, n_null=min(2, options.n_null), null=options.null if work <= NO else None)
-    if not asked.resamples_given and number * min(shape) > LONGEST:
-        options = replace(options, n_resamples=0)
-    return options
+    spared = not asked.resamples_given and number * min(shape) > LONGEST
+    return replace(options, n_resamples=0) if spared else options
 
 
 def layer_result(layer: Layer, options: SpectraOptions, asked: Asked, base: Checkpoint | None = None) -> LayerResult:
     """Compute the :class:`LayerResult` of a layer. An error becomes the reason for skipping it; refused NaN raise."""
     try:
-        options = affordable(layer, options, asked)
-        rows, densities, skipped = analyse_layer(layer, replace(options, null=None))
+        rows, densities, skipped = analyse_layer(layer, replace(affordable(layer, options, asked), null=None))
         if not rows:
             return LayerResult(rows, densities, skipped)
-        noise = null_ranges(layer, options) if options.null else {}
-        rows = [replace(row, **noise[row.name][0]) if row.name in noise else row for row in rows]
-        beside = {row.name: dict(noise[row.name][1]) if row.name in noise else {} for row in rows}
+        chances = nulls_of(options).of_layer(layer) if options.null else {}
         change = {} if base is None else {"change": relative_change(layer, base)}
+        beside = {}
         for row, density in zip(rows, densities, strict=True):
-            beside[row.name] |= {**change, **(_truncated(density, options) if asked.truncated else {})}
+            drawn = _by_chance(row, chances[row.name], options) if row.name in chances else {}
+            beside[row.name] = {**drawn, **change, **(_truncated(density, options) if asked.truncated else {})}
+        rows = [replace(row, **null_range(chances[row.name].alphas)) if row.name in chances else row for row in rows]
         return LayerResult(rows, densities, skipped, beside)
     except NonFiniteError:
         raise
@@ -101,23 +98,10 @@ def layer_result(layer: Layer, options: SpectraOptions, asked: Asked, base: Chec
         return LayerResult(skipped=(Skipped(layer.name, layer.tensor.shape, reason),))
 
 
-def null_ranges(layer: Layer, options: SpectraOptions) -> dict[str, tuple[dict[str, Any], dict[str, float]]]:
-    """Null metrics by spectrum: the ``null_…`` metrics, and the smallest, median and largest number of ``traps``."""
-    found: dict[str, tuple[dict[str, Any], dict[str, float]]] = {}
-    for name, (drawn, alphas) in null_draws(levelled(layer)[0], options).items():
-        spikes = [_spikes(density, options) for density in drawn]
-        counted = np.array([number for number in spikes if number is not None], dtype=float)
-        traps = dict(zip(TRAPS, ends(counted), strict=True)) if options.null == "shuffled" else {}
-        found[name] = null_range(alphas), traps
-    return found
-
-
-def _spikes(density: Density, options: SpectraOptions) -> int | None:
-    try:
-        divisor = density.divided_by
-        return fit_bulk(density.eigenvalues, density.shape, divisor=divisor, level=options.bulk_level).n_spikes
-    except ValueError:  # no bulk can be fitted
-        return None
+def _by_chance(row: SpectrumMetrics, chance: Chance, options: SpectraOptions) -> dict[str, Any]:
+    """Columns that the null adds: the p-value of α, how it was drawn, and the traps of shuffled weights."""
+    found = {"null_p_value": null_p_value(row.alpha, chance.alphas), "null_drawn": chance.drawn}
+    return found | (dict(zip(TRAPS, ends(chance.spikes), strict=True)) if options.null == "shuffled" else {})
 
 
 def _truncated(density: Density, options: SpectraOptions) -> dict[str, float]:
@@ -138,7 +122,7 @@ def analyse_layers(
     over: Callable[[Sequence[Layer]], Iterable[LayerResult]] | None = None,
     workers: int = 1,
     progress: bool | None = False,
-) -> tuple[SpectraReport, dict[str, Mapping[str, float]]]:
+) -> tuple[SpectraReport, dict[str, Mapping[str, Any]]]:
     """Analyse a checkpoint layer by layer: its report, and further columns by spectrum. Failed layers get a reason.
 
     checkpoint, options, asked : what to analyse, and how. base : the original weights, if the checkpoint holds the

@@ -12,7 +12,7 @@ import pandas as pd
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import fit_power_laws
-from capcore.spectra.report import SpectraReport
+from capcore.spectra.results import SpectraReport
 from capcore.validation import positive_integer
 from chapters.spectra.experiment import Snapshot, Training, analysed, stored_outcomes, trained_outcomes
 

@@ -26,7 +26,7 @@ from capcore.spectra.eigenvalues import EPSILON, GramSpectra
 from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
-from capcore.spectra.report import Source, SpectraReport
+from capcore.spectra.results import Source, SpectraReport
 from capcore.validation import one_of
 from chapters.claims import find_registry
 from chapters.kit import stored as results

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from capcore.checkpoints.arrays import of_arrays
 from capcore.spectra.analysis import analyse_checkpoint
 from capcore.spectra.options import DensityOptions, SpectraOptions
-from capcore.spectra.report import SpectraReport
+from capcore.spectra.results import SpectraReport
 from chapters.spectra.experiment import Training, train_network
 
 SETTINGS: dict[str, Any] = {

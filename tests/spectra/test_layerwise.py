@@ -23,12 +23,19 @@ def network(rng):
     return {"noise.weight": weights, "trap.weight": trap, "conv.weight": rng.normal(size=(12, 14, 2, 2))}
 
 
+NULL = ("null_low", "null_median", "null_high", "n_null")
+
+
+def without_null(rows):
+    return [{name: value for name, value in vars(row).items() if name not in NULL} for row in rows]
+
+
 def test_rows_are_those_of_the_function(network):
-    """Nulls are drawn once for the range and the traps; the numbers are the report's own, on threads as well."""
-    expected = analyse_spectra(network, OPTIONS).spectra
-    for workers in (1, 2):
-        report, _ = analyse_layers(of_arrays(network), OPTIONS, Asked(), workers=workers)
-        assert report.spectra == expected
+    """But for the null, which is drawn by shape here, the numbers are the report's own, on threads as well."""
+    expected = without_null(analyse_spectra(network, OPTIONS).spectra)
+    found = [analyse_layers(of_arrays(network), OPTIONS, Asked(), workers=workers) for workers in (1, 2)]
+    assert found[0][0].spectra == found[1][0].spectra and found[0][1] == found[1][1]
+    assert without_null(found[0][0].spectra) == expected
 
 
 def test_one_large_weight_is_one_trap(network):
@@ -62,11 +69,12 @@ def test_a_layer_that_fails_is_named_and_ends_nothing(network, monkeypatch):
 
 
 def test_what_is_spared_depends_on_size_alone(network):
-    """512 × 512 matrices have 20 draws, 4096 × 4096 none; a number that was asked for holds for both."""
-    small, large = (of_arrays({"fc": np.broadcast_to(np.float32(1), (n, n))}) for n in (512, 4096))
+    """Matrices of 8192 rows have an interval, those of 8193 none; a number that was asked for holds for both."""
+    small, large = (of_arrays({"fc": np.broadcast_to(np.float32(1), (n, n))}) for n in (8192, 8193))
     layers = [OPTIONS.layers(each).layers[0] for each in (small, large)]
-    spared = Asked(draws_given=False, resamples_given=False)
-    assert [affordable(layer, OPTIONS, spared).null for layer in layers] == ["shuffled", None]
+    spared = Asked(resamples_given=False)
+    assert [affordable(layer, OPTIONS, spared).n_resamples for layer in layers] == [10, 0]
+    assert all(affordable(layer, OPTIONS, spared).null == "shuffled" for layer in layers)
     assert all(affordable(layer, OPTIONS, Asked()) == OPTIONS for layer in layers)
 
 
@@ -79,7 +87,7 @@ def test_on_a_cluster(network, tmp_path):
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as here:
         over = on_dask(here.scheduler_address, opening, json.dumps(OPTIONS.to_dict()), Asked())
         report, _ = analyse_layers(opening.open(), OPTIONS, Asked(), over=over)
-    assert report.spectra == analyse_spectra(path, OPTIONS).spectra
+    assert report.spectra == analyse_layers(of_arrays(network), OPTIONS, Asked())[0].spectra
 
 
 @pytest.mark.slow

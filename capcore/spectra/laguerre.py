@@ -1,0 +1,133 @@
+"""Eigenvalues of noise without its matrix: a Gaussian matrix has the singular values of a band of random numbers.
+
+Householder reflections reduce an N × M matrix of independent standard normal entries, M ≤ N, to two diagonals. What is
+not yet reduced stays Gaussian and independent of what is, so all entries of the result are known beforehand: χ
+variables with N, N − 1, … degrees of freedom on the diagonal, and with M − 1, M − 2, … above it (Silverstein 1985;
+Dumitriu & Edelman 2002). A draw therefore needs 2M − 1 random numbers, memory for a few vectors, and some M²
+operations, in which LAPACK computes the eigenvalues of the tridiagonal matrix BBᵀ from the two diagonals (``dsterf``, a
+quarter faster than ``dlasq1``). Their errors are a small multiple of ε·λ_max. The smallest eigenvalue of noise is far
+above that: it is about λ_max/(4M²) for a square matrix, and larger for any other.
+
+Reducing b columns at a time gives b diagonals above the main one instead: χ variables with M − b, M − b − 1, … degrees
+of freedom on the outermost, and normal numbers between. The first b rows and columns then stay apart from the others,
+so a fixed b × b block can be added to them (Bloemendal & Virág 2016 treat spikes in this way). This is how a few large
+entries are drawn in a matrix of noise: rows and columns can be permuted, so any positions will do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+
+from capcore.gate import all_of_kind, of_kind, plain_array
+from capcore.spectra.lapack import available, call
+from capcore.validation import finite_array, positive_integer
+
+LARGEST = 1e100
+"""Largest entry of a block, so that squares and their sums are normal numbers."""
+
+
+def noise_eigenvalues(
+    shape: tuple[int, int], rng: np.random.Generator, *, block: np.ndarray | None = None
+) -> np.ndarray:
+    """Draw the eigenvalues (m,), descending, of WᵀW for a matrix W of independent standard normal entries.
+
+    They are N times those of paper 3, Eq. 2, for weights of unit variance, m = min(shape), and have exactly the law of
+    the eigenvalues of such a matrix, which is never formed.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns of W.
+    rng : Generator
+        Source of the 2m − 1 random numbers, or of about (b + 1)m with a block.
+    block : (b, b) array, optional
+        Entries that W has in its first b rows and columns. Where it is zero, W stays random. b is at most m/2.
+
+    Raises
+    ------
+    ValueError
+        If the block is too large, not square, or not finite.
+
+    Examples
+    --------
+    >>> values = noise_eigenvalues((400, 100), np.random.default_rng(0)) / 400
+    >>> values.shape, bool(abs(values.mean() - 1) < 0.05), bool(2.1 < values[0] < 2.4)  # the bulk ends at 2.25
+    ((100,), True, True)
+    >>> noise_eigenvalues((400, 100), np.random.default_rng(0), block=np.array([[60.0]]))[0].round(-2)
+    np.float64(4100.0)
+    """
+    all_of_kind(shape, "shape", int | np.integer, "whole numbers", 2)
+    of_kind(rng, "rng", np.random.Generator)
+    rows, columns = (positive_integer(side, "shape") for side in shape)
+    return drawn((rows, columns), rng, _checked(block, min(rows, columns)))
+
+
+def drawn(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) -> np.ndarray:
+    """The eigenvalues (m,) of :func:`noise_eigenvalues`, without its checks; the block may be empty."""
+    n, m = max(shape), min(shape)
+    given = block.T if shape[0] < shape[1] else block
+    b = max(1, len(given))
+    diagonals = [np.sqrt(rng.chisquare(n - np.arange(m)))]
+    diagonals += [rng.standard_normal(m - k) for k in range(1, b)]
+    diagonals += [np.sqrt(rng.chisquare(m - b - np.arange(m - b)))] if m > b else []
+    if given.any():
+        first = _first_block(given, n, rng)
+        for k in range(b):
+            diagonals[k][: b - k] = first.diagonal(k)
+    return _of_band(diagonals)
+
+
+def _checked(block: np.ndarray | None, m: int) -> np.ndarray:
+    if block is None:
+        return np.zeros((0, 0))
+    found = finite_array(plain_array(block, "block"), "block", 2)
+    if found.shape[0] != found.shape[1] or 2 * len(found) > m:
+        raise ValueError(f"block: found the shape {found.shape}, expected a square of at most {m // 2} rows.")
+    if np.abs(found).max(initial=0) > LARGEST:
+        raise ValueError(f"block: found entries up to {np.abs(found).max():.1e}, expected at most {LARGEST:g}.")
+    return found
+
+
+def _first_block(given: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Triangular factor (b, b) of the first b columns: the block, and below it n − b rows of normal numbers.
+
+    Only the triangular factor of those rows is drawn: χ variables on its diagonal and normal numbers above.
+    """
+    b = len(given)
+    if b == 1:
+        return np.sqrt(given**2 + rng.chisquare(n - 1))
+    core = np.where(given != 0, given, rng.standard_normal((b, b)))
+    below = np.triu(rng.standard_normal((b, b)), 1)
+    np.fill_diagonal(below, np.sqrt(rng.chisquare(n - b - np.arange(b))))
+    return np.asarray(np.linalg.qr(np.concatenate([core, below]), mode="r"))
+
+
+def _of_band(diagonals: list[np.ndarray]) -> np.ndarray:
+    """Squared singular values (m,), descending, of the upper band matrix B with these diagonals, the main one first."""
+    m, width = len(diagonals[0]), len(diagonals) - 1
+    if not available():
+        return _by_gram_matrix(diagonals)
+    main, above = diagonals[0], np.zeros(m)
+    if width == 1:
+        above[: m - 1] = diagonals[1]
+    elif width > 1:
+        band, none, main = np.zeros((width + 1, m), order="F"), np.empty(1), np.empty(m)
+        for k, each in enumerate(diagonals):
+            band[width - k, k:] = each
+        rotations = (none, 1) * 3  # placeholders, because the rotations are not needed
+        call("dgbbrd", "N", m, m, 0, 0, width, band, width + 1, main, above, *rotations, np.empty(2 * m), 0)
+    found, beside = main**2 + above**2, np.zeros(m)  # B Bᵀ, which is tridiagonal
+    beside[: m - 1] = above[: m - 1] * main[1:]
+    call("dsterf", m, found, beside, 0)
+    return np.maximum(found, 0.0)[::-1]
+
+
+def _by_gram_matrix(diagonals: list[np.ndarray]) -> np.ndarray:
+    """The same by the band BᵀB, if SciPy lacks the routines."""
+    m, width = len(diagonals[0]), len(diagonals) - 1
+    gram = np.zeros((width + 1, m))
+    for k in range(width + 1):
+        for p in range(width + 1 - k):  # B[i, i + p]·B[i, i + p + k] is an entry of column i + p + k
+            gram[width - k, p + k :] += diagonals[p][: m - p - k] * diagonals[p + k]
+    return np.maximum(scipy.linalg.eigvals_banded(gram), 0.0)[::-1]

@@ -1,0 +1,203 @@
+"""A report as text: one row for each spectrum, aligned for a terminal, and below it what has to be said in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from capcore.checkpoints.tensors import shown
+from capcore.spectra.layerwise import Beside
+from capcore.spectra.metrics import SpectrumMetrics
+from capcore.spectra.results import SpectraReport
+
+NONE = "–"
+LOW, HIGH = 2.0, 6.0
+"""Exponents beyond which WeightWatcher warns."""
+UNLIKELY = 0.05
+"""p-value up to which an exponent counts as different from its null."""
+COLUMNS: Mapping[str, str] = {
+    "name": "layer", "shape": "shape", "n": "n", "alpha": "alpha", "interval": "interval", "null_range": "null range",
+    "null_p_value": "null p", "null_drawn": "null", "warning": "warning", "traps": "traps", "change": "change",
+    "n_tail": "n_tail", "x_min": "x_min", "distance": "KS", "p_value": "p", "favoured": "favoured",
+    "tpl_alpha": "TPL alpha", "tpl_rate": "TPL rate", "log_spectral": "log λmax", "alpha_hat": "alpha hat",
+    "stable_rank": "stable rank", "soft_rank": "soft rank", "n_spikes": "spikes",
+}  # fmt: skip
+"""Column of a report's table → heading on a terminal."""
+LATER = (
+    "x_min", "favoured", "log_spectral", "stable_rank", "soft_rank", "shape", "distance", "n_tail", "n_spikes",
+    "null_drawn", "alpha_hat", "tpl_rate", "traps",
+)  # fmt: skip
+"""Columns in the order in which they are dropped on a narrow terminal."""
+
+
+def number(value: Any) -> str:
+    """Format a value with four significant digits; a missing one becomes a dash.
+
+    >>> number(3.14159), number(None), number("fc")
+    ('3.142', '–', 'fc')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return NONE
+    return f"{value:.4g}" if isinstance(value, float) else shown(value)
+
+
+def lined_up(
+    rows: Sequence[Mapping[str, Any]], headings: Mapping[str, str], width: int | None = None, later: Sequence[str] = ()
+) -> str:
+    """Align rows as a table: first column to the left, the others to the right, empty columns left out.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Values by column.
+    headings : mapping
+        Column → its heading.
+    width : int, optional
+        Width of the terminal. If the table is wider, columns of ``later`` are dropped one by one and named below the
+        table. If that does not suffice, the first column is shortened in the middle.
+    later : sequence of str
+        Columns in the order in which they are dropped.
+
+    Examples
+    --------
+    >>> print(lined_up([{"name": "fc", "n": 12}], {"name": "layer", "n": "n"}))
+    layer   n
+    fc     12
+    """
+    columns = {key: [number(row.get(key)) for row in rows] for key in headings}
+    first = next(iter(columns))
+    columns = {key: cells for key, cells in columns.items() if key == first or {*cells} - {NONE, ""}}
+    sizes = {key: max(map(len, [headings[key], *cells])) for key, cells in columns.items()}
+    left_out = []
+    for key in later:
+        if width is None or sum(sizes.values()) + 2 * len(sizes) - 2 <= width:
+            break
+        if sizes.pop(key, None):
+            left_out.append(headings[key])
+    limit = width or sum(sizes.values()) + 2 * len(sizes)
+    room = max(16, limit - sum(sizes[key] + 2 for key in sizes if key != first))
+    sizes[first] = min(sizes[first], room)
+    lines = [[headings[key] for key in sizes], *zip(*(columns[key] for key in sizes), strict=True)]
+    text = [
+        "  ".join(
+            shortened(cell, sizes[key]).ljust(sizes[key]) if key == first else cell.rjust(sizes[key])
+            for key, cell in zip(sizes, line, strict=True)
+        ).rstrip()
+        for line in lines
+    ]
+    if left_out:
+        text.append("Wider terminals and --format csv also show: " + ", ".join(left_out) + ".")
+    return "\n".join(text)
+
+
+def shortened(text: str, room: int) -> str:
+    """Replace the middle of a text that is longer than ``room`` letters.
+
+    >>> shortened("encoder.layer.0.output.dense", 17)
+    'encoder.…ut.dense'
+    """
+    half = (room - 1) // 2
+    return text if len(text) <= room else f"{text[: room - 1 - half]}…{text[len(text) - half :]}"
+
+
+def short_names(names: Sequence[str], room: int = 24) -> list[str]:
+    """Shorten the names of layers, so that no two become equal: first the part that all share, then the middle.
+
+    >>> short_names(["model.layers.0.attention.self.query", "model.layers.1.attention.self.query"])
+    ['0.attention.self.query', '1.attention.self.query']
+    """
+    parts = [name.split(".") for name in names]
+    shared = 0
+    while len(parts) > 1 and all(len(each) > shared + 1 and each[shared] == parts[0][shared] for each in parts):
+        shared += 1
+    whole = [".".join(each[shared:]) for each in parts]
+    longest = max(map(len, whole), default=0)
+    for length in range(room, longest + 1):
+        if len({*(found := [shortened(name, length) for name in whole])}) == len({*whole}):
+            return found
+    return whole
+
+
+def warning(alpha: float, low: float = math.nan, high: float = math.nan) -> str:
+    """The warning for an exponent, with the reason, or an empty string.
+
+    An exponent outside its own bootstrap interval says nothing about training, because the resamples have their tail
+    elsewhere. low, high : ends of the interval; NaN if there is none.
+
+    >>> warning(1.5), warning(3.0), warning(7.0, 2.1, 6.5)
+    ('over-trained (< 2)', '', 'unstable tail')
+    """
+    if alpha < low or alpha > high:
+        return "unstable tail"
+    return f"over-trained (< {LOW:g})" if alpha < LOW else f"under-trained (> {HIGH:g})" if alpha > HIGH else ""
+
+
+def not_analysed(report: SpectraReport) -> dict[str, str]:
+    """Name → reason for all weights without an exponent, including those that were not read."""
+    return {**report.failures, **{part.name: part.reason for part in report.not_layers if part.weights}}
+
+
+def text_rows(report: SpectraReport, beside: Beside) -> list[dict[str, Any]]:
+    """One mapping for each spectrum with an exponent: its metrics, and the ``COLUMNS`` that are put in words."""
+    return [_row(row, beside.get(row.name, {})) for row in report.spectra if row.ok]
+
+
+def _row(row: SpectrumMetrics, more: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **vars(row),
+        **more,
+        "shape": f"{row.rows}×{row.columns}" + (f" ·{row.n_matrices}" if row.n_matrices > 1 else ""),
+        "interval": _range(row.alpha_low, row.alpha_high),
+        "null_range": _range(row.null_low, row.null_high),
+        "warning": warning(row.alpha, row.alpha_low, row.alpha_high),
+        "traps": _traps(more),
+    }
+
+
+def report_text(report: SpectraReport, beside: Beside, *, summary: bool = False, width: int | None = None) -> str:
+    """The table of a report, without the metrics of the network. With ``summary``, only what was not analysed.
+
+    beside : further columns by spectrum. width : of the terminal.
+    """
+    rows = text_rows(report, beside)
+    parts = [f"{shown(report.source.name)}  (SHA-256 {report.source.sha256[:12]}…)"]
+    if rows and not summary:
+        parts += [lined_up(rows, COLUMNS, width, LATER), *remarks(report, rows)]
+    return "\n".join(parts) + "\n" + reasons("Not analysed, and not in any average", not_analysed(report))
+
+
+def remarks(report: SpectraReport, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the null says of all rows together, and which computations were left out."""
+    told, judged = [], [row["null_p_value"] for row in rows if not math.isnan(row.get("null_p_value", math.nan))]
+    if judged:
+        unlike, expected = sum(p <= UNLIKELY for p in judged), UNLIKELY * len(judged)
+        told.append(f"null p ≤ {UNLIKELY}: {unlike} of {len(judged)} spectra, where chance gives about {expected:.2g}")
+    wide = sum(math.isnan(row["alpha_low"]) for row in rows) if report.options.n_resamples else 0
+    if wide:
+        told.append(f"To save time, no interval for {wide} large spectra; --bootstrap N computes them.")
+    return told
+
+
+def network_text(report: SpectraReport) -> str:
+    """The metrics of a network, one a line."""
+    metrics = vars(report.model)
+    size = max(map(len, metrics))
+    return "Network\n" + "".join(f"  {name:{size}}  {number(value)}\n" for name, value in metrics.items())
+
+
+def reasons(head: str, found: Mapping[str, str]) -> str:
+    """List names with the reason for each, below a heading with their number; empty if there are none."""
+    lines = [f"  {shown(name)[:200]}: {shown(reason)[:500]}\n" for name, reason in found.items()]
+    return f"{head}: {len(found)}\n" + "".join(lines) if found else ""
+
+
+def _range(low: float, high: float) -> str:
+    return NONE if math.isnan(low) else f"{low:.3g}–{high:.3g}"
+
+
+def _traps(more: Mapping[str, Any]) -> str:
+    if math.isnan(more.get("traps", math.nan)):
+        return NONE
+    low, high = more["traps_low"], more["traps_high"]
+    return f"{more['traps']:g}" if low == high else f"{more['traps']:g} ({low:g}–{high:g})"
