@@ -62,8 +62,15 @@ def plot_model(model: ModelAxes, ax: Axes) -> Axes:
     words = f"{model.capacity} labels memorised", f"order: {100 * learnt:.0f} % right"
     for text, above in zip((model.name, *words), (13, 0, -13), strict=True):
         weight = "bold" if text == model.name else "normal"
-        place = {"xytext": (0, above), "textcoords": "offset points", "va": "center"}
-        ax.annotate(text, (WORDS, middle), fontsize=8.5, fontweight=weight, **place)
+        ax.annotate(
+            text,
+            (WORDS, middle),
+            xytext=(0, above),
+            textcoords="offset points",
+            va="center",
+            fontsize=8.5,
+            fontweight=weight,
+        )
     ax.set(xlim=(0, 10), ylim=(0, N_ITEMS))
     ax.set_axis_off()
     return ax
