@@ -105,7 +105,11 @@ def adapted(base: Checkpoint, adapter: Checkpoint) -> Checkpoint:
     tensors = {
         name: replace(changed[name], name=name) if name in changed else tensor for name, tensor in base.tensors.items()
     }
-    return replace(sums, tensors=tensors, metadata=base.metadata)
+
+    def digest(step: Step) -> dict[str, str]:
+        return {f"{each.name} ({i})": each.sha256 for i, each in enumerate((base, adapter))}
+
+    return replace(sums, tensors=tensors, metadata=base.metadata, digest=digest)
 
 
 def with_adapters(checkpoint: Checkpoint) -> Checkpoint:

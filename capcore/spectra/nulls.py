@@ -173,9 +173,9 @@ class Nulls:
         mean = found.mean * float(np.sqrt(np.prod(shape)))
         for _ in range(n_draws):
             places = rng.choice(number * shape[0] * shape[1], size=len(found.large), replace=False)
-            which, *within = np.unravel_index(places, (number, *shape))
+            which, rows, columns = np.unravel_index(places, (number, *shape))
             hit = [which == i for i in range(number)]
-            blocks = [_block(*(each[own] for each in within), found.large[own], mean) for own in hit]
+            blocks = [_block(rows[own], columns[own], found.large[own], mean) for own in hit]
             yield np.concatenate([_noise_with(shape, rng, block) for block in blocks])
 
     def _scaled(self, name: str, scales: np.ndarray, shape: tuple[int, int]) -> Iterator[np.ndarray]:

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from capcore.checkpoints.adapters import UNKNOWN_SCALE, adapted, with_adapters
+from capcore.checkpoints.differences import difference, used
 from capcore.spectra import CheckpointError, analyse_checkpoint, find_layers, lora_products, read_checkpoint
 from tests.strategies import all_of
 
@@ -79,3 +81,52 @@ def test_bases_that_do_not_fit(pair):
     assert len(find_layers(lora_products(dora)).layers) == 1
     with pytest.raises(CheckpointError, match="DoRA"):
         lora_products(dora, read_checkpoint({"w.weight": np.ones((20, 30))}))
+
+
+def test_a_network_with_its_adapter_is_whole(rng, pair):
+    """W + s·B·A where the adapter changes a layer, and W in all others, under the base's own names."""
+    a, b = pair
+    base = {"layers.0.q.weight": rng.normal(size=(20, 30)), "head.weight": rng.normal(size=(5, 20))}
+    adapter = read_checkpoint({"model.layers.0.q.lora_A.weight": a, "model.layers.0.q.lora_B.weight": b})
+    found = adapted(read_checkpoint(base), adapter)
+    assert [layer.name for layer in find_layers(found).layers] == ["layers.0.q.weight", "head.weight"]
+    np.testing.assert_allclose(found["layers.0.q.weight"], base["layers.0.q.weight"] + b @ a, atol=1e-5)
+    np.testing.assert_array_equal(found["head.weight"], base["head.weight"])
+    assert found.sha256 not in (adapter.sha256, read_checkpoint(base).sha256)
+
+
+@pytest.mark.parametrize("wrapper", ["module.", "_orig_mod.", "state_dict."])
+def test_wrappers_of_either_side_do_not_count(rng, pair, wrapper):
+    a, b = pair
+    base = {f"{wrapper}fc.weight": rng.normal(size=(20, 30)), f"{wrapper}fc.bias": np.ones(20)}
+    adapter = read_checkpoint({"base_model.model.fc.lora_A.weight": a, "base_model.model.fc.lora_B.weight": b})
+    plain = {name.removeprefix(wrapper): values for name, values in base.items()}
+    np.testing.assert_allclose(difference(adapter, read_checkpoint(base))["fc.weight"], b @ a, rtol=1e-5)
+    whole = used(read_checkpoint(base), adapter=adapter)
+    np.testing.assert_allclose(whole["fc.weight"], plain["fc.weight"] + b @ a, atol=1e-5)
+    for tuned in (read_checkpoint(base), read_checkpoint(plain)):
+        assert not used(tuned, read_checkpoint(base))["fc.weight"].any()
+        assert not used(tuned, read_checkpoint(plain))["fc.weight"].any()
+
+
+def test_a_base_without_the_layers_of_an_adapter_is_refused(pair):
+    a, b = pair
+    adapter = read_checkpoint({"fc.lora_A.weight": a, "fc.lora_B.weight": b})
+    with pytest.raises(CheckpointError, match="no such layer"):
+        difference(adapter, read_checkpoint({"other.weight": np.ones((20, 30))}))
+
+
+def test_a_network_saved_with_its_adapter_beside_it(tmp_path, rng, pair):
+    """As PEFT names both. The scale is in the configuration; without it the sum is not guessed."""
+    a, b = pair
+    base, prefix = rng.normal(size=(20, 30)).astype("f4"), "base_model.model.fc"
+    arrays = {f"{prefix}.base_layer.weight": base, f"{prefix}.lora_A.default.weight": a}
+    arrays |= {f"{prefix}.lora_B.default.weight": b, "base_model.model.head.weight": base[:5]}
+    found = find_layers(with_adapters(read_checkpoint(arrays)))
+    assert [layer.name for layer in found.layers] == ["head.weight"]
+    assert [(part.name, part.reason, part.weights) for part in found.skipped] == [("fc.weight", UNKNOWN_SCALE, True)]
+    np.savez(tmp_path / "model.npz", **arrays)
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"lora_alpha": 8, "r": 4}))
+    found = with_adapters(read_checkpoint(tmp_path / "model.npz"))
+    assert sorted(layer.name for layer in find_layers(found).layers) == ["fc.weight", "head.weight"]
+    np.testing.assert_allclose(found["fc.weight"], base + 2 * b @ a, atol=1e-5)

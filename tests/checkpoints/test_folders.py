@@ -113,7 +113,12 @@ def test_a_configuration_that_lies(tmp_path, text):
 def test_a_path_that_is_no_file(tmp_path):
     with pytest.raises(CheckpointError, match=all_of(["no such file or folder", "model hub"])):
         read_checkpoint("meta-llama/Llama-3.1-8B")
-    for suffix, advice in ((".h5", "channels-last"), (".msgpack", "Flax"), (".pkl", "execute code"), (".zip", "savez")):
+    for suffix, advice in (
+        (".tflite", "weights.h5"),
+        (".msgpack", "Flax"),
+        (".pkl", "execute code"),
+        (".zip", "savez"),
+    ):
         path = tmp_path / f"a{suffix}"
         path.write_bytes(b"x")
         with pytest.raises(CheckpointError, match=advice):

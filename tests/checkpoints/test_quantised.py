@@ -299,3 +299,38 @@ def test_a_state_that_lies():
         found = read_checkpoint({**arrays, "fc.weight.quant_state.bitsandbytes__nf4": raw})
         with pytest.raises(CheckpointError, match="Quantised"):
             found["fc.weight"]
+
+
+def f4_file(path, codes, scales, name="fc.weight", scale="fc.scale"):
+    """A safetensors file of type F4, two numbers to a byte, the first in the lower half, beside scales of F8_E8M0."""
+    raw = (codes[..., ::2] | codes[..., 1::2] << 4).astype("u1").tobytes()
+    header = {name: entry("F4", list(codes.shape), 0, len(raw))}
+    header[scale] = entry("F8_E8M0", list(scales.shape), len(raw), len(raw) + scales.size)
+    path.write_bytes(safetensors_bytes(header, raw + scales.tobytes()))
+    return path
+
+
+@pytest.mark.parametrize("scale", ["fc.scale", "fc.weight_scale", "fc.weight_scales"])
+@pytest.mark.parametrize("shape", [(6, 64), (2, 6, 64)])
+def test_four_bit_floats_of_safetensors(tmp_path, rng, shape, scale):
+    """Microscaling formats 1.0: 32 numbers of sign, two bits of exponent and one of fraction share a power of two."""
+    codes = rng.integers(16, size=shape)
+    scales = rng.integers(120, 135, size=(*shape[:-1], 2)).astype("u1")
+    found = read_checkpoint(f4_file(tmp_path / "a.safetensors", codes, scales, scale=scale))
+    sign, power, fraction = codes >> 3, codes >> 1 & 3, codes & 1
+    sizes = np.where(power > 0, (1 + fraction / 2) * 2.0 ** (power - 1), fraction / 2) * (-1.0) ** sign
+    np.testing.assert_array_equal(found["fc.weight"], sizes * 2.0 ** (np.repeat(scales, 32, axis=-1) - 127.0))
+    assert found.tensors[scale].aside and found.tensors["fc.weight"].stored == f"MXFP4, {scale}"
+
+
+@pytest.mark.parametrize(("shape", "blocks"), [((6, 64), 3), ((6, 48), 2), ((6, 63), 2)])
+def test_four_bit_floats_without_fitting_scales_are_listed(tmp_path, shape, blocks):
+    codes, scales = np.zeros((6, 64), int), np.full((6, blocks), 127, "u1")
+    if shape[-1] % 2:
+        raw = bytes(6 * 63 // 2)
+        path, header = tmp_path / "a.safetensors", {"fc.weight": entry("F4", [6, 63], 0, len(raw))}
+        path.write_bytes(safetensors_bytes(header, raw))
+    else:
+        path = f4_file(tmp_path / "a.safetensors", codes[:, : shape[-1]], scales)
+    (part,) = (part for part in find_layers(read_checkpoint(path)).skipped if part.name == "fc.weight")
+    assert part.weights and "Quantised" in part.reason and "\n" not in part.reason
