@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CAPACITY = "dimensions of the constraint space"
 RESPONSE = "effective parameters"
+LOSS = "loss of one example"
 UNITS = {
     "lag": "inputs before the most recent one",
     "component": "index",
@@ -31,6 +32,12 @@ UNITS = {
     "frequency": "cycles per input",
     "eigenvalue": "variance",
     "loss": "variance",
+    **dict.fromkeys(("training_loss", "loss_left_out", "training_losses", "leave_one_out"), LOSS),
+    **dict.fromkeys(("standard_errors", "gcv", "optimism"), LOSS),
+    **dict.fromkeys(("totals", "errors", "leverage"), RESPONSE),
+    "distance": "squared lengths of the confidence region",
+    "trusted": "share",
+    "decay": "loss per squared parameter",
     **dict.fromkeys(("capacity", "independent", "forward", "backward", "marginal"), CAPACITY),
 }
 VIEWS = ("independent", "forward", "backward", "marginal")
@@ -130,9 +137,31 @@ def network_dataset(found: Any) -> xarray.Dataset:
             array = np.asarray(values)
             dims = tuple(f"{name}_{i}" if array.ndim > 1 else name for i in range(array.ndim))
             variables[f"capacity_of_{name}{end}"] = (dims, array, RESPONSE)
-    if found.eigenvalues.size:
-        variables["hessian_eigenvalue"] = (("eigenvector",), found.eigenvalues, "loss per squared parameter")
+    eigenvalues = getattr(found, "eigenvalues", np.empty(0))  # a file may have had no room for what they come from
+    if eigenvalues.size:
+        variables["hessian_eigenvalue"] = (("eigenvector",), eigenvalues, "loss per squared parameter")
     return _dataset(variables, {}, {name: getattr(found, name) for name in _NETWORK})
+
+
+def left_out_frame(found: Any) -> pandas.DataFrame:
+    """One row for each example of a leave-one-out: losses, leverage, distance, and whether it can be trusted."""
+    columns = {
+        "training_loss": found.training_losses,
+        "loss_left_out": found.losses,
+        "leverage": found.leverage,
+        "distance": found.distance,
+        "trusted": found.trusted,
+    }
+    names = ("loss", "mean_loss", "standard_error", "training_loss", "gcv", "total", "optimum_distance")
+    return _frame(columns, {"example": np.arange(len(found.losses))}, {name: getattr(found, name) for name in names})
+
+
+def decay_frame(found: Any) -> pandas.DataFrame:
+    """One row for each weight decay of a curve, with the estimates that its method gives."""
+    names = ("totals", "errors", "training_losses", "leave_one_out", "standard_errors", "trusted", "gcv", "optimism")
+    columns = {name: getattr(found, name) for name in names if len(getattr(found, name))}
+    about = {name: getattr(found, name) for name in ("method", "loss", "noise", "relative")}
+    return _frame(columns, {"decay": found.decays}, about)
 
 
 def spectra_dataset(report: Any) -> xarray.Dataset:

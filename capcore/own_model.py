@@ -13,7 +13,7 @@ from capcore.architectures.derivatives import library
 from capcore.architectures.function import Function
 from capcore.architectures.scales import even_function
 from capcore.doors import OTHERS, is_module, refuse_model
-from capcore.trees import _slices, is_tree, ravelled
+from capcore.trees import _slices, is_tree, layer_names, ravelled
 from capcore.validation import finite_array
 
 
@@ -285,7 +285,7 @@ def linearised_torch(
         return new.state_dict()
 
     vector = torch.cat([parameter.reshape(-1) for _, parameter in named]).numpy()
-    layers = _slices([name.split(".")[0] for name, _ in named], sizes)
+    layers = _slices(layer_names((name,) for name, _ in named), sizes)
     return Linearisation(coefficients, vector, layers, "torch", values.size // values.shape[axis], state)
 
 

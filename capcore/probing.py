@@ -102,9 +102,8 @@ def measured_function(apply: Callable[[Any, Any], Any], params: Any, inputs: obj
     if params is None or inputs is None:
         raise ValueError("params, inputs: not given, expected the pytree and an example that the function takes.")
     tree, point = ravelled(params), finite_array(inputs, "inputs", (1, 2))
-    fans = np.concatenate(
-        [np.full(leaf.size, leaf.size / leaf.shape[-1] if leaf.ndim else 1.0) for leaf in tree.leaves if leaf.size]
-    )
+    leaves = [leaf for leaf in tree.leaves.values() if leaf.size]
+    fans = np.concatenate([np.full(leaf.size, leaf.size / leaf.shape[-1] if leaf.ndim else 1.0) for leaf in leaves])
     rng = np.random.default_rng(0)
     draws = [(GAIN * rng.uniform(0.5, 1.5, fans.size) / fans, rng.uniform(0.5, 1.5, point.shape)) for _ in range(DRAWS)]
     with jax.enable_x64(True):

@@ -16,7 +16,7 @@ from capcore.results import ALLOCATIONS_THAT_GIVE, FITS_THAT_GIVE
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("capcore", "chapters/kit", "chapters/shared", "chapters/claims", "chapters/fingerprint")
 Definition = ast.FunctionDef | ast.ClassDef
-TITLES = "Parameters|Attributes|Returns|Yields|Raises|Warns|Notes|Examples"
+TITLES = "Parameters|Attributes|Returns|Yields|Raises|Warns|Notes|References|Examples"
 NAMED = re.compile(r"(\*{0,2}\w+(?:, \w+)*) : (.+)")
 BESIDE_WORDS = re.compile(r"(?:, optional|, default \S+)$|\((?:[^()]|\([^()]*\))*\)|\"[^\"]*\"")
 BUILTIN = "bool|callable|dict|float|int|list|mapping|None|object|path|sequence|set|slice|str|tuples?"

@@ -6,6 +6,7 @@ import numpy as np
 
 import capcore as cc
 from capcore import networks, propagation, spectra
+from capcore.trees import ravelled
 
 SHARED = np.random.default_rng(0)
 ARCH, TASK = cc.Hierarchical(channels=2, n_layers=3), cc.PowerLaw()
@@ -306,6 +307,10 @@ ROWS = {
         {"weights": WEIGHTS["fc.weight"]},
     ),
     "analyse_checkpoint": (spectra.analyse_checkpoint, {"checkpoint": cc.read_checkpoint(WEIGHTS), "options": None}),
+    "decoupled_decay": (
+        lambda **k: ravelled(networks.decoupled_decay(**k)).vector,
+        {"second_moments": SHARED.uniform(size=4), "weight_decay": 0.1, "n_examples": 20, "eps": 1e-8},
+    ),
     "compare_spectra": (cc.compare_spectra, {"reports": [cc.analyse_spectra(WEIGHTS)]}),
     "find_layers": (
         spectra.find_layers,
@@ -341,6 +346,7 @@ RETURNED = {
         "NetworkAllocation",
     ),
     *("TooLargeError", "Capacities", "Functions", "Interactions", "NetworkLayer", "Polished", "ChiSquare"),
+    *("DecayCurve", "LeaveOneOut"),
     *("Displacement", "Evolution", "NoSymbolError", "NotStochasticError", "Propagation", "ScalingRelation"),
     *("ScalingTable", "BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
     *("GramSpectra", "HillTable", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),

@@ -36,7 +36,7 @@ def test_tables_say_what_there_is():
     x = np.random.default_rng(0).normal(size=(20, 3))
     network = cc.allocate_network(lambda w, x: x @ w, np.ones(3), x, x @ np.ones(3))
     shown = network._repr_html_()
-    assert "<td>3 (Gauss–Newton 3)</td>" in shown and "<td>yes</td>" in shown and shown.count("<rect") == 3
+    assert "<td>3 (Gauss–Newton)</td>" in shown and "<td>yes</td>" in shown and shown.count("<rect") == 3
     assert "<td>3</td>" in network.layers["all parameters"]._repr_html_()
     report = cc.analyse_spectra({"fc": x.T @ x, "big": np.random.default_rng(0).normal(size=(30, 20))})
     assert "1 of 1 layers" in report._repr_html_()

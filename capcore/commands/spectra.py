@@ -7,9 +7,7 @@ import json
 import os
 import re
 import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capcore.commands.arguments import options_of, parser, plain, problems
+from capcore.commands.outcome import exit_status, refuse, say, write_whole
 
 if TYPE_CHECKING:
     from capcore.checkpoints.differences import Opening
@@ -28,33 +27,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str], prog: str = "capcore spectra") -> int:
     """Run ``capcore spectra`` with the arguments ``argv`` and return its exit status."""
-    arguments = parser(prog).parse_args(argv)
-    try:
-        return _run(arguments, prog)
-    except ValueError as error:  # one line for each reason
-        if arguments.traceback:
-            raise
-        for line in str(error).splitlines() or [type(error).__name__]:
-            _say(prog, line)
-        return 2
-    except BrokenPipeError:  # the reader of our output, such as head, has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        _say(prog, "interrupted; nothing was written.")
-        return 130
-    except Exception as error:
-        if arguments.traceback:
-            raise
-        said = f"{type(error).__name__}: {error}"[:300]
-        _say(prog, f"an error in this program, not in your file ({said}). Please report it; --traceback shows where.")
-        return 3
-
-
-def _say(prog: str, line: str) -> None:
-    from capcore.checkpoints.tensors import shown
-
-    print(f"{prog}: {shown(plain(line))}", file=sys.stderr)
+    return exit_status(_run, parser(prog).parse_args(argv), prog, plain)
 
 
 @dataclass(frozen=True)
@@ -68,23 +41,23 @@ class Network:
 def _run(arguments: argparse.Namespace, prog: str) -> int:
     from capcore.spectra.selection import selected
 
-    _refuse(problems(arguments))
+    refuse(problems(arguments))
     options = options_of(arguments)
     networks, refused = _read(arguments)
     if not (arguments.keep_going and networks):
-        _refuse(refused)
+        refuse(refused)
     needed = {"matplotlib": arguments.plot or arguments.figures, "distributed": arguments.scheduler}
     missing = [name for name, wanted in needed.items() if wanted and find_spec(name) is None]
-    _refuse([f"found no {name}, which this needs. Install it: pip install {name}" for name in missing])
+    refuse([f"found no {name}, which this needs. Install it: pip install {name}" for name in missing])
     choice = {"layers": arguments.layers, "skip": arguments.skip, "drop": bool(arguments.preset)}
     networks = [replace(each, checkpoint=selected(each.checkpoint, **choice)) for each in networks]
     if not arguments.preset:
         _check_layer(arguments.layer, networks, options)
     for line in refused:
-        _say(prog, line)
+        say(prog, plain(line))
     text, failed = _answer(arguments, networks, options)
     if arguments.output:
-        _replace(Path(arguments.output), lambda path: path.write_text(text, "utf8"))
+        write_whole(Path(arguments.output), lambda path: path.write_text(text, "utf8"))
     else:
         print(text, end="", flush=True)
     return 1 if refused or (arguments.strict and failed) else 0
@@ -195,27 +168,11 @@ def _draw(arguments: argparse.Namespace, found: Sequence[NetworkSpectra]) -> Non
     single = found[0].checkpoint if len(found) == 1 else None
     if arguments.plot:
         figure = report_figure([each.details for each in found], spectrum=arguments.layer, checkpoint=single)
-        _replace(Path(arguments.plot), figure.savefig)
+        write_whole(Path(arguments.plot), figure.savefig)
     for i, each in enumerate(found if arguments.figures else ()):
         Path(arguments.figures).mkdir(exist_ok=True)
         for j, row in enumerate(each.details.spectra):
             safe = re.sub(r"[^\w.-]+", "_", row.name, flags=re.ASCII)[:80].strip("._")
             name = f"{i + 1}-{j + 1:04d}-{safe}.png" if len(found) > 1 else f"{j + 1:04d}-{safe}.png"
             if (drawn := spectrum_figure(each.details, row, each.checkpoint)) is not None:
-                _replace(Path(arguments.figures) / name, drawn.savefig)
-
-
-def _refuse(lines: Sequence[str]) -> None:
-    if lines:
-        raise ValueError("\n".join(lines))
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file atomically, so that an interruption leaves no partial file."""
-    try:
-        with tempfile.TemporaryDirectory(dir=path.resolve().parent, prefix=".capcore-") as folder:
-            part = Path(folder) / path.name
-            write(part)
-            part.replace(path)
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be written ({error.strerror}). Choose another place.") from None
+                write_whole(Path(arguments.figures) / name, drawn.savefig)

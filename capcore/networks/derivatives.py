@@ -7,19 +7,20 @@ the data.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import reduce
-from itertools import accumulate
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from capcore.architectures.derivatives import library
 from capcore.gate import finite, of_kind
-from capcore.trees import _slices
+from capcore.networks.jacobians import torch_jacobian
+from capcore.networks.modules import TorchApply, plain_kernels
+from capcore.trees import _flattened, _key, ravelled
 
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
@@ -27,93 +28,43 @@ SHOWN = 5
 """Names that a message lists."""
 
 
-@dataclass(frozen=True, eq=False)
-class TorchApply:
-    """(params, inputs) → outputs of a PyTorch module, as :func:`from_torch` makes it; NumPy or torch arrays."""
-
-    module: Any
-
-    def __call__(self, params: Any, inputs: Any) -> Any:
-        """Outputs."""
-        torch = library("torch")
-        tensors = {name: torch.as_tensor(value) for name, value in params.items()}
-        return torch.func.functional_call(self.module, tensors, (torch.as_tensor(inputs),))
-
-
-def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
-    """``(apply, params)`` of a PyTorch module, as :func:`~capcore.networks.allocation.allocate_network` takes them.
-
-    Parameters
-    ----------
-    module : torch.nn.Module
-        (N, …) → (N, K) or (N,). It is copied, in evaluation mode, and not changed.
-
-    Returns
-    -------
-    apply : callable
-    params : dict
-        Name of a parameter → array, in the module's order. Frozen ones (``requires_grad=False``) stay constants.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If PyTorch is not installed.
-    """
-    library("torch")
-    from copy import deepcopy
-
-    copy = deepcopy(module).eval()
-    params = {n: w.detach().cpu().double().numpy() for n, w in copy.named_parameters() if w.requires_grad}
-    return TorchApply(copy.double()), params
+LACKING = (
+    "forward AD",
+    "forward mode",
+    "forward-mode",
+    "batching rule",
+    "vmap",
+    "functorch",
+    "custom_vjp",
+    "derivative for",
+)
+"""Words in errors of PyTorch and JAX about an operation that cannot be differentiated in some way."""
 
 
 class Derivatives:
     """What the rest of :mod:`capcore.networks` needs from a network: outputs, J and products at any parameters (p,)."""
 
-    def __init__(self, apply: Callable[[Any, Any], Any], params: Any, inputs: np.ndarray, single: bool) -> None:
-        self.apply: Any = apply
+    def __init__(self, apply: Any, params: Any, inputs: np.ndarray, single: bool) -> None:
+        self.apply = apply
         self.inputs, self.single = inputs, single
         self.dtype: Any = np.dtype(np.float32 if single else float)
         self._calls: dict[str, Any] = {}
-        with self.precision():
-            (self._from_torch if isinstance(apply, TorchApply) else self._from_jax)(params)
+        self._torch = isinstance(apply, TorchApply)
+        tree = ravelled(OrderedDict(params) if self._torch else params, precision=self.dtype)
+        self.params, self.layers, self.unravel, self._free = tree.vector, tree.layers, tree.unravel, tree.free
+        self.shapes = {place: leaf.shape for place, leaf in tree.leaves.items()}
         self.n_params = self.params.size
+        if self._torch:
+            torch = library("torch")
+            apply.module.float() if single else apply.module.double()
+            self.transforms, self._compile, self._array = torch.func, lambda function: function, torch.as_tensor
+        else:
+            jax = library("jax")
+            self.transforms, self._compile, self._array = jax, jax.jit, jax.numpy.asarray
 
     def precision(self) -> Any:
-        """JAX in double precision, whatever its setting."""
-        return nullcontext() if isinstance(self.apply, TorchApply) else library("jax").enable_x64(True)
-
-    def _from_jax(self, params: Any) -> None:
-        jax = library("jax")
-        from jax.flatten_util import ravel_pytree
-
-        self.transforms, self._compile = jax, jax.jit
-        wide = jax.tree.map(lambda leaf: jax.numpy.asarray(leaf, dtype=self.dtype), params)
-        vector, self.unravel = ravel_pytree(wide)
-        self.params = np.array(vector, dtype=float)
-        leaves, self._structure = jax.tree_util.tree_flatten_with_path(wide)
-        self.shapes = {jax.tree_util.keystr(path): leaf.shape for path, leaf in leaves}
-        names = [jax.tree_util.keystr(path[:1]).strip("[].'\"") or "all parameters" for path, _ in leaves]
-        self.layers = _slices(names, [leaf.size for _, leaf in leaves])
-        self._array = jax.numpy.asarray
-
-    def _from_torch(self, params: Any) -> None:
-        torch = library("torch")
-        self.transforms, self._compile = torch.func, lambda function: function
-        shapes = {name: np.shape(value) for name, value in params.items()}
-        sizes = [int(np.prod(shape)) for shape in shapes.values()]
-        self.apply.module.float() if self.single else self.apply.module.double()
-        self.params = np.concatenate([np.ravel(value) for value in params.values()])
-        self.layers = _slices([name.split(".")[0] for name in shapes], sizes)
-        self._array = torch.as_tensor
-        self.shapes = {f"[{name!r}]": shape for name, shape in shapes.items()}
-
-        def unravel(w: Any) -> dict[str, Any]:
-            stops = accumulate(sizes)
-            parts = zip(shapes.items(), sizes, stops, strict=True)
-            return {name: w[stop - size : stop].reshape(shape) for (name, shape), size, stop in parts}
-
-        self.unravel = unravel
+        """JAX in double precision, whatever its setting; PyTorch with attention that can be differentiated twice."""
+        return plain_kernels() if self._torch else library("jax").enable_x64(True)
 
     def array(self, values: np.ndarray) -> Any:
         """``values`` for the library, in the working precision; whole numbers stay as they are."""
@@ -121,11 +72,7 @@ class Derivatives:
 
     def tree(self, w: np.ndarray) -> Any:
         """Parameters (p,) in the pytree in which they were given, as NumPy arrays in double precision."""
-        with self.precision():
-            found = self.unravel(self.array(w))
-            if isinstance(self.apply, TorchApply):
-                return {name: leaf.numpy().copy() for name, leaf in found.items()}
-            return self.transforms.tree.map(np.array, found)
+        return self.unravel(np.array(w, dtype=float))
 
     def named(self, tree: Any, argument: str) -> dict[str, Any]:
         """Name of a parameter, as in ``shapes`` → what a tree like that of the parameters has in its place."""
@@ -133,16 +80,16 @@ class Derivatives:
             of_kind(tree, argument, Mapping, "a mapping from the names of the parameters")
             return {f"[{name!r}]": value for name, value in tree.items()}
         try:  # as far as the parameters go: in the place of an array there can be a list
-            return dict(zip(self.shapes, self._structure.flatten_up_to(tree), strict=True))
+            found = self.transforms.tree.structure(self.unravel(self.params)).flatten_up_to(tree)
+            return dict(zip(self.shapes, compress(found, self._free), strict=True))
         except ValueError:
             pass
         try:
-            leaves = self.transforms.tree_util.tree_flatten_with_path(tree)[0]
-        except ValueError:
+            return {_key(path): leaf for path, leaf in _flattened(tree)[0]}
+        except (TypeError, ValueError):
             raise ValueError(
                 f"{argument}: found names that cannot be sorted, expected those of params: {', '.join(self.shapes)}."
             ) from None
-        return {self.transforms.tree_util.keystr(path): leaf for path, leaf in leaves}
 
     def outputs_of(self, w: Any, x: Any) -> Any:
         """(n, K) outputs, traceable."""
@@ -153,7 +100,10 @@ class Derivatives:
         if name not in self._calls:
             self._calls[name] = self._compile(getattr(self, f"_{name}"))
         arrays = [self.array(each) for each in arguments]
-        found = self._calls[name](*arrays)
+        try:
+            found = self._calls[name](*arrays)
+        except (RuntimeError, NotImplementedError, TypeError) as error:
+            raise _explained(error, name) from error
         return np.asarray(found.detach().numpy() if hasattr(found, "detach") else found, dtype=float)
 
     def _outputs(self, w: Any, x: Any) -> Any:
@@ -200,10 +150,19 @@ class Derivatives:
     def jacobian(self, w: np.ndarray, inputs: np.ndarray | None = None) -> np.ndarray:
         """(N·K, p) Jacobian, example by example."""
         points = self.inputs if inputs is None else inputs
-        step = max(1, CHUNK // 64)
+        step = -(-len(points) // -(-len(points) // (CHUNK // 64)))  # chunks of one size: each size is compiled anew
         with self.precision():
-            parts = [self._call("jacobian", w, points[i : i + step]) for i in range(0, len(points), step)]
-        return np.concatenate(parts).reshape(-1, w.size)
+            if self._torch:
+                weights = self.unravel(self.array(w))
+                found = torch_jacobian(self.apply.module, weights, self.array(points), step).numpy()
+                return found.reshape(-1, w.size).astype(float, copy=False)
+            parts = [slice(min(i, len(points) - step), i + step) for i in range(0, len(points), step)]
+            first = self._call("jacobian", w, points[parts[0]])
+            found = np.empty((len(points), *first.shape[1:]))
+            found[parts[0]] = first
+            for part in parts[1:]:
+                found[part] = self._call("jacobian", w, points[part])
+        return found.reshape(-1, w.size)
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""
@@ -233,6 +192,18 @@ class Derivatives:
                 return float(flat(at)), np.asarray(slope(at), dtype=float)
             products = self.transforms.vmap(lambda t: self.transforms.jvp(slope, (at,), (t,))[1])(self.array(v))
             return np.asarray(products, dtype=float)
+
+
+def _explained(error: Exception, name: str) -> Exception:
+    """In the place of a library's error about a derivative that it lacks, one that says what to do; others as are."""
+    text = str(error).strip()
+    if not any(words in text for words in LACKING):
+        return error
+    needed = "with derivatives for each example" if name == "jacobian" else "with derivatives in forward mode"
+    other = "" if name == "jacobian" else " The dense Gauss–Newton form needs none: curvature='gauss-newton'."
+    return ValueError(
+        f"apply: found {text.splitlines()[0]:.160}, expected operations {needed}: write it with elementary ones.{other}"
+    )
 
 
 def by_name(values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], argument: str) -> np.ndarray:

@@ -15,8 +15,9 @@ import numpy as np
 
 from capcore.available_memory import arrays, fits, too_large
 from capcore.gate import plain_seed
+from capcore.networks.capacities import half_widths
 from capcore.networks.problem import to_metric
-from capcore.networks.results import NetworkAllocation, half_widths
+from capcore.networks.results import NetworkAllocation
 from capcore.summaries import as_table
 from capcore.validation import finite_array, positive_integer
 
@@ -168,8 +169,8 @@ def _along_orders(changed: Callable[[np.ndarray], np.ndarray], whole: np.ndarray
 
 
 def _square_roots(allocation: NetworkAllocation, points: np.ndarray) -> np.ndarray:
-    """(n, K, p) Rᵀ J(x) V: with the gains as weights, the square root q."""
+    """(n, K, p) Rᵀ J(x) V, or Rᵀ J(x) C⁻ᵀ: with the gains as weights, the square root q."""
     derivatives, problem = allocation.problem.derivatives, allocation.problem
     outputs = derivatives.outputs(derivatives.params, points)
     scaled = to_metric(derivatives.jacobian(derivatives.params, points), *problem.metric(outputs))
-    return (scaled @ allocation._response.vectors).reshape(*outputs.shape, -1)
+    return allocation._response.transformed(scaled).reshape(*outputs.shape, -1)

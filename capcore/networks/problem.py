@@ -11,9 +11,10 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
-from capcore.architectures.derivatives import library
-from capcore.gate import of_kind, plain_array, plain_number, unmasked
-from capcore.networks.derivatives import Derivatives, TorchApply, by_name
+from capcore.gate import of_kind, plain_array, plain_number
+from capcore.networks.derivatives import Derivatives, by_name
+from capcore.networks.modules import opened
+from capcore.trees import is_tree
 from capcore.validation import divided, finite_array, finite_number, one_of
 
 ROWS = 64
@@ -50,9 +51,7 @@ class NetworkProblem:
         """The problem, with every argument checked."""
         one_of(loss, "loss", LOSSES)
         of_kind(layers, "layers", Mapping | None, "a mapping of names to slices")
-        if not callable(apply):
-            raise TypeError(f"apply: found {type(apply).__name__}, expected a function (params, inputs) → outputs.")
-        _float_leaves(params, isinstance(apply, TorchApply))
+        apply, params = opened(apply, params)
         inputs = plain_array(inputs, "inputs", "b")
         points = np.asarray(inputs)
         whole = points.dtype.kind in "iub"
@@ -60,7 +59,6 @@ class NetworkProblem:
             raise ValueError(f"inputs: found shape {points.shape}, expected (N, …), one example a row.")
         points = points if whole else finite_array(points, "inputs", tuple(range(1, 9)))
         derivatives = Derivatives(apply, params, points, single)
-        _finite(derivatives.params, "params")
         _moderate(derivatives.params, "params", single)
         _moderate(points, "inputs", single)
         outputs = _checked_outputs(derivatives)
@@ -68,7 +66,7 @@ class NetworkProblem:
         values = _targets(targets, outputs.shape, loss)
         _moderate(values, "targets", single)
         regulariser = decay = None
-        if callable(weight_decay):
+        if callable(weight_decay) and type(weight_decay) is not type(params):  # modules of Equinox can be called
             regulariser = _real_valued(weight_decay, derivatives)
         else:
             decay = _decay(weight_decay, derivatives)
@@ -128,40 +126,35 @@ class NetworkProblem:
                 bar.update(min(ROWS, p - i))
         return (found + found.T) / 2
 
-    def added(self, w: np.ndarray) -> np.ndarray:
-        """(p, p) ∇²R."""
-        return np.diag(self.decay) if self.decay is not None else self.penalty(w, np.eye(w.size))
+    def gauss_newton(self, w: np.ndarray, scaled: np.ndarray) -> np.ndarray:
+        """(p, p) JᵀWJ + ∇²R, from RᵀJ (N·K, p)."""
+        found = scaled.T @ scaled  # by half the operations of a product of two matrices: NumPy sees that they are one
+        if self.decay is None:
+            return found + self.penalty(w, np.eye(w.size))
+        found[np.diag_indices_from(found)] += self.decay
+        return found
 
     def hessian(self, w: np.ndarray) -> np.ndarray:
         """(p, p) ∇²L."""
         errors, roots, means = self.errors(self.derivatives.outputs(w))
         scaled = to_metric(self.derivatives.jacobian(w), roots, means)
-        return scaled.T @ scaled + self.added(w) + self.residual(w, errors)
+        return self.gauss_newton(w, scaled) + self.residual(w, errors)
 
 
 def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
     """Rᵀu of columns (N·K, m), with R Rᵀ = W: uₖ → √pₖ (uₖ − Σ p u) for cross-entropy, u for squared loss."""
+    if not means.any():
+        return columns
     u = columns.reshape(*roots.shape, -1)
-    return (roots[..., None] * (u - (means[..., None] * u).sum(1, keepdims=True))).reshape(columns.shape)
+    found = u - np.einsum("nk,nkm->nm", means, u)[:, None]
+    found *= roots[..., None]
+    return found.reshape(columns.shape)
 
 
 def from_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
     """R z of columns (N·K, m): the transpose of :func:`to_metric`."""
     z = columns.reshape(*roots.shape, -1) * roots[..., None]
     return (z - means[..., None] * z.sum(1, keepdims=True)).reshape(columns.shape)
-
-
-def _float_leaves(params: Any, is_torch: bool) -> None:
-    leaves = list(params.values()) if is_torch else library("jax").tree.leaves(params)
-    if not leaves:
-        raise ValueError("params: found no parameters, expected a pytree with at least one array.")
-    for leaf in leaves:
-        unmasked(leaf, "params")
-        kind = np.asarray(leaf).dtype
-        if kind.kind != "f" and "float" not in str(kind):
-            raise TypeError(
-                f"params: found a leaf of type {kind}, expected floating-point arrays. Let apply capture all others."
-            )
 
 
 def _finite(values: np.ndarray, name: str) -> None:
@@ -218,6 +211,11 @@ def _checked_outputs(derivatives: Derivatives) -> np.ndarray:
 
 
 def _numpy(values: Any) -> Any:
+    if isinstance(values, tuple | list | dict):
+        raise TypeError(
+            f"apply: found a {type(values).__name__}, expected one array of outputs. Let a function or a module around "
+            "it select them."
+        )
     return values.detach().numpy() if hasattr(values, "detach") else values
 
 
@@ -253,7 +251,7 @@ def _decay(weight_decay: Any, derivatives: Derivatives) -> np.ndarray:
     expected = f"a number, {p} values, or a tree of arrays like params"
     if isinstance(given, list | tuple) and given and all(isinstance(each, Real) for each in given):
         given = np.array(given)
-    if isinstance(given, Mapping | list | tuple) or derivatives.shapes == {"": np.shape(given)}:
+    if isinstance(given, Mapping | list | tuple) or is_tree(given) or derivatives.shapes == {"": np.shape(given)}:
         decay = by_name(derivatives.named(given, "weight_decay"), derivatives.shapes, "weight_decay")
     elif np.ndim(given) == 0:
         decay = np.full(p, finite_number(given, "weight_decay", f"{expected}, all of them finite"))

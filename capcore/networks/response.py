@@ -1,26 +1,26 @@
-"""The response operator of an optimum: from the full Jacobian and Hessian, or from products with them.
+"""The response operator of an optimum from the full Jacobian and Hessian.
 
-Both solve with H, and give S times columns. The second uses conjugate gradients: every step gains a known
-positive part of bᵀH⁻¹b (Hestenes and Stiefel, 1952), and they stop once little is left to gain.
+S = Rᵀ J H⁻¹ Jᵀ R is computed in one of two ways. A positive definite H = C Cᵀ has a Cholesky root, and a triangular
+solve gives (C⁻¹ Jᵀ R)ᵀ, whose rows have the leverages as squared lengths. Eigenvectors of H take some thirty times as
+many operations. They are computed where H is singular or indefinite, or has a stopping time.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, qr, solve_triangular, svd
+from scipy.linalg import eigh, eigvalsh, lapack, solve_triangular
 
-from capcore.allocation import CapacityWarning
 from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import rank_tolerance
-from capcore.networks.problem import NetworkProblem, from_metric, to_metric
+from capcore.networks.problem import NetworkProblem, to_metric
 
 EPS = float(np.finfo(float).eps)
+CAUTION = 10.0
+"""LAPACK's estimate of a condition number is a lower bound, and hardly ever below a third of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +59,31 @@ class Response:
         gains = 1 / safe if time is None else -np.expm1(-time * safe) / safe
         return cls(scaled @ vectors, np.where(kept, gains, 0.0), values, kept, vectors)
 
+    @property
+    def n_singular(self) -> int:
+        """Number of eigenvalues that are numerically 0."""
+        return int((~self.kept).sum())
+
+    @property
+    def n_negative(self) -> int:
+        """Number of eigenvalues below 0, those that are numerically 0 left out."""
+        return int((self.kept & (self.eigenvalues < 0)).sum())
+
+    @property
+    def rounding(self) -> float:
+        """Relative rounding error of solves: eps times the condition number of what is kept."""
+        sizes = np.abs(self.eigenvalues[self.kept])
+        return float(EPS * sizes.max() / sizes.min()) if sizes.size else 0.0
+
     @cached_property
     def diagonal(self) -> np.ndarray:
         """(N·K,) diagonal of S."""
         return np.square(self.factor) @ self.gains
+
+    def blocks(self, shape: tuple[int, int]) -> np.ndarray:
+        """(N, K, K) blocks of S that belong to one example each."""
+        rows = self.factor.reshape(*shape, -1)
+        return np.stack([(each * self.gains) @ each.T for each in rows])
 
     def along(self, columns: np.ndarray) -> np.ndarray:
         """(m,) zᵀSz of columns (N·K, m)."""
@@ -76,6 +97,14 @@ class Response:
         """(N·K, m) S times columns, in the metric of the loss."""
         return self.factor @ (self.gains[:, None] * (self.factor.T @ columns))
 
+    def transformed(self, rows: np.ndarray) -> np.ndarray:
+        """(…, p) T of rows J (…, p) for which J g(H) Jᵀ = T diag(gains) Tᵀ."""
+        return rows @ self.vectors
+
+    def decrease(self, gradient: np.ndarray) -> float:
+        """½ ∇LᵀH⁻¹∇L, every eigenvalue taken by its size: what a Newton step would take off the loss."""
+        return float(np.abs(self.gains) @ np.square(self.vectors.T @ gradient)) / 2
+
     @cached_property
     def dropped(self) -> float:
         """Share of ‖RᵀJ‖² in the directions that count as singular: 0 if the outputs do not move along them."""
@@ -83,15 +112,129 @@ class Response:
         return float(squares[~self.kept].sum() / max(squares.sum(), 1e-300))
 
 
+@dataclass(frozen=True, eq=False)
+class CholeskyResponse:
+    """J H⁻¹ Jᵀ of a positive definite H = C Cᵀ, with the methods of :class:`Response`.
+
+    Attributes
+    ----------
+    factor : (N·K, p) array
+        (C⁻¹ Jᵀ R)ᵀ, in the metric of the loss: S is this matrix times its transpose.
+    root : (p, p) array
+        C, lower triangular.
+    condition : float
+        The condition number of H in the 1-norm, estimated.
+    """
+
+    factor: np.ndarray = field(repr=False)
+    root: np.ndarray = field(repr=False)
+    condition: float
+
+    n_singular = 0
+    n_negative = 0
+    dropped = 0.0
+
+    @classmethod
+    def of(cls, scaled: np.ndarray, hessian: np.ndarray, tolerance: float | None = None) -> CholeskyResponse | None:
+        """From RᵀJ (N·K, p) and H (p, p); None unless all eigenvalues certainly exceed the tolerance.
+
+        Examples
+        --------
+        >>> found = CholeskyResponse.of(np.eye(2), np.diag([2.0, 4.0]))
+        >>> found.diagonal.round(9).tolist(), CholeskyResponse.of(np.eye(2), np.diag([1.0, 0.0])) is None
+        ([0.5, 0.25], True)
+        """
+        if not hessian.size:
+            return None
+        norm = float(np.abs(hessian).sum(axis=0).max())
+        root, failed = lapack.dpotrf(hessian.T, lower=1, clean=1)  # a symmetric matrix in the order that LAPACK takes
+        if failed:
+            return None
+        reciprocal, _ = lapack.dpocon(root, norm, uplo="L")
+        smallest = float(reciprocal) * norm / CAUTION
+        if not smallest > (rank_tolerance(hessian.shape, norm) if tolerance is None else tolerance * norm):
+            return None
+        factor = solve_triangular(root, scaled.T, lower=True, check_finite=False).T
+        return cls(factor, root, 1 / float(reciprocal))
+
+    @property
+    def gains(self) -> np.ndarray:
+        """(p,) ones."""
+        return np.ones(len(self.root))
+
+    @cached_property
+    def eigenvalues(self) -> np.ndarray:
+        """(p,) eigenvalues of H, ascending; computed when they are first asked for."""
+        return eigvalsh(self.root @ self.root.T, check_finite=False)
+
+    @property
+    def rounding(self) -> float:
+        """Relative rounding error of solves: eps times the condition number."""
+        return EPS * self.condition
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """(N·K,) diagonal of S."""
+        return np.einsum("ij,ij->i", self.factor, self.factor)
+
+    def blocks(self, shape: tuple[int, int]) -> np.ndarray:
+        """(N, K, K) blocks of S that belong to one example each."""
+        rows = self.factor.reshape(*shape, -1)
+        return rows @ rows.transpose(0, 2, 1)
+
+    def along(self, columns: np.ndarray) -> np.ndarray:
+        """(m,) zᵀSz of columns (N·K, m)."""
+        return np.square(columns.T @ self.factor).sum(axis=1)
+
+    def solve(self, gradients: np.ndarray) -> np.ndarray:
+        """(p, m) H⁻¹ times (p, m)."""
+        half = solve_triangular(self.root, gradients, lower=True, check_finite=False)
+        return solve_triangular(self.root, half, lower=True, trans="T", check_finite=False)
+
+    def apply(self, columns: np.ndarray) -> np.ndarray:
+        """(N·K, m) S times columns, in the metric of the loss."""
+        return self.factor @ (self.factor.T @ columns)
+
+    def transformed(self, rows: np.ndarray) -> np.ndarray:
+        """(…, p) T of rows J (…, p) for which J H⁻¹ Jᵀ = T Tᵀ."""
+        flat = rows.reshape(-1, rows.shape[-1])
+        return solve_triangular(self.root, flat.T, lower=True, check_finite=False).T.reshape(rows.shape)
+
+    def decrease(self, gradient: np.ndarray) -> float:
+        """½ ∇LᵀH⁻¹∇L: what a Newton step would take off the loss."""
+        half = solve_triangular(self.root, gradient, lower=True, check_finite=False)
+        return float(half @ half) / 2
+
+
+def respond(
+    scaled: np.ndarray, hessian: np.ndarray, tolerance: float | None = None, time: float | None = None
+) -> Response | CholeskyResponse:
+    """The response of RᵀJ (N·K, p) and H (p, p): by Cholesky where H is positive definite, else by eigenvectors."""
+    found = CholeskyResponse.of(scaled, hessian, tolerance) if time is None else None
+    return Response.of(scaled, hessian, tolerance, time) if found is None else found
+
+
 def dense_bytes(problem: NetworkProblem) -> float:
-    """Bytes that J, H and the eigenvectors of both forms take."""
+    """Bytes that J, H and the eigenvectors of both forms take; less where a Cholesky root suffices."""
     p = problem.derivatives.n_params
     return arrays(problem.targets.size, p, copies=4) + arrays(p, p, copies=9)
 
 
 @dataclass(frozen=True, eq=False)
 class DenseModel:
-    """What the dense route keeps: e, RᵀJ, and the full and the Gauss–Newton form of the Hessian."""
+    """What the dense route keeps of a network at its parameters. ``found.dense(name)`` gives it.
+
+    Attributes
+    ----------
+    scaled : (N·K, p) array
+        RᵀJ: the Jacobian in the metric of the loss, and for squared loss the Jacobian itself.
+    full, gauss_newton : (p, p) array
+        Both forms of the Hessian, with that of R(θ). They are one array where the residual curvature was not asked for.
+    gradient : (p,) array
+        ∇L, with that of R(θ).
+    errors, roots, means : (N, K) array
+        e = ∂ℓ/∂f, and W = diag(roots²) − means meansᵀ.
+    """
 
     scaled: np.ndarray
     full: np.ndarray
@@ -102,7 +245,9 @@ class DenseModel:
     means: np.ndarray
 
     @classmethod
-    def of(cls, problem: NetworkProblem, with_residual: bool, progress: bool = False) -> DenseModel:
+    def of(
+        cls, problem: NetworkProblem, gradient: np.ndarray, with_residual: bool, progress: bool = False
+    ) -> DenseModel:
         """Compute them; raises :class:`~capcore.available_memory.TooLargeError` first if memory would not do."""
         derivatives, p = problem.derivatives, problem.derivatives.n_params
         n_bytes = dense_bytes(problem)
@@ -110,181 +255,17 @@ class DenseModel:
             found = f"allocate_network: found {p:,} parameters and {problem.targets.size:,} outputs on the data"
             raise too_large(found, n_bytes, "Use method='sketch', or fewer examples.")
         w = derivatives.params
-        outputs = derivatives.outputs(w)
-        errors, roots, means = problem.errors(outputs)
+        errors, roots, means = problem.errors(derivatives.outputs(w))
         jacobian = derivatives.jacobian(w)
         if not np.isfinite(jacobian).all():
             raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
-        gradient = jacobian.T @ errors.ravel() + problem.penalty(w)[1]
         scaled = to_metric(jacobian, roots, means)
         del jacobian
-        added = problem.added(w)
-        gauss_newton = scaled.T @ scaled + added
+        gauss_newton = problem.gauss_newton(w, scaled)
         full = gauss_newton + problem.residual(w, errors, progress) if with_residual else gauss_newton
         return cls(scaled, full, gauss_newton, gradient, errors, roots, means)
 
-    def restricted(self, columns: np.ndarray, full: bool, tolerance: float | None, time: float | None) -> Response:
+    def restricted(self, columns: np.ndarray, full: bool, tolerance: float | None, time: float | None) -> Any:
         """The response of some parameters alone, with all others constant."""
         hessian = self.full if full else self.gauss_newton
-        return Response.of(self.scaled[:, columns], hessian[np.ix_(columns, columns)], tolerance, time)
-
-
-UNSOLVED = 1e-6
-"""Share of bᵀH⁻¹b that a solve may miss without a warning; its root, a thousandth, is the error of H⁻¹b itself."""
-DELAY = 10
-"""Number of last steps whose gains tell how much is left to gain."""
-
-
-class NegativeCurvatureError(ValueError):
-    """A direction has negative curvature: conjugate gradients stop, and there is no minimum."""
-
-
-@dataclass(frozen=True, eq=False)
-class SketchedModel:
-    """Products with the operator S at the problem's parameters, chunk by chunk.
-
-    Attributes
-    ----------
-    problem : NetworkProblem
-    errors, roots, means : (N, K) array
-        e, and W = diag(roots²) − means meansᵀ.
-    vectors : (r, p) array
-        Orthonormal; approximately the leading eigenvectors of H, which are deflated.
-    values : (r,) array
-        Their approximate eigenvalues.
-    tolerance : float
-        A solve stops once it lacks at most this share of bᵀH⁻¹b.
-    max_steps : int
-        Largest number of steps of a solve.
-    bar : object
-        Counts products.
-    """
-
-    problem: NetworkProblem
-    errors: np.ndarray
-    roots: np.ndarray
-    means: np.ndarray
-    vectors: np.ndarray
-    values: np.ndarray
-    tolerance: float
-    max_steps: int
-    bar: Any
-
-    @classmethod
-    def of(
-        cls, problem: NetworkProblem, full: bool, rank: int, tolerance: float, max_steps: int, rng: Any, bar: Any
-    ) -> SketchedModel:
-        """With a preconditioner from ``rank`` products: randomised Nyström (Frangella, Tropp and Udell, 2023)."""
-        outputs = problem.derivatives.outputs(problem.derivatives.params)
-        errors, roots, means = problem.errors(outputs)
-        p = problem.derivatives.n_params
-        empty = np.empty((0, p)), np.empty(0)
-        model = cls(problem, errors if full else 0 * errors, roots, means, *empty, tolerance, max_steps, bar)
-        if rank == 0:
-            return model
-        sketch = qr(rng.normal(size=(p, rank)), mode="economic", check_finite=False)[0].T
-        image = model.product(sketch)
-        nudge = float(np.finfo(problem.derivatives.dtype).eps) * float(np.linalg.norm(image))
-        try:
-            root = cholesky(sketch @ image.T + nudge * np.eye(rank), lower=True)
-        except np.linalg.LinAlgError:
-            raise NegativeCurvatureError from None
-        _, s, vectors = svd(solve_triangular(root, image + nudge * sketch, lower=True), full_matrices=False)
-        return replace(model, vectors=vectors, values=np.maximum(s**2 - nudge, nudge))
-
-    def gauss_newton(self) -> SketchedModel:
-        """The same operator without residual curvature."""
-        return replace(self, errors=0 * self.errors)
-
-    def product(self, v: np.ndarray) -> np.ndarray:
-        """(m, p) H times directions (m, p)."""
-        w = self.problem.derivatives.params
-        self.bar.update(len(v))
-        return self.problem.derivatives.hvp(w, v, self.errors, self.roots, self.means) + self.problem.penalty(w, v)
-
-    def precondition(self, v: np.ndarray) -> np.ndarray:
-        """(m, p) preconditioned directions: the deflated eigenvalues are reduced to the smallest of them."""
-        if not len(self.values):
-            return v
-        return v + ((v @ self.vectors.T) * (self.values[-1] / self.values - 1)) @ self.vectors
-
-    def solved(self, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(p, m) H⁻¹ times (p, m), and the share (m,) of bᵀH⁻¹b that each may still lack."""
-        found = conjugate_gradients(self.product, gradients.T, self.precondition, self.tolerance, self.max_steps)
-        return found[0].T, found[1]
-
-    def applied(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(N·K, m) S times columns, in the metric of the loss, and the share (m,) of zᵀSz that each may still lack."""
-        derivatives, shape = self.problem.derivatives, self.roots.shape
-        stacked = from_metric(columns, self.roots, self.means).T.reshape(-1, *shape)
-        moved, lacking = self.solved(derivatives.vjp(derivatives.params, stacked).T)
-        outputs = derivatives.jvp(derivatives.params, moved.T)
-        return to_metric(outputs.reshape(len(stacked), -1).T, self.roots, self.means), lacking
-
-    def solve(self, gradients: np.ndarray) -> np.ndarray:
-        """(p, m) H⁻¹ times (p, m); warns if it is not accurate to a thousandth."""
-        found, lacking = self.solved(gradients)
-        self._warn(lacking)
-        return found
-
-    def apply(self, columns: np.ndarray) -> np.ndarray:
-        """(N·K, m) S times columns, in the metric of the loss; warns if it is not accurate to a thousandth."""
-        found, lacking = self.applied(columns)
-        self._warn(lacking)
-        return found
-
-    def _warn(self, lacking: np.ndarray) -> None:
-        if lacking.max() > UNSOLVED:
-            warnings.warn(
-                f"max_steps: found solves that stopped after {self.max_steps:,} steps, with a share of "
-                f"{lacking.max():.1g} of zᵀSz missing, expected at most {UNSOLVED:g}. Raise max_steps.",
-                CapacityWarning,
-                stacklevel=4,
-            )
-
-
-def conjugate_gradients(
-    product: Callable[[np.ndarray], np.ndarray],
-    rhs: np.ndarray,
-    precondition: Callable[[np.ndarray], np.ndarray],
-    tolerance: float,
-    max_steps: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Solutions (m, p) of m systems, and the share (m,) of bᵀH⁻¹b that each may still lack.
-
-    Raises
-    ------
-    NegativeCurvatureError
-
-    Examples
-    --------
-    >>> x, lacking = conjugate_gradients(lambda v: v * [1.0, 2.0], np.ones((1, 2)), lambda v: v, 1e-12, 10)
-    >>> x.round(9).tolist()
-    [[1.0, 0.5]]
-    """
-    solution, rest = np.zeros_like(rhs), rhs.copy()
-    direction = precondition(rest).copy()
-    rho = np.einsum("mp,mp->m", rest, direction)
-    first, gains = rho.copy(), np.zeros((DELAY, len(rhs)))
-    total, active = np.zeros(len(rhs)), rho > 0
-    for step in range(max_steps):
-        if not active.any():
-            break
-        image = product(direction[active])
-        curvature = np.einsum("mp,mp->m", direction[active], image)
-        if not (curvature > 0).all():
-            raise NegativeCurvatureError
-        length = rho[active] / curvature
-        gain = np.zeros(len(rhs))
-        gain[active] = length * rho[active]
-        gains[step % DELAY], total = gain, total + gain
-        solution[active] += length[:, None] * direction[active]
-        rest[active] -= length[:, None] * image
-        residual = precondition(rest[active])
-        new = np.einsum("mp,mp->m", rest[active], residual)
-        direction[active] = residual + (new / rho[active])[:, None] * direction[active]
-        rho[active] = new
-        to_come = gains.sum(axis=0) > tolerance * total
-        active &= (to_come | (step < DELAY - 1)) & (rho > EPS**2 * first)
-    lacking = np.where(active, gains.sum(axis=0) / np.where(total > 0, total, 1.0), tolerance)
-    return solution, lacking
+        return respond(self.scaled[:, columns], hessian[np.ix_(columns, columns)], tolerance, time)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import t
 
 from capcore.allocation import CapacityWarning
-from capcore.moved import once_called
+from capcore.networks.capacities import Capacities, NetworkLayer, measure
 from capcore.networks.problem import NetworkProblem
+from capcore.networks.report import CONTRACTION, SLACK, cautions, number, report
 from capcore.networks.response import DenseModel
 from capcore.networks.subspaces import in_metric
-from capcore.summaries import as_table, bars, table
+from capcore.summaries import bars, table
 from capcore.validation import finite_array
 
 if TYPE_CHECKING:
@@ -26,83 +25,11 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.axes import Axes
 
-LEVEL = 0.95
-"""Level of the intervals whose half-widths are reported as errors."""
+    from capcore.networks.decay_curve import DecayCurve
+    from capcore.networks.leave_one_out import LeaveOneOut
+
 ROW_SUMS = 1e-6
 """Largest sum of a row that counts as 0, relative to the sum of absolute values: single precision leaves less."""
-SLACK = 1e-6
-"""Excess over 1 that a leverage may have: more than rounding times the condition number of usual optima."""
-TINY = float(np.finfo(float).tiny)
-CONTRACTION = (
-    "At an optimum of weak decay the residual curvature lets outputs move by more than their targets did, so that "
-    "leverages are no shares. The Gauss–Newton form has none above 1: curvature='gauss-newton'."
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Capacities:
-    """The capacities of one response operator.
-
-    Attributes
-    ----------
-    total : float
-        tr S.
-    per_output : (K,) array
-        Sums to ``total``. For cross-entropy these parts depend on the root of W, here R = diag(√p) − p√pᵀ:
-        multiplying R by a rotation of each example's outputs changes only these.
-    per_example : (N,) array
-        Leverages; they sum to ``total``.
-    per_subspace : dict
-        Name → array of the subspace's groups, or a number.
-    """
-
-    total: float
-    per_output: np.ndarray = field(repr=False)
-    per_example: np.ndarray = field(repr=False)
-    per_subspace: dict[str, Any] = field(repr=False)
-
-    def __sub__(self, other: Capacities) -> Capacities:
-        mine, theirs = self.per_subspace, other.per_subspace
-        return Capacities(
-            self.total - other.total,
-            self.per_output - other.per_output,
-            self.per_example - other.per_example,
-            {name: mine[name] - theirs[name] for name in mine},
-        )
-
-    _repr_html_ = as_table
-
-
-@dataclass(frozen=True, eq=False)
-class NetworkLayer:
-    """Capacities of one group of parameters, in the four versions of :class:`~capcore.allocation.LayerAllocation`.
-
-    Attributes
-    ----------
-    independent : Capacities
-        As if all other layers were constants.
-    forward : Capacities
-        Given all layers before it.
-    backward : Capacities
-        Given all layers after it.
-    marginal : Capacities
-        Given all other layers.
-    """
-
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
-
-    independent: Capacities
-    forward: Capacities
-    backward: Capacities
-    marginal: Capacities
-
-    @once_called
-    def totals(self) -> dict[str, float]:
-        """The four totals."""
-        return {name: view.total for name, view in vars(self).items()}
-
-    def _repr_html_(self) -> str:
-        return table("Capacity of a layer", {name: f"{total:.6g}" for name, total in self.totals.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +39,10 @@ class NetworkAllocation(Capacities):
     Attributes
     ----------
     gauss_newton_total : float
-        tr S without the residual curvature Σ e ∇²f.
+        tr S without the residual curvature Σ e ∇²f: the number to report. The same as ``total`` unless the full Hessian
+        was asked for.
+    curvature : str
+        "gauss-newton" or "full": which H everything else here is about.
     loss : str
     loss_value : float
         L(θ), R included.
@@ -121,13 +51,12 @@ class NetworkAllocation(Capacities):
     decrement : float
         ½∇LᵀH⁻¹∇L / L: the share of the loss that a Newton step would remove.
     is_optimum : bool
-        Whether ``decrement`` is below 1e-8 and no curvature is negative.
+        Whether ``decrement`` is below 1e-8 and no curvature of H is negative. The Gauss–Newton form has no negative
+        curvature, and so does not tell a saddle from a minimum.
     largest_leverage : float
         How far an example's outputs follow a shift of their own targets at most: the largest eigenvalue of the (K, K)
         blocks of S. It is at most 1 in the Gauss–Newton form, and unbounded in the full one. For "sketch" it is a
         lower bound, from the four examples that seem to have the largest.
-    eigenvalues : (p,) array
-        Eigenvalues of H, ascending; empty for "sketch".
     n_negative, n_singular : int
         Eigenvalues below zero, and numerically zero; −1 for "sketch".
     method : str
@@ -138,18 +67,20 @@ class NetworkAllocation(Capacities):
     errors : Capacities or None
         For "sketch" the half-widths of all capacities. Subspaces with at most ``probes`` columns are not sampled: their
         error is what the solves may lack.
+    seconds : float
+        How long it took.
     """
 
     from capcore.shown import record_repr as __repr__  # type: ignore[misc]
 
     gauss_newton_total: float
+    curvature: str = field(repr=False)
     loss: str
     loss_value: float
     gradient_norm: float
     decrement: float
     is_optimum: bool
     largest_leverage: float
-    eigenvalues: np.ndarray = field(repr=False)
     n_negative: int
     n_singular: int
     method: str
@@ -160,6 +91,23 @@ class NetworkAllocation(Capacities):
     _model: Any = field(repr=False)
     _options: dict[str, Any] = field(repr=False)
     _subspaces: dict[str, Any] = field(repr=False)
+    seconds: float = field(default=0.0, repr=False)
+
+    @cached_property
+    def eigenvalues(self) -> np.ndarray:
+        """(p,) eigenvalues of H, ascending, computed when they are first asked for; empty for "sketch"."""
+        return self._response.eigenvalues if self.method == "dense" else np.empty(0)
+
+    def report(self) -> str:
+        """Which number to report and why, what the gradient means for it, where the capacity goes, and what to beware.
+
+        >>> from capcore.networks.allocation import allocate_network
+        >>> x = np.eye(4)[:, :2] + 0.5
+        >>> found = allocate_network(lambda w, x: x @ w, np.ones(2), x, x @ np.ones(2), weight_decay=1.0)
+        >>> print(found.report().splitlines()[0])
+        Report 1.33: so many of the 2 parameters count.
+        """
+        return report(self)
 
     def dense(self, name: str) -> DenseModel:
         """J and H; raises ``AttributeError`` for a sketch, which does not have them."""
@@ -216,7 +164,8 @@ class NetworkAllocation(Capacities):
 
         Only the group responds, with all others constant ("independent"); the rest are differences of such responses.
         """
-        model, options = self.dense("layers"), self._options
+        model = self.dense("layers")
+        options = {name: self._options[name] for name in ("full", "tolerance", "time")}
         every = np.arange(self.problem.derivatives.n_params)
         parts = {name: every[part] for name, part in self.problem.layers.items()}
         names = list(parts)
@@ -299,62 +248,35 @@ class NetworkAllocation(Capacities):
 
         save(self, path)
 
+    def leave_one_out(self) -> LeaveOneOut:
+        """Every example left out; see :func:`~capcore.networks.generalisation.left_out`."""
+        from capcore.networks.generalisation import left_out
+
+        return left_out(self)
+
+    @property
+    def gcv(self) -> float:
+        """Generalised cross-validation; see :func:`~capcore.networks.generalisation.cross_validated`."""
+        from capcore.networks.generalisation import cross_validated
+
+        return cross_validated(self)
+
+    def decay_curve(self, decays: object = None, noise: float | None = None, **sketch: Any) -> DecayCurve:
+        """What other weight decays would give; see :func:`~capcore.networks.generalisation.curve`."""
+        from capcore.networks.generalisation import curve
+
+        return curve(self, decays, noise, **sketch)
+
     def _repr_html_(self) -> str:
         rows = {
-            "capacity": f"{self.total:.6g} (Gauss–Newton {self.gauss_newton_total:.6g})",
+            "report": f"{number(self)} (Gauss–Newton)",
+            **({"response to retraining": f"{self.total:.6g} (full Hessian)"} if self.curvature == "full" else {}),
             "examples, outputs": f"{self.per_example.size:,}, {self.per_output.size:,}",
             "loss": f"{self.loss_value:.6g} ({self.loss})",
             "at an optimum": "yes" if self.is_optimum else f"no: gradient norm {self.gradient_norm:.2g}",
             "largest leverage": f"{self.largest_leverage:.3g}",
             "method": f"{self.method}, error about {self.error:.1g}",
+            **{"beware" if i == 0 else f"beware ({i + 1})": each.text for i, each in enumerate(cautions(self))},
         }
         groups = [(name, np.ravel(each)) for name, each in self.per_subspace.items() if 1 < np.size(each) <= 64]
         return table("Capacity of a network", rows) + "".join(bars(v, f"capacity of {name}") for name, v in groups[:1])
-
-
-def half_widths(samples: np.ndarray, quadratic: bool = False) -> np.ndarray:
-    """(…) half-widths of 95 % intervals of means of samples (…, m), by Student's law of m − 1 degrees of freedom.
-
-    Parameters
-    ----------
-    samples : (…, m) array
-        Independent and identically distributed along the last axis.
-    quadratic : bool
-        Whether they are values of a non-negative quadratic form. Their scatter grows with their mean, so a mean that is
-        too low comes with an interval that is too short. On a logarithmic scale the interval ends at mean·exp(x) for
-        a relative half-width of x; the half-width is this end's, to second order. Such samples have x at most
-        Student's factor.
-
-    Examples
-    --------
-    >>> half_widths(np.array([1.0, 2.0, 3.0])).round(2), half_widths(np.array([1.0, 2.0, 3.0]), True).round(2)
-    (np.float64(2.48), np.float64(4.03))
-    """
-    m = samples.shape[-1]
-    factor = float(t.ppf((1 + LEVEL) / 2, m - 1))
-    widths = factor * samples.std(axis=-1, ddof=1) / np.sqrt(m)
-    if not quadratic:
-        return widths
-    return widths * (1 + widths / np.maximum(np.abs(samples.mean(axis=-1)), widths / factor + TINY) / 2)
-
-
-def measure(response: Any, shape: tuple[int, int], prepared: Mapping[str, Any]) -> Capacities:
-    """The capacities of a dense response."""
-    leverage = response.diagonal.reshape(shape)
-    per_subspace = {
-        name: shaped(by_group(response.along(basis), labels, form), form)
-        for name, (basis, labels, form) in prepared.items()
-    }
-    return Capacities(float(leverage.sum()), leverage.sum(axis=0), leverage.sum(axis=1), per_subspace)
-
-
-def by_group(values: np.ndarray, labels: np.ndarray, form: tuple[int, ...]) -> np.ndarray:
-    """(groups, …) sums over the groups of the first axis, in the order of an array of shape ``form``."""
-    sums = np.zeros((int(np.prod(form)), *values.shape[1:]))
-    np.add.at(sums, labels, values)
-    return sums
-
-
-def shaped(values: np.ndarray, form: tuple[int, ...]) -> Any:
-    """An array of shape ``form``, or a number for ()."""
-    return values.reshape(form) if form else float(values[0])

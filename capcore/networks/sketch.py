@@ -6,36 +6,60 @@ Half-widths are those of 95 % intervals by Student's law, plus what solves by co
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, qr, svd
 
-from capcore.networks.response import SketchedModel
-from capcore.networks.results import Capacities, by_group, half_widths, shaped
-
-FEW = 4
-"""Number of columns that a sketch spends on the largest responses, and on the largest leverages."""
+from capcore.networks.capacities import Capacities, by_group, half_widths, shaped
+from capcore.networks.cost import Budget
+from capcore.networks.products import FEW, SketchedModel
 
 
-def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any) -> dict[str, Any]:
-    """Capacities and their half-widths, with the signs, S times them, and the most that a solve may lack."""
+def columns_solved(prepared: Mapping[str, Any], probes: int, full: bool) -> tuple[int, list[int]]:
+    """Columns that are solved for in all, and for each subspace.
+
+    >>> columns_solved({"one": (np.eye(9)[:, :3], None, None)}, 16, False)
+    (24, [3])
+    """
+    each = [min(basis.shape[1], probes) for basis, _, _ in prepared.values()]
+    return probes + sum(each) + FEW + 1 + (2 * FEW + probes if full else 0), each
+
+
+def estimate(
+    model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng: Any, budget: Budget | None = None
+) -> dict[str, Any]:
+    """Capacities and their half-widths, with the signs, S times them, and the most that a solve may lack.
+
+    A limited budget is shared among the columns to solve for. The signs are then taken few at a time, and those that
+    it does not suffice for are left out.
+    """
+    budget, full = Budget() if budget is None else budget, bool(model.errors.any())
+    to_solve, of_each = columns_solved(prepared, probes, full)
     signs = rng.choice([-1.0, 1.0], size=(model.roots.size, probes))
-    (images, lacking), steep = model.applied(signs), steep_part(model, rng)
+    steep = steep_part(within(model, budget, 2 * FEW / to_solve), rng)
+    to_solve -= 2 * FEW if full else 0
+    whole = within(model, budget, probes / to_solve)
+    images, lacking = _images(whole, signs) if budget.limited else whole.applied(signs)
+    to_solve -= probes
+    signs = signs[:, : images.shape[1]]
+    probes = images.shape[1]
     lacked = [float(lacking.max())]
     known = np.square(steep).sum(axis=1)
     each = known[:, None] + signs * (images - steep @ (steep.T @ signs))
     parts = each.reshape(*model.roots.shape, probes)
     samples, per_output, per_example = each.sum(axis=0), parts.sum(axis=0), parts.sum(axis=1)
     means, errors = {}, {}
-    for name, (basis, labels, form) in prepared.items():
+    for (name, (basis, labels, form)), count in zip(prepared.items(), of_each, strict=True):
+        shared, to_solve = within(model, budget, count / to_solve), to_solve - count
         if basis.shape[1] <= probes:
-            images_of, lacking = model.applied(basis)
+            images_of, lacking = shared.applied(basis)
             along = (basis * images_of).sum(axis=0)
             mean, error = by_group(along, labels, form), by_group(lacking * along, labels, form)
         else:
             own = rng.choice([-1.0, 1.0], size=(basis.shape[1], probes))
-            images_of, lacking = model.applied(basis @ own)
+            images_of, lacking = shared.applied(basis @ own)
             part = basis.T @ steep
             fixed = by_group(np.square(part).sum(axis=1), labels, form)
             sums = by_group(own * (basis.T @ images_of - part @ (part.T @ own)), labels, form)
@@ -58,6 +82,25 @@ def estimate(model: SketchedModel, prepared: Mapping[str, Any], probes: int, rng
     }
 
 
+def within(model: SketchedModel, budget: Budget, part: float) -> SketchedModel:
+    """The model with a share of what is left of a budget; as it is where there is no limit."""
+    return replace(model, budget=budget.share(part)) if budget.limited else model
+
+
+def _images(model: SketchedModel, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """S times as many signs as the model's budget suffices for, at least two, and what the solves may lack."""
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
+    for begin in range(0, signs.shape[1], FEW):
+        if parts and model.budget.spent():
+            break
+        found = model.applied(signs[:, begin : begin + FEW])
+        if parts and model.budget.spent() and found[1].max() > model.tolerance:  # cut short, it would say too little
+            break
+        parts.append(found)
+    images, lacking = zip(*parts, strict=True)
+    return np.hstack(images), np.concatenate(lacking)
+
+
 def steep_part(model: SketchedModel, rng: Any) -> np.ndarray:
     """(N·K, r) root of the part of S that responds by more than 1, found without the probes.
 
@@ -75,11 +118,13 @@ def steep_part(model: SketchedModel, rng: Any) -> np.ndarray:
     return image @ (vectors[:, above] / np.sqrt(values[above]))
 
 
-def leverage_of_a_few(model: SketchedModel, images: np.ndarray, per_example: np.ndarray) -> float:
-    """Largest response of an example's outputs to themselves, along the main direction that the probes suggest."""
+def leverage_of_a_few(model: SketchedModel, images: np.ndarray, per_example: np.ndarray) -> tuple[int, float]:
+    """The largest response of an example's outputs to themselves, along the direction that the probes suggest, and
+    which example has it: among the few that seem to have the largest leverage."""
     chosen = np.argsort(per_example)[-FEW:]
     columns = np.zeros((*model.roots.shape, len(chosen)))
     for column, i in enumerate(chosen):
         columns[i, :, column] = svd(images.reshape(*model.roots.shape, -1)[i], full_matrices=False)[0][:, 0]
     columns = columns.reshape(model.roots.size, -1)
-    return float((columns * model.applied(columns)[0]).sum(axis=0).max())
+    found = (columns * model.applied(columns)[0]).sum(axis=0)
+    return int(chosen[found.argmax()]), float(found.max())

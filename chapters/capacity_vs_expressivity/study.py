@@ -171,7 +171,7 @@ def capacity_correlation(models: Mapping[str, ModelAxes], of_parameters: bool = 
     return float(spearmanr(ranks, [each.memorisation.memorised() for each in models.values()]).statistic)
 
 
-def _style(name: str) -> dict[str, Any]:
+def model_style(name: str) -> dict[str, Any]:
     """The same colour and mark of a model in all figures."""
     k = list(MODELS).index(name) if name in MODELS else len(MODELS)
     return {"color": CYCLE[k % len(CYCLE)], "marker": MARKERS[k % len(MARKERS)], "label": name}
@@ -183,7 +183,7 @@ def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
     Dashed: guessing.
     """
     for name, each in models.items():
-        style = _style(name)
+        style = model_style(name)
         place = (each.memorisation.memorised(), float(np.median(each.fits[task].test)))
         ax.plot(*place, linestyle="none", markersize=9, zorder=3, **style)
         side: dict[str, Any] = {"ha": "left", "xytext": (8, 3)}
@@ -200,19 +200,6 @@ def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
     return ax
 
 
-def plot_memorisation(curves: Mapping[str, MemorisationCurve], ax: Axes) -> Axes:
-    """Training accuracy on random labels against their number: medians, with the range over the trials as a band."""
-    for name, curve in curves.items():
-        style = _style(name)
-        ax.plot(curve.sizes, curve.medians, **style)
-        low, high = curve.accuracies.min(axis=1), curve.accuracies.max(axis=1)
-        ax.fill_between(curve.sizes, low, high, color=style["color"], alpha=0.15, linewidth=0)
-    ax.axhline(0.5, color="0.25", linestyle="--", linewidth=0.9)
-    ax.set(xscale="log", xlabel="random labels to memorise", ylabel="training accuracy", ylim=(0.47, 1.02))
-    _plain_ticks(ax, next(iter(curves.values())).sizes)
-    return ax
-
-
 def plot_against_kappa(points: Mapping[str, tuple[float, float]], ax: Axes, slopes: Sequence[int] = (1, 2)) -> Axes:
     """Labels memorised against κ, a mark per model with its name; dashed, multiples of κ.
 
@@ -222,9 +209,10 @@ def plot_against_kappa(points: Mapping[str, tuple[float, float]], ax: Axes, slop
     """
     span = np.array([min(k for k, _ in points.values()) / 1.5, 1.5 * max(k for k, _ in points.values())])
     for slope, style in zip(slopes, ("--", ":"), strict=False):
-        ax.plot(span, slope * span, color="0.25", linestyle=style, linewidth=0.9, label=f"{slope} per κ")
+        name = f"{slope} label{'s' * (slope > 1)} per unit of κ"
+        ax.plot(span, slope * span, color="0.25", linestyle=style, linewidth=0.9, label=name)
     for name, (kappa, labels) in points.items():
-        ax.plot(kappa, labels, linestyle="none", **_style(name))
+        ax.plot(kappa, labels, linestyle="none", **model_style(name))
     ax.set(xscale="log", yscale="log", xlabel="κ after training on random labels", ylabel="random labels memorised")
     return ax
 
@@ -232,7 +220,7 @@ def plot_against_kappa(points: Mapping[str, tuple[float, float]], ax: Axes, slop
 def plot_shares(points: Mapping[str, tuple[float, float]], ax: Axes) -> Axes:
     """Test accuracy on the order target against the share of κ that sees the order, a mark per model."""
     for name, (share, accuracy) in points.items():
-        ax.plot(share, accuracy, linestyle="none", **_style(name))
+        ax.plot(share, accuracy, linestyle="none", **model_style(name))
     ax.axhline(0.5, color="0.25", linestyle="--", linewidth=0.9)
     ax.set(xlabel="share of κ that sees the exchange", ylabel="test accuracy, order target", ylim=(0.45, 1.02))
     ax.set_xlim(-0.03, 0.63)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 from scipy.linalg import cholesky
 
 from capcore.plotting import LAG_LABEL
@@ -31,7 +32,7 @@ def plot_error_curve(curve: Curve, w: np.ndarray, ax: Axes) -> Axes:
     ax.plot(*optimum, "o", color="C0", markersize=7)
     ax.plot(0, 0, "+", color="k", markersize=8)
     others = [each for each in crossings.T if not np.allclose(each, optimum)]
-    ax.annotate("optimum", (*optimum,), (-2, -15), textcoords="offset points", ha="right")
+    ax.annotate("optimum", (*optimum,), (-2, -22), textcoords="offset points", ha="right")
     for name, at in (("target, X = 0", np.zeros(2)), *(("no optimum", each) for each in others)):
         ax.annotate(name, (*at,), (8, 4), textcoords="offset points")
     ax.annotate("errors X", (*errors[:, -1],), (-4, 4), textcoords="offset points", color="C0", ha="right")
@@ -64,7 +65,8 @@ def plot_paths(processes: Mapping[str, Process], n_samples: int, ax: Axes, seed:
         path = cholesky(process.covariance(n_samples), lower=True) @ rng.normal(size=n_samples)
         look = {**process_look(family, i), "marker": "", "linestyle": "-"}
         ax.plot(path / np.sqrt(process.autocovariance(1)[0]) - 6 * i, linewidth=0.9, **look)
-        ax.annotate(process_name(family), (0, 2.6 - 6 * i), color=look["color"])
+        name = ax.annotate(process_name(family), (0, 2.6 - 6 * i), color=look["color"])
+        name.set_path_effects([withStroke(linewidth=3, foreground="white")])
     ax.set(xlabel="time", yticks=[])
     return ax
 

@@ -7,15 +7,16 @@ from matplotlib.axes import Axes
 
 
 def plot_overlaps(overlaps: np.ndarray, ax: Axes) -> Axes:
-    """A table of whole numbers, layer by layer, darker where two layers share more.
+    """A table of whole numbers, layer by layer, brighter where two layers share more.
 
     Parameters
     ----------
     overlaps : (L, L) dimensions that two layers share; see ``exact_overlaps``.
     """
-    ax.imshow(overlaps, cmap="Blues", vmin=0, vmax=1.6 * overlaps.max())
+    ax.imshow(overlaps, vmin=0)
     for (row, column), value in np.ndenumerate(overlaps):
-        ax.text(column, row, f"{value}", ha="center", va="center")
+        colour = "white" if value < 0.5 * overlaps.max() else "black"
+        ax.text(column, row, f"{value}", color=colour, ha="center", va="center")
     names = np.arange(1, len(overlaps) + 1)
     ax.set_xticks(names - 1, names)
     ax.set_yticks(names - 1, names)

@@ -101,8 +101,8 @@ def plot_equal_error(model: LineModel, ax: Axes) -> Axes:
     ax.plot(*np.array([model.target, found]).T, color=COLOURS[1], linestyle=":", linewidth=1.6)
     _arrow(ax, found, 1.4 * along, COLOURS[0], 3)
     ax.annotate(r"$\mathcal{K}$", (*(found + 1.4 * along),), (4, 2), textcoords="offset points", color=COLOURS[0])
-    for point, name in ((model.target, "target"), (found, "trained model")):
+    for point, name, rise in ((model.target, "target", 4), (found, "trained model", -12)):
         ax.plot(*point, marker="o", color="black")
-        ax.annotate(name, (*point,), (6, -12), textcoords="offset points")
+        ax.annotate(name, (*point,), (6, rise), textcoords="offset points")
     _frame(ax, [*level, found + 1.4 * along, np.zeros(2)])
     return ax

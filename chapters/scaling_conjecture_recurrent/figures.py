@@ -41,7 +41,7 @@ def plot_growth(
     levels = [0, 1, 3, 10, 30, 100, 300, 1000]
     ax.set_yticks(levels, [str(level) for level in levels])
     ax.minorticks_off()
-    ax.set_ylim(-0.15, max(before, 1.4 * max(1.0, *drawn)))
+    ax.set_ylim(-0.3, max(before, 1.4 * max(1.0, *drawn)))
     ax.set(xlabel="steps N", ylabel="natural log of the mean gain")
     return ax
 
@@ -92,7 +92,7 @@ def plot_phases(phases: Mapping[str, Mapping[float, float]], ax: Axes) -> AxesIm
 
     Parameters
     ----------
-    phases : name → exponent → 0 (guessing) to 1 (the best exponent). Exponents that were not tried stay white.
+    phases : name → exponent → 0 (guessing) to 1 (the best exponent). Exponents that were not tried stay empty.
     """
     columns = sorted({a for row in phases.values() for a in row})
     grid = np.array([[row.get(a, np.nan) for a in columns] for row in phases.values()])

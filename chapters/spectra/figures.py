@@ -24,7 +24,7 @@ X_MIN = r"$x_\mathrm{min}$"
 def plot_tail_law(eigenvalues: np.ndarray, scan: TailScan, band: tuple[np.ndarray, np.ndarray], ax: Axes) -> Axes:
     """Share of the eigenvalues that are as large, with the power law of the chosen tail.
 
-    eigenvalues : (n,), ascending. band : (n,) each, ends of what chance has in their places, in grey.
+    eigenvalues : (n,), ascending. band : (n,) each, ends of what other spectra have in their places, shaded.
     """
     share = 1 - np.arange(len(eigenvalues)) / len(eigenvalues)
     ax.fill_betweenx(share, *band, color="0.82", linewidth=0, label="95 % of shuffled weights")
@@ -33,7 +33,7 @@ def plot_tail_law(eigenvalues: np.ndarray, scan: TailScan, band: tuple[np.ndarra
     ax.plot(eigenvalues[tail], share[tail], ".", color=CYCLE[0], markersize=4, label="trained")
     law = share[tail][0] * (eigenvalues[tail] / eigenvalues[tail][0]) ** (1 - scan.alpha[scan.best])
     ax.plot(eigenvalues[tail], law, color=CYCLE[1], linewidth=2, label="power law of the tail")
-    ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ", ylabel="share that is as large")
+    ax.set(xscale="log", yscale="log", xlabel="eigenvalue λ", ylabel="share at least as large")
     _eigenvalue_axis(ax, _upper_part(scan)[0], 1.1 * float(eigenvalues[-1]))
     return ax
 
@@ -58,7 +58,7 @@ def plot_tail_exponents(
 ) -> Axes:
     """The exponent that every x_min would give; the chosen one as a cross, with its interval as a bar.
 
-    band : (m,) each, ends of what chance gives with as many eigenvalues, in grey.
+    band : (m,) each, ends of what other spectra give with as many eigenvalues, shaded.
     """
     if band is not None:
         ax.fill_between(scan.x_min, *band, color="0.82", linewidth=0)
@@ -81,7 +81,7 @@ def plot_chance(
 
     Parameters
     ----------
-    chance : shape → (B,) exponents: a bar from 2.5 to 97.5 per cent, and the median as a white line.
+    chance : shape → (B,) exponents: a bar from 2.5 to 97.5 per cent, with a line at the median.
     trained : label → (shape, α) of its layers.
     """
     mark_range(ax)
@@ -105,7 +105,7 @@ def plot_chance(
 
 
 def plot_path(paths: Mapping[str, pd.DataFrame], layer: str, band: tuple[float, float], ax: Axes) -> Axes:
-    """α of one layer over the epochs, one line per network; the grey band is where chance lies."""
+    """α of one layer over the epochs, one line per network; ``band`` is the range of random matrices, shaded."""
     ax.axhspan(*band, color="0.82", zorder=0, label="Gaussian matrices, 95 %")
     mark_range(ax)
     for i, (label, path) in enumerate(paths.items()):

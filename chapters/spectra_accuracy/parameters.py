@@ -14,7 +14,5 @@ class Parameters(Declaration):
     """Parameters of ``notebooks/spectra_accuracy.ipynb``."""
 
     n_studies: Annotated[Count, Ge(20)] = Field(200, description="simulated tables")
-    knows: float = Field(
-        1.0, description="how much of what training adds the simulated metric knows; 0 is nothing but size"
-    )
+    knows: float = Field(1.0, description="weight of quality in the second simulated metric; 0 is nothing but size")
     seed: Seed = Field(0, description="of all random draws")

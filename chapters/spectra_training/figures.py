@@ -13,7 +13,7 @@ from chapters.spectra_training.study import Estimate, Interval
 
 
 def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Axes:
-    """Test accuracy in per cent against a metric; colour and kind of symbol tell the share of wrong labels."""
+    """Test accuracy in per cent against a metric; colour and shape of a mark show the share of wrong labels."""
     for i, noise in enumerate(sorted(set(table["noise"]))):
         part = table[table["noise"] == noise]
         label, marker = f"{100 * noise:.0f} % wrong labels", MARKERS[i % len(MARKERS)]
@@ -24,20 +24,24 @@ def plot_accuracy(table: pd.DataFrame, metric: str, ax: Axes, xlabel: str) -> Ax
     return ax
 
 
-def plot_sources(rows: Mapping[str, tuple[Interval | None, Interval | None]], names: tuple[str, str], ax: Axes) -> Axes:
-    """What goes with the error, one row each from the top: alone (filled), and with something else fixed (hollow).
+def plot_sources(
+    rows: Mapping[str, tuple[Interval | None, Interval | None]], names: tuple[str, str], ax: Axes, hollow: int = 1
+) -> Axes:
+    """What is correlated with the error, one row each from the top: alone (filled), and with something fixed (hollow).
 
     Parameters
     ----------
     rows : label → correlation with its low and high end, alone and with the other fixed; None where there is none.
     names : of the two, in the legend.
+    hollow : place of the hollow mark's shape and colour in ``MARKERS`` and ``CYCLE``: one for each thing that is fixed.
     """
     ax.axvline(0, color="0.35", linewidth=0.8)
-    for i, (name, colour, inside) in enumerate(zip(names, CYCLE, (CYCLE[0], "white"), strict=False)):
+    for i, (name, mark, inside) in enumerate(zip(names, (0, hollow), (CYCLE[0], "white"), strict=True)):
+        colour = CYCLE[mark]
         known = {place: each for place, row in enumerate(rows.values()) if (each := row[i]) is not None}
         at, (middle, low, high) = np.array([*known]) + 0.26 * (i - 0.5), np.array([*known.values()]).T
         ax.hlines(at, low, high, color=colour, linewidth=1.6)
-        ax.plot(middle, at, MARKERS[i], color=colour, markerfacecolor=inside, markersize=5.5, label=name)
+        ax.plot(middle, at, MARKERS[mark], color=colour, markerfacecolor=inside, markersize=5.5, label=name)
     ax.set_yticks(range(len(rows)), list(rows))
     ax.set(xlabel="rank correlation with the error", xlim=(-1.05, 1.05), ylim=(len(rows) - 0.5, -0.5))
     ax.grid(axis="y", visible=False)

@@ -9,32 +9,7 @@ covariance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question, the number that decides it, and when the answer is yes.
-
-    Attributes
-    ----------
-    asks : one sentence. measure : what is counted or measured, with its settings. bound : of that number.
-    at_least : whether "yes" is at or above the bound; else at or below.
-    """
-
-    asks: str
-    measure: str
-    bound: float
-    at_least: bool = True
-
-    def answer(self, found: float) -> str:
-        """ "yes" or "no".
-
-        >>> Question("Is it large?", "size", 0.9).answer(0.95)
-        'yes'
-        """
-        return "yes" if (found >= self.bound if self.at_least else found <= self.bound) else "no"
-
+from chapters.shared.question import Question
 
 CASES = (
     "Stacks of 16 inputs, two channels and biases; four Gaussian processes (power law, fractional "

@@ -71,24 +71,21 @@ def recent(profile: Sequence[float]) -> float:
 def of_theory(found: Mapping[str, Any]) -> list[str]:
     """Question 1, on stacks."""
     cases = found["cases"]
-    counts = {(task, units): agreeing(cases, task, units) for task in TASKS for units in ("tanh", "gated")}
-    some = agreeing(cases, "linear", "tanh", lowest=False)
+    lines = {"tanh": ("tanh", True), "tanh, some optimum": ("tanh", False), "gated": ("gated", True)}
+    counts = [agreeing(cases, task, *line) for line in lines.values() for task in TASKS]
     totals = [case["tanh"][0]["total"] for case in cases if case["tanh"]]
     ranks = sorted({round(sum(case["profile"])) for case in cases})
     shares = np.array([[recent(case["tanh"][0]["other"]), recent(case["profile"])] for case in cases if case["tanh"]])
     others = [f"{predicted(case, 'tanh')[0]:.2f}" for case in found["others"]]
     series = [predicted(found["series"], units)[0] for units in ("tanh", "gated")]
     return [
-        f"As the process is, {counts['linear', 'tanh'][0]} of {counts['linear', 'tanh'][1]} tanh cases and",
-        f"{counts['linear', 'gated'][0]} of {counts['linear', 'gated'][1]} gated ones agree with the linear stack;",
-        f"warped, {counts['warped', 'tanh'][0]} and {counts['warped', 'gated'][0]}.",
-        f"In {some[0]} of {some[1]} linear tanh cases some optimum agrees, not always the lowest.",
+        "In so many cases a stack has the profile of the linear one, at its lowest optimum or at some optimum:",
+        table(["", *TASKS.values()], list(lines), [f"{some} of {of}" for some, of in counts]),
         "Other tanh stacks, on one sample of the power law, have these correlations with their linear stack:",
-        table(["", "as it is", "warped"], VARIANTS, others),
+        table(["", *TASKS.values()], VARIANTS, others),
         "The linear stack does not predict the total:",
         f"its rank is {' or '.join(map(str, ranks))}, while tanh stacks have {min(totals):.0f} to {max(totals):.0f}.",
-        "Their additional, nonlinear capacity lies mostly on recent inputs:",
-        f"{np.mean(shares[:, 0]):.0%} of it in the recent half,",
+        f"Of their additional, nonlinear capacity {np.mean(shares[:, 0]):.0%} lies on the recent half of the inputs,",
         f"where the linear stack has {np.mean(shares[:, 1]):.0%}.",
         "A measured series, Google's daily volume of trade, is predicted neither for tanh nor for gates:",
         f"the correlations are {series[0]:.2f} and {series[1]:.2f}.",
@@ -146,7 +143,7 @@ def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[
     bands = {
         kind: [np.array(run["modes"])[:, 0] / 10 for run in each["bands"]] for kind, each in found["digits"].items()
     }
-    most = ", ".join(f"{run.max():.1f}" for run in bands["true"])
+    most = max(run.max() for run in bands["true"])
     steps = found["steps"]["digits"]
     ordered = {
         kind: sum(bool(np.all(np.diff(half_times(np.array(run["modes"]), steps)) > 0)) for run in each["bands"])
@@ -154,35 +151,37 @@ def of_training(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[
     }
     runs = {kind: len(each["bands"]) for kind, each in found["digits"].items()}
     orders = [each["orders"] for each in found["orders"]]
-    ends = {part: np.median([each[part][-1] for each in orders]) for part in ("linear", "products")}
+    names = ["low frequencies, true labels", "low frequencies, shuffled labels", "low frequencies, whitened"]
+    held = [
+        *[f"{ordered[kind]} of {runs[kind]}" for kind in ("true", "shuffled")],
+        f"{decided['whitened first']:.0f} of {sum(runs.values())}",
+        f"{decided['singles first']:.0f} of {len(orders)}",
+    ]
     return [
-        "*Low frequencies first* depends on the metric. As they are, it holds in",
-        f"{ordered['true']} of {runs['true']} runs with true labels and",
-        f"{ordered['shuffled']} of {runs['shuffled']} with shuffled ones;",
-        f"whitened, in {decided['whitened first']:.0f} of {sum(runs.values())}.",
-        "With true labels capacity does not only grow: along the lowest frequencies the outputs of the three runs",
-        f"follow up to {most} times as far as the targets move.",
-        f"*Single inputs before products* holds in {decided['singles first']:.0f} of {len(orders)} seeds,",
-        "for a tanh stack that learns u₁ + u₄u₆ from independent inputs. At the end linear functions hold",
-        f"{ends['linear']:.1f} units, products of two inputs {ends['products']:.1f}.",
+        "Which functions come first depends on the metric of the inputs:",
+        table(["", "runs"], [*names, "single inputs before products, u₁ + u₄u₆"], held),
+        "With true labels capacity does not only grow: along the lowest frequencies the outputs follow",
+        f"up to {most:.1f} times as far as the targets move.",
     ]
 
 
 def of_labels(found: Mapping[str, Any], decided: Mapping[str, float]) -> list[str]:
     """The second half of question 2."""
     learnt = found["fully connected"]
-    totals = {kind: np.mean([each[kind]["total"] for each in learnt]) for kind in ("true", "shuffled", "equal")}
-    linear = {kind: np.mean([each[kind]["linear"] for each in learnt]) for kind in ("true", "equal")}
+    kinds = ("true", "shuffled", "equal")
+    means = [np.mean([each[kind][name] for each in learnt]) for name in ("total", "linear") for kind in kinds]
     decay = np.mean([each["equal"]["decay"] for each in learnt])
     other = components(found["convolutional"], "equal") - components(found["convolutional"], "true")
     return [
-        f"Shuffled labels take more capacity: {totals['shuffled']:.0f} units instead of {totals['true']:.0f} in",
-        "fully connected networks,",
-        f"at the same weight decay. {decay:.1f} times the weight decay brings the total back, but not the",
-        "allocation.",
-        f"Linear functions of the pixels then hold {linear['equal']:.0f} units instead of {linear['true']:.0f},",
-        f"and groups of components differ by up to {decided['shuffled']:.2f}.",
-        f"In convolutional networks they differ by up to {np.abs(other.mean(axis=0)).max():.2f};",
+        f"Shuffled labels take more capacity. {decay:.1f} times the weight decay brings the total back, but not the",
+        "allocation, in fully connected networks:",
+        table(
+            ["", "true labels", "shuffled, equal decay", "shuffled, equal total"],
+            ["total", "linear functions of pixels"],
+            [f"{mean:.0f}" for mean in means],
+        ),
+        f"At equal totals groups of components differ by up to {decided['shuffled']:.2f},",
+        f"in convolutional networks by up to {np.abs(other.mean(axis=0)).max():.2f};",
         f"{QUESTIONS['shuffled'].bound:g} was asked.",
     ]
 
@@ -207,14 +206,17 @@ def of_prediction(
     """The second half of question 3."""
     meant, followed = (np.mean(found[name]) for name in ("capacity", "again"))
     margin, *ends = -again["margin"]
+    names = ("capacity", "gradient norm")
     return [
-        f"*Changed labels.* Capacity predicts the ranks with {again['capacity'][0]:.2f}, where we had asked",
-        f"for {QUESTIONS['prediction'].bound:g};",
-        f"chance reaches {again['chance'][0]:.2f}.",
-        f"The norm of the change's gradient has {again['gradient norm'][0]:.2f},",
-        f"a difference of {margin:.2f} [{min(ends):.2f}, {max(ends):.2f}]; in each resample, from the best of four.",
-        f"From scratch they have {scratch['capacity'][0]:.2f} and {scratch['gradient norm'][0]:.2f}. New labels",
-        f"are no small shift: {meant:.0%} should be followed, {followed:.0%} are.",
+        "*Changed labels.* Rank correlations with what is followed, where we had asked",
+        f"for {QUESTIONS['prediction'].bound:g} and chance reaches {again['chance'][0]:.2f}:",
+        table(
+            ["", "trained on", "from scratch"],
+            ["capacity", "norm of the change's gradient"],
+            [f"{each[name][0]:.2f}" for name in names for each in (again, scratch)],
+        ),
+        f"Trained on, the difference is {margin:.2f} [{min(ends):.2f}, {max(ends):.2f}], in each resample from the",
+        f"best of four. New labels are no small shift: {meant:.0%} should be followed, {followed:.0%} are.",
     ]
 
 
@@ -229,13 +231,19 @@ def of_failing(found: Sequence[Mapping[str, Any]]) -> list[str]:
     whole, plain = np.median([each["0.0"]["retrained"] for each in misses], axis=0)
     shuffled = np.median([each["1.0"]["retrained"][1] for each in misses])
     strong, weak = few["1.0"], few[min(few, key=float)]
-    return [
-        "**More parameters than targets.** With 40 images the leverages of the outputs fill up as weight decay",
-        "vanishes:",
-        f"their mean grows from {strong[0]:.2f} to {weak[0]:.2f}, and their standard deviation falls from",
-        f"{strong[1]:.2f} to {weak[1]:.2f}.",
-        "\n\n**Far from an optimum.** Where L-BFGS-B has 1 % of its first gradient left, the total is off by up to",
-        f"{stops['0.01']:.0%}; at 0.01 %, by up to {stops['0.0001']:.0%}.",
-        f"\n\n**Large residuals.** The whole Hessian misses {whole:.1%} of a small move (median);",
-        f"Gauss–Newton misses {plain:.0%} with true labels and {shuffled:.0%} with shuffled ones.",
-    ]
+    rows = {
+        "40 images, strong weight decay": (
+            "leverage of an output, mean ± standard deviation",
+            f"{strong[0]:.2f} ± {strong[1]:.2f}",
+        ),
+        "40 images, weakest weight decay": (
+            "leverage of an output, mean ± standard deviation",
+            f"{weak[0]:.2f} ± {weak[1]:.2f}",
+        ),
+        "L-BFGS-B stopped at 1 % of its first gradient": ("error of the total, up to", f"{stops['0.01']:.0%}"),
+        "stopped at 0.01 %": ("error of the total, up to", f"{stops['0.0001']:.0%}"),
+        "an optimum": ("share of a small move that the whole Hessian misses", f"{whole:.1%}"),
+        "the same": ("that Gauss–Newton misses", f"{plain:.0%}"),
+        "the same, shuffled labels": ("that Gauss–Newton misses", f"{shuffled:.0%}"),
+    }
+    return [table(["", "what is seen", "how much"], list(rows), [each for row in rows.values() for each in row])]

@@ -1,14 +1,18 @@
-"""Figures of the reader's own trained network: a map of pixels, and images with their leverages."""
+"""Figures of the reader's own trained network: a map of pixels, images with their leverages, and weight decays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from capcore.plotting import CYCLE, SIZES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHADES = LinearSegmentedColormap.from_list("capacity", ["#ffffff", *SIZES.split()])
 
@@ -39,3 +43,29 @@ def plot_totals(decays: Sequence[float], starts: Sequence[Sequence[float]], ax: 
         ax.plot(decays, totals, "o-", color=CYCLE[0], markersize=3, linewidth=1)
     ax.set(xscale="log", xlabel="weight decay", ylabel="parameters that count", ylim=(0, None))
     return ax
+
+
+def plot_choice(foretold: pd.DataFrame, trained: pd.DataFrame, axes: Sequence[Axes]) -> Sequence[Axes]:
+    """Two panels over the weight decay: the total, and mean losses.
+
+    Lines are what one network foretells for other decays, ``decay_curve().to_dataframe()``; dots are networks trained
+    at each, rows of ``trained`` with columns "total", "training", "left out" and "tests".
+    """
+    left, right = axes
+    decays = foretold.index.to_numpy()
+    left.plot(decays, foretold["totals"], color=CYCLE[0], label="from one network")
+    left.plot(trained.index, trained["total"], "o", color=CYCLE[0], label="trained at this decay")
+    left.set(xscale="log", xlabel="weight decay", ylabel="parameters that count", ylim=(0, None))
+    training = foretold["training_losses"].to_numpy()
+    lines = {
+        "training": (training, ":", CYCLE[1]),
+        "training + optimism": (training + foretold["optimism"], "--", CYCLE[1]),
+        "left out": (foretold["leave_one_out"], "-", CYCLE[2]),
+    }
+    for label, (values, style, colour) in lines.items():
+        right.plot(decays, values, style, color=colour, label=label)
+    for name, colour in (("training", CYCLE[1]), ("left out", CYCLE[2])):
+        right.plot(trained.index, trained[name], "o", color=colour)
+    right.plot(trained.index, trained["tests"], "o", color="black", markersize=9, fillstyle="none", label="tests")
+    right.set(xscale="log", xlabel="weight decay", ylabel="mean loss", ylim=(0, None))
+    return axes

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
 
+import capcore as cc
+from capcore.allocation import CapacityWarning
 from capcore.validation import positive_integer
 from chapters.kit.stored import stored
 from chapters.shared.data import digits
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,3 +97,35 @@ def by_decay() -> dict[str, Any]:
     """The stored networks by weight decay, as ``weight_decays.run`` gives them."""
     found: dict[str, Any] = stored("weight_decays")["values"]
     return found
+
+
+def three_numbers(params: Any, x: np.ndarray, y: np.ndarray, decay: float) -> list[str]:
+    """A table of the totals that one network of tanh units can give, from weights where training stopped, in words."""
+    options: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": decay}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CapacityWarning)  # it is what the table is about
+        early = cc.allocate_network(network, params, x, y, curvature="full", **options)
+        end = cc.networks.polish(network, params, x, y, **options)
+        late = cc.allocate_network(network, end.params, x, y, curvature="full", **options)
+    rows = [
+        ("**Gauss–Newton, at the trained weights**", early.gauss_newton_total, "the trained network: report this one"),
+        ("full Hessian, at the trained weights", early.total, "no network: the weights are no optimum"),
+        ("full Hessian, after `polish`", late.total, "the polished network, when it is trained again"),
+        ("Gauss–Newton, after `polish`", late.gauss_newton_total, "the polished network"),
+    ]
+    lines = [f"| {name} | {total:.0f} | {whose} |" for name, total, whose in rows]
+    return ["\n".join(["| | total | belongs to |", "|---|---|---|", *lines])]
+
+
+def decided(table: pd.DataFrame, foretold: float) -> list[str]:
+    """What networks at several decays, rows of ``table``, say about the choice; and what one network has foretold."""
+    chosen, best = (float(table[name].idxmin()) for name in ("left out", "tests"))
+    least, got = table["tests"].min(), table["tests"].loc[chosen]
+    true, said = ((table[name] - table["training"]).to_numpy() for name in ("tests", "left out"))
+    return [
+        f"Leave-one-out chooses decay {chosen:.3g}, with a loss of {got:.2f} on the test images;",
+        f"the least of the five is {least:.2f}, at decay {best:.3g}.",
+        f"From the one network decay {foretold:.2g} looks best.",
+        f"Test images lose more than training images do, between {true.min():.2f} and {true.max():.2f} more;",
+        f"leaving out foretells {said.min():.2f} to {said.max():.2f}.",
+    ]

@@ -35,7 +35,7 @@ def look(data: Reading, start: Any, decay: float, n_shown: int) -> tuple[Any, di
     """The optimum from ``start`` at a weight decay, and what it shows, of plain types."""
     options: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": decay}
     end = cc.networks.polish(network, start, data.images, data.labels, **options)
-    found = cc.allocate_network(network, end.params, data.images, data.labels, **options)
+    found = cc.allocate_network(network, end.params, data.images, data.labels, curvature="full", **options)
     shown = dict(zip(("most", "least"), extremes(found.per_example, n_shown), strict=True))
     return end.params, {
         "converged": end.converged,

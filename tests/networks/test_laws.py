@@ -35,7 +35,8 @@ def problem(seed, loss, n=12):
     x = rng.normal(size=(n, 2))
     y = rng.integers(0, 2, n) if loss == "cross-entropy" else rng.normal(size=(n, 2))
     options = {"loss": loss, "weight_decay": 0.3}
-    return networks.polish(network, rng.normal(size=12), x, y, **options).params, x, y, options
+    params = networks.polish(network, rng.normal(size=12), x, y, **options).params
+    return params, x, y, {**options, "curvature": "full"}
 
 
 def capacities(found):
@@ -63,7 +64,7 @@ def test_everything_sums_to_the_total(seed, loss):
 @given(seeds, losses)
 def test_the_gauss_newton_form_lies_between_nothing_and_one(seed, loss):
     w, x, y, options = problem(seed, loss)
-    found = cc.allocate_network(network, w, x, y, curvature="gauss-newton", **options)
+    found = cc.allocate_network(network, w, x, y, **{**options, "curvature": "gauss-newton"})
     assert 0 <= found.total <= min(12, 24 if loss == "squared" else 12)
     every = [found.capacity(direction) for direction in np.random.default_rng(seed).normal(size=(5, 24))]
     assert min(every) >= -1e-12 and max(every) <= 1 + 1e-12
@@ -116,7 +117,7 @@ def test_weight_decay_can_be_a_number_an_array_a_tree_or_a_function(seed, loss):
         (tree, parts, decays),
         (tree, parts, lambda v: 0.15 * ((v["a"] ** 2).sum() + (v["b"] ** 2).sum())),
     ):
-        found = cc.allocate_network(apply, params, x, y, loss=loss, weight_decay=decay)
+        found = cc.allocate_network(apply, params, x, y, loss=loss, weight_decay=decay, curvature="full")
         assert capacities(found) == pytest.approx(expected, **CLOSE)
 
 
@@ -144,12 +145,12 @@ def test_leverages_above_one_are_told_and_the_gauss_newton_form_has_none(method,
     """With the full Hessian S is no contraction: eigenvalues, leverages, and capacities of directions exceed 1."""
     apply, w, x, y = weak()
     options = {"weight_decay": 0.03, "method": method, "subspaces": {"one": np.eye(12)[:, :1], "all": np.eye(12)}}
-    rough = cc.allocate_network(apply, w, x, y, curvature="gauss-newton", **options)
+    rough = cc.allocate_network(apply, w, x, y, **options)
     assert rough.largest_leverage <= 1 + CLOSE["abs"]
     assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
     with pytest.warns(cc.CapacityWarning, match=r"leverage: found 1\.\d+ of an example, .*curvature='gauss-newton'"):
-        found = cc.allocate_network(apply, w, x, y, **options)
-    assert found.is_optimum and found.largest_leverage > 1.1 and "largest_leverage=1." in repr(found)
+        found = cc.allocate_network(apply, w, x, y, curvature="full", **options)
+    assert found.is_optimum and found.largest_leverage > 1.1 and "largest_leverage=1." in repr(found)[:200]
     if method == "dense":
         largest = int(found.per_example.argmax())
         assert found.largest_leverage == pytest.approx(found.per_example[largest])
@@ -159,14 +160,14 @@ def test_leverages_above_one_are_told_and_the_gauss_newton_form_has_none(method,
             assert found.capacity(steep) > 1.1
         options["subspaces"] = {"steep": steep}
         with pytest.warns(cc.CapacityWarning, match=r"a direction in subspaces\['steep'\]"):
-            cc.allocate_network(apply, w, x, y, **options)
+            cc.allocate_network(apply, w, x, y, curvature="full", **options)
 
 
 def test_responses_of_layers_do_not_exceed_those_of_the_whole():
     """S of some parameters ≼ S of all, since the inverse of a block of H is ≼ the block of its inverse: one warning."""
     apply, w, x, y = weak()
     layers = {"below": slice(0, 6), "top": slice(6, 9)}
-    found = cc.allocate_network(apply, w, x, y, weight_decay=0.03, layers=layers, subspaces={})
+    found = cc.allocate_network(apply, w, x, y, curvature="full", weight_decay=0.03, layers=layers, subspaces={})
     for layer in found.layers.values():
         for view in vars(layer).values():
             assert np.all(view.per_example <= found.per_example + CLOSE["abs"])

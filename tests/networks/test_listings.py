@@ -3,49 +3,51 @@
 import numpy as np
 import pytest
 
-from tests.listings import ROOT, cells, fenced, listing, run
+import capcore as cc
+from tests.listings import ROOT, fenced, listing, run
 
 pytest.importorskip("jax")
 
 
-@pytest.fixture(scope="module")
-def chapter():
-    """The source of each cell of the chapter."""
-    return [cell.source for cell in cells("your_trained_network")]
-
-
-@pytest.fixture(scope="module")
-def pasted(chapter):
-    """The chapter's listing, run by itself."""
-    pytest.importorskip("sklearn")
-    first = next(i for i, cell in enumerate(chapter) if "import jax.numpy" in cell)
-    return run("\n\n\n".join(chapter[first : first + 2]))
+@pytest.fixture
+def names():
+    """What the chapter's cells leave before the listings that its text shows, for fewer images."""
+    x, y = pytest.importorskip("sklearn.datasets").load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    first = {
+        "hidden": rng.normal(size=(64, 6)) / 8,
+        "bias": np.zeros(6),
+        "out": rng.normal(size=(6, 10)) / 3,
+        "shift": np.zeros(10),
+    }
+    options = {"loss": "cross-entropy", "weight_decay": 1.0}
+    return {"x": x[:150] / 16, "y": y[:150], "first": first, "options": options, "np": np, "cc": cc}
 
 
 def test_the_listing_of_the_reference(capsys):
     """Both linear and other functions take capacity: the inputs' share is less than the whole."""
     page = (ROOT / "book" / "api" / "networks.md").read_text("utf8")
-    names = run(fenced([page], "allocate_network"))
-    assert capsys.readouterr().out.startswith("True ")
+    names = run(fenced([page], "found.report()"))
     found = names["found"]
-    assert found.is_optimum and 0 < found.per_subspace["inputs"].sum() < found.total < len(names["x"])
-
-
-def test_the_chapter_s_listing_needs_nothing_else(pasted):
-    assert pasted["end"].converged and pasted["found"].is_optimum
-    assert len(pasted["found"].per_example) == len(pasted["x"])
-
-
-def test_its_check_is_the_definition(chapter, pasted, capsys):
-    """Retrained logits move as S says, up to the second order of a shift of a thousandth."""
-    (check,) = (cell for cell in chapter if "found.response(shift)" in cell)
-    run(check, dict(pasted))
-    assert float(capsys.readouterr().out) < 0.05
-
-
-def test_the_pytorch_listing(pasted, capsys):
-    """A network of PyTorch's, with biases; x is in double precision, as its copy is."""
-    pytest.importorskip("torch")
-    names = run(listing("your_trained_network", "import torch"), {"x": pasted["x"], "y": pasted["y"]})
+    assert capsys.readouterr().out == found.report() + "\n"
+    assert 0 < found.per_subspace["inputs"].sum() < found.total < len(names["x"])
+    polished = run(fenced([page], "networks.polish("), dict(names))["found"]
     assert capsys.readouterr().out.startswith("True ")
-    assert np.isfinite(names["found"].total)
+    assert polished.is_optimum and polished.curvature == "full"
+
+
+def test_the_expert_s_listing_is_the_definition(names, capsys):
+    """Retrained logits move as S says, up to the second order of a shift of a thousandth."""
+    run(listing("your_trained_network", "found.response(shift)"), names)
+    converged, difference = capsys.readouterr().out.split()
+    assert converged == "True" and float(difference) < 0.05
+    assert names["found"].is_optimum and len(names["found"].per_example) == len(names["x"])
+
+
+def test_the_pytorch_listing(names, capsys, tmp_path, monkeypatch):
+    """From a checkpoint to a report, with AdamW's decay for each weight."""
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    names = run(listing("your_trained_network", "import torch"), names)
+    assert capsys.readouterr().out.startswith("Report ")
+    assert set(names["decays"]) == set(names["params"]) and 0 < names["found"].total < 760

@@ -7,7 +7,8 @@ import pytest
 
 import capcore as cc
 from capcore import networks
-from capcore.networks.derivatives import Derivatives, TorchApply, by_name
+from capcore.networks.derivatives import Derivatives, by_name
+from capcore.networks.modules import TorchApply
 
 jnp = pytest.importorskip("jax").numpy
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -34,7 +35,7 @@ def noisy(w, x):
         ({"targets": Y[:5]}, "targets: found shape"),
         ({"targets": Y * np.nan}, "NaN"),
         ({"inputs": X * np.inf}, "infinite"),
-        ({"params": W * np.nan}, "params: found NaN"),
+        ({"params": W * np.nan}, r"params: found 2 value\(s\) that are NaN"),
         ({"params": {}}, "no parameters"),
         ({"apply": noisy}, "Turn dropout off"),
         ({"apply": lambda w, x: x @ w - (x @ w).mean()}, "evaluation mode"),
@@ -165,13 +166,13 @@ def test_what_does_not_fit_is_refused_before_it_is_allocated(monkeypatch):
 
 def test_parameters_that_are_no_optimum_are_told_with_what_still_counts():
     with pytest.warns(cc.CapacityWarning, match=r"(?s)gradient norm.*gauss-newton.*polish"):
-        found = of(params=W + 1)
+        found = of(params=W + 1, curvature="full")
     assert not found.is_optimum and found.gradient_norm > 1 and found.total == pytest.approx(2)
 
 
 def test_a_saddle_counts_its_negative_curvature():
     with pytest.warns(cc.CapacityWarning, match="1 negative curvatures"):
-        found = of(apply=lambda w, x: w[0] * w[1] * x[:, 0], params=np.zeros(2), targets=X[:, 0])
+        found = of(apply=lambda w, x: w[0] * w[1] * x[:, 0], params=np.zeros(2), targets=X[:, 0], curvature="full")
     assert found.n_negative == 1 and not found.is_optimum
 
 

@@ -15,7 +15,11 @@ NAME = "your_trained_network"
     ids=str,
 )
 def test_it_runs_with_other_parameters(run, parameters):
-    text = said(run(NAME, **parameters))
+    notebook = run(NAME, **parameters)
     size = 64 * parameters["width"] + parameters["width"] + 10 * parameters["width"] + 10
-    (total,) = re.findall(rf"of {size:,} parameters (\d+) count", text)
-    assert 0 < int(total) < size
+    printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
+    (total,) = re.findall(rf"Report (\S+): so many of the {size:,} parameters count", printed)
+    assert 0 < float(total) < size
+    decay = parameters.get("decay", 1.0)
+    (chosen,) = re.findall(r"Leave-one-out chooses decay (\S+),", said(notebook))
+    assert min(abs(float(chosen) / decay / factor - 1) for factor in (0.1, 0.3, 1, 3, 10)) < 0.01

@@ -50,6 +50,7 @@ def results():
     least = np.linalg.lstsq(*data)[0]
     found["network"] = cc.allocate_network(linear, least, *data)
     found["sketched network"] = cc.allocate_network(linear, least, *data, method="sketch")
+    found["stopped network"] = cc.allocate_network(linear, least, *data, stopping_time=0.1)
     rng = np.random.default_rng(0)
     weights = {"fc": rng.normal(size=(30, 20)), "conv": rng.normal(size=(14, 12, 3, 3)), "head": np.ones((3, 20))}
     options = cc.spectra.SpectraOptions(kinds={"head": "linear"}, groups={"conv": 2})

@@ -81,6 +81,7 @@
     const use = curve(...model.use), end = d3.greatestIndex(use, (p) => (inside(p, [20, 10, 10]) ? p[0] : -Infinity));
     const rises = use[end][1] > use[end > 0 ? end - 1 : 0][1];
     const gone = Math.hypot(...plus(after.target, before.target, -1)) * unit, right = after.target[0] > before.target[0];
+    const above = after.model[1] > after.target[1];  // then the names change sides, so that none hides a mark
     const was = gone < 30 ? [] : [[before.target, "target before"], [before.model, "model before"]].slice(
       0, Math.hypot(...plus(after.model, before.model, -1)) * unit < 30 ? 1 : 2);
     const line = (points, options) => Plot.line(points, { clip: true, ...options });
@@ -105,7 +106,7 @@
         line([after.target, after.model], { stroke: colours.text, strokeDasharray: "2 3" }),
         text(plus(centre, before.space, few ? -reach : -0.88), few ? "along the line" : "along 𝒦", { fill: colours.text, dy: -9 }),
         text(plus(centre, across, few ? reach : -0.8), few ? "across it" : "across 𝒦: 𝒦⊥", { fill: colours.text, dy: -9 }),
-        equal && text(equal, "equal error", { fill: colours.muted }),
+        equal && apart(equal) * unit > 40 ? text(equal, "equal error", { fill: colours.muted }) : null,
         text(use[end], model.name, { fill: colours.series(0), dy: rises ? -12 : 16, textAnchor: "end" }),
         was.map(([p, said]) => text(p, said, { fill: colours.muted, dx: right ? -10 : 10, textAnchor: right ? "end" : "start" })),
         move(before.target, after.target, colours.accent),
@@ -115,8 +116,8 @@
         dots(after.others, { stroke: colours.muted, symbol: "times", strokeWidth: 2 }),
         dots([after.target], { stroke: colours.surface, fill: colours.accent, r: 8 }),
         dots([after.model], { stroke: colours.surface, fill: colours.series(0), r: 6 }),
-        text(after.target, few && gone < 1 ? "target: drag it" : "target", { dy: -16, fill: colours.accent, fontWeight: "bold" }),
-        text(after.model, few ? "trained model" : "model", { dy: 18, dx: few ? 6 : 0, textAnchor: few ? "start" : "middle", fill: colours.series(0), fontWeight: "bold" }),
+        text(after.target, few && gone < 1 ? "target: drag it" : "target", { dy: above ? 20 : -16, fill: colours.accent, fontWeight: "bold" }),
+        text(after.model, few ? "trained model" : "model", { dy: above ? -16 : 18, dx: few ? 6 : 0, textAnchor: few ? "start" : "middle", fill: colours.series(0), fontWeight: "bold" }),
       ],
     });
   }

@@ -10,8 +10,8 @@
     polygons: ["regions", "regions in this square", (value) => value.toLocaleString("en")],
     linear: ["breakpoints, segment", "breakpoints on a segment", (value) => value.toFixed(1)],
     circle: ["breakpoints, circle", "breakpoints around a circle", (value) => value.toFixed(0)],
-    train: ["right, training", "right on training images", percent],
-    test: ["right, new images", "right on new images", percent],
+    train: ["accuracy, training", "accuracy on training images", percent],
+    test: ["accuracy, test", "accuracy on test images", percent],
   };
   const PALE = ["#DCE9F5", "#F7E0D0", "#D5EEE3", "#F3DDEB", "#F9EBC8", "#DDF0FA", "#E4E4E4", "#FFFFFF", "#CFCFEA", "#E9D9C6"];
   const DEEP = ["#1d3a57", "#5a3319", "#1d4a37", "#55294a", "#54430f", "#17455c", "#3d3d3d", "#0b0b0b", "#2f2f6b", "#453322"];
@@ -219,7 +219,7 @@
     const node = CapExplorer.element("div");
     node.append(
       CapExplorer.element("div", {}, `${regions} regions in this square. Breakpoints: ${of("linear")} on a segment between two images, ${of("circle")} around a circle.`),
-      CapExplorer.element("div", {}, `Right: ${of("train")} of the training labels, ${of("test")} of new images.`),
+      CapExplorer.element("div", {}, `Accuracy: ${of("train")} training, ${of("test")} test.`),
     );
     return {
       figure: figure.node(),

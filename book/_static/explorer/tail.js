@@ -1,4 +1,4 @@
-// A spectrum and its tail: the power law from a chosen eigenvalue on, its exponent, its distance, and what chance gives.
+// A spectrum and its tail: the power law from a chosen eigenvalue on, its exponent, its distance, and other spectra.
 //
 // Data: the stored result "tails" (chapters/spectra/tails.py). Exponents and distances are computed here from the
 // eigenvalues, as capcore.spectra.power_law does; what other spectra have in their place is stored for each beginning.
@@ -42,14 +42,15 @@
 
   function words(spectrum, tail, best, automatic) {
     const { n_others, others, own, interval } = spectrum, k = spectrum.eigenvalues.length - tail.n_tail;
+    const asSmall = (number) => `${number || "none"} of them ${number === 1 ? "has" : "have"} an α as small`;
     const [alpha, error] = [tail.alpha, 1.96 * tail.sigma].map((each) => each.toFixed(2));
     const lines = [
-      `α = ${alpha} ± ${error} from ${tail.n_tail} of ${spectrum.eigenvalues.length} eigenvalues, distance ${tail.distance.toFixed(3)}.`,
-      `Chance: with as many in the tail, α is as small in ${spectrum.smaller[k]} of ${n_others} ${others}.`,
+      `α = ${alpha} ± ${error}, fitted to ${tail.n_tail} of ${spectrum.eigenvalues.length} eigenvalues; distance ${tail.distance.toFixed(3)}.`,
+      `Compared with ${n_others} spectra of ${others}: with as many eigenvalues in the tail, ${asSmall(spectrum.smaller[k])}.`,
       automatic
-        ? `With the beginning chosen anew: α from ${short(interval[0])} to ${short(interval[1])} in resamples, ` +
-          `from ${short(own.low)} to ${short(own.high)} by chance, as small in ${own.smaller} of ${n_others}.`
-        : `The distance is least, ${best.distance.toFixed(3)}, at xₘᵢₙ = ${size(best.x_min)}.`,
+        ? `With the beginning chosen anew, 95 % of resamples have α from ${short(interval[0])} to ${short(interval[1])}; 95 % of those spectra, ` +
+          `from ${short(own.low)} to ${short(own.high)}, and ${asSmall(own.smaller)}.`
+        : `The distance is smallest, ${best.distance.toFixed(3)}, at xₘᵢₙ = ${size(best.x_min)}.`,
     ];
     const node = CapExplorer.element("div");
     for (const line of lines) node.append(CapExplorer.element("div", {}, line));
@@ -86,7 +87,7 @@
       r: { type: "identity" },
       y: { type: "log", domain: [0.6 / n, 1.3] },
       marks: [
-        ...axes("eigenvalue λ", { ticks: decades, tickFormat: "~g" }, "share of the eigenvalues that is as large"),
+        ...axes("eigenvalue λ", { ticks: decades, tickFormat: "~g" }, "share of the eigenvalues at least as large"),
         Plot.areaX(shown, { x1: (j) => Math.max(spectrum.low[j], low), x2: (j) => Math.max(spectrum.high[j], low), y: share, fill: colours.fill, clip: true }),
         here,
         Plot.dot(shown, { x: (j) => values[j], y: share, r: (j) => (j < k ? 1.2 : 2.6), fill: (j) => (j < k ? colours.muted : colours.series(0)) }),
@@ -147,8 +148,8 @@
     const items = [
       ["●", colours.series(0), "tail"],
       ["━", colours.accent, "power law"],
-      ["■", colours.fill, "95 % by chance"],
-      ["▼", colours.text, "least distance"],
+      ["■", colours.fill, "95 % of others"],
+      ["▼", colours.text, "best fit"],
     ];
     let x = 4, y = 12;
     for (const [sign, colour, text] of items) {

@@ -95,12 +95,6 @@ def test_it_shows_medians_and_what_is_missing():
     assert list(table["a"]) == list(table["b"])
 
 
-def test_memorisation_has_medians_and_bands(ax):
-    study.plot_memorisation({"narrow": MemorisationCurve([8, 16], [[1.0, 0.8, 1.0], [0.5, 0.6, 0.7]])}, ax)
-    assert ax.lines[0].get_ydata().tolist() == [1.0, 0.6] and len(ax.collections) == 1
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["8", "16"]
-
-
 def test_a_model_looks_the_same_in_all_figures(ax):
     study.plot_shares({"linear": (0.2, 0.5), "narrow": (0.5, 0.9)}, ax)
     assert [line.get_ydata().tolist() for line in ax.lines[:2]] == [[0.5], [0.9]]

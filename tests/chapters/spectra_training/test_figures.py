@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from capcore.plotting import MARKERS
 from chapters.spectra_training import figures as draw
 from chapters.spectra_training.study import Estimate
 
@@ -26,7 +27,8 @@ def test_estimates_have_their_intervals_from_the_top(ax):
 
 def test_sources_have_filled_and_hollow_marks_and_gaps(ax):
     rows = {"a": ((0.5, 0.4, 0.6), (0.1, -0.1, 0.2)), "b": (None, (0.2, 0.1, 0.3)), "c": ((-0.9, -1.0, -0.8), None)}
-    draw.plot_sources(rows, ("alone", "fixed"), ax)
+    draw.plot_sources(rows, ("alone", "fixed"), ax, hollow=2)
     alone, fixed = (line for line in ax.get_lines() if line.get_label() in ("alone", "fixed"))
     assert alone.get_xdata().tolist() == [0.5, -0.9] and fixed.get_xdata().tolist() == [0.1, 0.2]
     assert [round(place) for place in alone.get_ydata()] == [0, 2] and fixed.get_markerfacecolor() == "white"
+    assert (alone.get_marker(), fixed.get_marker()) == (MARKERS[0], MARKERS[2])

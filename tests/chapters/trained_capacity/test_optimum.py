@@ -33,7 +33,8 @@ def test_it_settles(task, end):
 def test_the_package_gives_the_same(task, end):
     """Another program: Hessian–vector products there, a whole Hessian here; both to condition × rounding."""
     response = dense.Response.of(task, end)
-    found = cc.allocate_network(task.apply, end.params, task.inputs, task.targets, weight_decay=task.decay)
+    options = {"weight_decay": task.decay, "curvature": "full"}
+    found = cc.allocate_network(task.apply, end.params, task.inputs, task.targets, **options)
     assert response.total == pytest.approx(found.total, rel=1e-8)
     np.testing.assert_allclose(response.leverage.sum(axis=1), found.per_example, rtol=1e-7, atol=1e-9)
     per_input = response.capacity(whitened(task.inputs))[:, 0]

@@ -1,9 +1,11 @@
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("jax")
 from chapters.your_trained_network import figures as draw
-from chapters.your_trained_network.study import extremes, network, reading
+from chapters.your_trained_network.study import decided, extremes, network, reading, three_numbers
 
 
 def test_the_network_and_its_start():
@@ -37,3 +39,36 @@ def test_images_have_label_and_leverage(ax):
     assert draw.plot_images(images, [3, 1, 4, 1], np.array([2.0, 1.5, 0.1, 0.01]), 2, ax) is ax
     assert [text.get_text() for text in ax.texts] == ["3: 2.00", "1: 1.50", "4: 0.10", "1: 0.01"]
     assert np.array_equal(ax.images[2].get_array(), images[2].reshape(8, 8))
+
+
+def test_three_numbers_belong_to_two_networks():
+    """At weights that are no optimum the full Hessian is told apart, and polishing gives another network."""
+    data = reading(100, 2, 0)
+    (text,) = three_numbers(data.params, data.images, data.labels, 3.0)
+    head, rule, *lines = text.splitlines()
+    assert head.count("|") == rule.count("|") == 4
+    totals = [int(line.split("|")[2]) for line in lines]
+    assert len(lines) == 4 and all(line.count("|") == 4 for line in lines) and len(set(totals)) > 1
+    assert 0 < totals[0] < 162 and 0 < totals[3] < 162
+
+
+def test_what_is_decided():
+    rows = {0.1: [9, 0.1, 0.6, 0.5], 1.0: [7, 0.2, 0.4, 0.45], 10.0: [4, 0.5, 0.7, 0.4]}
+    table = pd.DataFrame(rows, index=["total", "training", "left out", "tests"]).T
+    text = " ".join(decided(table, 0.3))
+    assert "chooses decay 1, with a loss of 0.45" in text and "least of the five is 0.40, at decay 10" in text
+    assert "between -0.10 and 0.40 more" in text and "0.20 to 0.50" in text and "decay 0.3 looks best" in text
+
+
+def test_choice_draws_what_one_network_foretells_and_what_others_are():
+    foretold = pd.DataFrame(
+        {"totals": [9.0, 5.0], "training_losses": [0.1, 0.2], "optimism": [0.4, 0.2], "leave_one_out": [0.6, 0.5]},
+        index=[0.1, 1.0],
+    )
+    trained = pd.DataFrame({"total": [8.0], "training": [0.15], "left out": [0.5], "tests": [0.45]}, index=[0.3])
+    fig, axes = plt.subplots(1, 2)
+    left, right = draw.plot_choice(foretold, trained, axes)
+    plt.close(fig)
+    assert [line.get_ydata().tolist() for line in left.lines] == [[9.0, 5.0], [8.0]]
+    drawn = [np.round(line.get_ydata(), 9).tolist() for line in right.lines]
+    assert drawn == [[0.1, 0.2], [0.5, 0.4], [0.6, 0.5], [0.15], [0.5], [0.45]]

@@ -1,0 +1,269 @@
+"""How many parameters of a trained network count, where they go, and what to
+beware of: the report of capcore.allocate_network, from a file of weights.
+Reads .safetensors and .npz with NumPy alone, and PyTorch files with PyTorch
+(weights only: no code of a checkpoint is executed).
+
+The code of the network is what --module names. It is imported because you name
+it, from installed packages or from the folder that --path gives, and never from
+the working folder otherwise. Name only code that you trust.
+
+examples::
+
+  capcore network model.pt data.npz --module package.networks:Net
+      a class or function that gives a PyTorch module when called without
+      arguments; its weights are those of the file
+  capcore network params.npz data.npz --module networks:apply --path code/
+      a function (params, inputs) of JAX, in code/networks.py; names of the
+      file with dots in them are nested: layer.weight is params["layer"]["weight"]
+  capcore network model.pt data.npz --module timm.models:resnet18 \\
+      --loss cross-entropy --weight-decay 5.0 --seconds 300 --plot where.png
+
+DATA is an .npz file with two arrays: inputs (N, ...), and targets (N, K), (N,),
+or labels (N,) for cross-entropy. The weight decay counts beside the sum of the
+losses: for a mean over N examples it is N times yours.
+
+exit status::
+
+  0    success
+  2    wrong arguments, or a file or network that cannot be used
+  3    an error in this program; --traceback shows where
+  130  interrupted (Ctrl-C)
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import chdir
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from capcore.commands.outcome import exit_status, refuse, write_whole
+
+if TYPE_CHECKING:
+    from capcore.checkpoints.tensors import Checkpoint
+    from capcore.networks.results import NetworkAllocation
+
+FIGURES = (".png", ".svg", ".pdf")
+NAMED = {"apply": "--module", "weight_decay": "--weight-decay", "params": "MODEL", "inputs": "DATA: inputs"}
+NAMED |= {"targets": "DATA: targets", "seconds": "--seconds"}
+"""Names of parameters in messages → where the user gave them."""
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_TOLD = re.compile("^(" + "|".join(NAMED) + r")(?=[:\[])")
+
+
+def parser(prog: str) -> argparse.ArgumentParser:
+    """The parser of ``capcore network``; its help is the text at the head of this module."""
+    description, examples, epilog = (__doc__ or "").replace("::\n\n", ":\n").partition("examples:")
+    result = argparse.ArgumentParser(
+        prog, description=description, epilog=examples + epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = result.add_argument
+    add("model", metavar="MODEL", help="a file of weights: .pt, .safetensors, .npz and the like")
+    add("data", metavar="DATA", help="an .npz file with the arrays inputs and targets")
+    add("--module", required=True, metavar="PACKAGE.MODULE:CALLABLE", help="the code of the network, which is imported")
+    add("--path", metavar="DIR", help="a folder that you trust, from which --module may be imported too")
+    add("--key", metavar="NAME", help="name under which a PyTorch file holds its weights")
+    add("--loss", choices=("squared", "cross-entropy"), default="squared", help="default: squared")
+    add("--weight-decay", type=float, default=0.0, metavar="X", help="beside the sum of the losses; default: 0")
+    which = "default: gauss-newton, which needs no optimum"
+    add("--curvature", choices=("gauss-newton", "full"), default="gauss-newton", help=which)
+    add("--method", choices=("auto", "dense", "sketch"), default="auto", help="default: auto, by time and memory")
+    add("--seconds", type=float, metavar="S", help="a budget, after which estimates are not improved")
+    add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf (needs matplotlib)")
+    add("--progress", action=argparse.BooleanOptionalAction, help="bar on standard error; default: on a terminal")
+    add("--traceback", action="store_true", help="show where an error arose")
+    return result
+
+
+def main(argv: Sequence[str], prog: str = "capcore network") -> int:
+    """Run ``capcore network`` with the arguments ``argv`` and return its exit status."""
+    return exit_status(_run, parser(prog).parse_args(argv), prog, plain)
+
+
+def plain(message: str) -> str:
+    """Replace the name of a parameter in a message by where the user gave it.
+
+    >>> plain("weight_decay: found -1, expected at least 0.")
+    '--weight-decay: found -1, expected at least 0.'
+    """
+    return _TOLD.sub(lambda found: NAMED[found[0]], message)
+
+
+def _run(arguments: argparse.Namespace, prog: str) -> int:
+    refuse(problems(arguments))
+    inputs, targets = data(arguments.data)
+    from capcore.checkpoints.opening import read_file
+
+    checkpoint = read_file(Path(arguments.model), arguments.key)
+    apply, params = network(named(arguments.module, arguments.path), checkpoint, arguments.module)
+    from capcore.networks import allocate_network
+    from capcore.validation import quiet
+
+    same = {name: getattr(arguments, name) for name in ("loss", "weight_decay", "curvature", "method", "seconds")}
+    progress = sys.stderr.isatty() if arguments.progress is None else arguments.progress
+    try:
+        with quiet():  # warnings are in the report
+            found = allocate_network(apply, params, inputs, targets, progress=progress, **same)
+    except (ValueError, ModuleNotFoundError):
+        raise
+    except Exception as error:
+        if arguments.traceback:
+            raise
+        raise ValueError(_raised(arguments.module, "calling it", error)) from error
+    if arguments.plot:
+        draw(found, Path(arguments.plot))
+    print(found.report(), flush=True)
+    return 0
+
+
+def problems(arguments: argparse.Namespace) -> list[str]:
+    """Messages about arguments that cannot work, found before anything is read or imported."""
+    found = []
+    if not _PLACE.fullmatch(arguments.module):
+        found.append(f"--module: found {arguments.module!r}, expected package.module:callable, such as networks:Net.")
+    if arguments.path is not None and not os.path.isdir(arguments.path):
+        found.append(f"--path: found no folder {arguments.path}, expected the one with the code of --module.")
+    if arguments.plot:
+        path = Path(arguments.plot)
+        if path.suffix.lower() not in FIGURES:
+            found.append(f"--plot: found {path}, expected a name that ends in {', '.join(FIGURES)}.")
+        if not path.resolve().parent.is_dir():
+            found.append(f"--plot: found no folder for {path}, expected an existing one. Create it first.")
+        if find_spec("matplotlib") is None:
+            found.append("--plot: found no matplotlib, which this needs. Install it: pip install matplotlib")
+    return found
+
+
+def data(path: str) -> tuple[Any, Any]:
+    """The arrays ``inputs`` and ``targets`` of an ``.npz`` file, read without pickles."""
+    if Path(path).suffix.lower() != ".npz":
+        raise ValueError(f"DATA: found {path}, expected an .npz file. Write it: numpy.savez(…, inputs=x, targets=y)")
+    from capcore.checkpoints.archives import read_npz
+
+    archive = read_npz(path)
+    if not {"inputs", "targets"} <= {*archive.tensors}:
+        names = ", ".join(archive.tensors) or "none"
+        raise ValueError(f"{path}: found the arrays {names}, expected inputs and targets. Rename them.")
+    inputs, targets = (archive.tensors[name].read() for name in ("inputs", "targets"))
+    return inputs, targets
+
+
+def named(place: str, path: str | None) -> Any:
+    """What ``package.module:callable`` names, imported; ``path`` is searched after all installed packages."""
+    module, _, name = place.partition(":")
+    if path is not None:
+        sys.path.append(os.path.abspath(path))
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        if not module.startswith(error.name or " "):
+            raise ValueError(_raised(place, "importing it", error)) from error
+        where = "installed packages" if path is None else f"installed packages and {path}"
+        told = f"--module: found no module {module} in {where}, expected one. Give its folder with --path."
+        raise ValueError(told) from None
+    except Exception as error:
+        raise ValueError(_raised(place, "importing it", error)) from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ValueError(f"--module: found no {name} in {module}, expected a function or a class of it.")
+        found = getattr(found, part)
+    if not callable(found):
+        raise ValueError(f"--module: found {type(found).__name__}, expected something that can be called.")
+    return found
+
+
+def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
+    """(apply, params): of a function (params, inputs) of JAX, or of what gives a PyTorch module without arguments."""
+    arrays = {name: tensor.read() for name, tensor in checkpoint.tensors.items()}
+    if not arrays:
+        raise ValueError(f"MODEL: found no weights in {checkpoint.name}, expected some.")
+    if not _callable_with(code, 0):
+        if inspect.isclass(code) or not _callable_with(code, 2):
+            told = "expected a function (params, inputs), or one that gives a module when called without arguments."
+            raise ValueError(f"--module: found {place}, which takes other arguments, {told}")
+        return code, arrays[next(iter(arrays))] if checkpoint.format == "npy" else nested(arrays)
+    try:
+        module = code()
+    except Exception as error:
+        raise ValueError(_raised(place, "calling it without arguments", error)) from error
+    if not hasattr(module, "load_state_dict"):
+        raise ValueError(f"--module: found that {place} gives {type(module).__name__}, expected a torch.nn.Module.")
+    from capcore.architectures.derivatives import library
+    from capcore.networks import from_torch
+
+    torch = library("torch")
+    try:
+        module.load_state_dict({name: torch.as_tensor(values.copy()) for name, values in arrays.items()})
+    except (RuntimeError, KeyError) as error:
+        told = re.sub(r"\s+", " ", str(error))[:300]
+        raise ValueError(f"MODEL: found weights that are not those of {place}: {told}") from None
+    return from_torch(module)
+
+
+def nested(arrays: dict[str, Any]) -> Any:
+    """Names with dots as nested mappings; a mapping from 0, 1, … is a list.
+
+    >>> nested({"layers.0.w": 1, "layers.1.w": 2, "out": 3})
+    {'layers': [{'w': 1}, {'w': 2}], 'out': 3}
+    """
+    tree: dict[str, Any] = {}
+    for name, value in arrays.items():
+        *above, last = name.split(".")
+        inner = tree
+        for part in above:
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                raise ValueError(f"MODEL: found {name!r} below an array of that name, expected one or the other.")
+        if last in inner:
+            raise ValueError(f"MODEL: found arrays below {name!r}, which is an array too, expected one or the other.")
+        inner[last] = value
+    return _lists(tree)
+
+
+def _lists(tree: Any) -> Any:
+    if not isinstance(tree, dict):
+        return tree
+    found = {key: _lists(value) for key, value in tree.items()}
+    in_order = [str(i) for i in range(len(found))]
+    return [found[key] for key in in_order] if set(in_order) == set(found) else found
+
+
+def _callable_with(code: Any, count: int) -> bool:
+    """Whether something can be called with so many arguments."""
+    try:
+        inspect.signature(code).bind(*[None] * count)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _raised(place: str, what: str, error: Exception) -> str:
+    text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return f"--module: found an error of {place} on {what}, expected none ({text}). --traceback shows where."
+
+
+def draw(found: NetworkAllocation, path: Path) -> None:
+    """The capacity of the inputs, where there is one subspace of several groups, and leverages in order."""
+    import numpy as np
+
+    with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the weights
+        from matplotlib.figure import Figure
+
+        from capcore.plotting import CYCLE, use_style
+
+        use_style()
+    several = any(np.ndim(values) for values in found.per_subspace.values())
+    figure = Figure(figsize=(7.5 if several else 4.0, 3.0), layout="constrained")
+    *left, right = figure.subplots(1, 1 + several, squeeze=False)[0]
+    for ax in left:
+        found.plot(ax)
+    right.plot(np.sort(found.per_example)[::-1], color=CYCLE[0])
+    right.set(xlabel="examples, in order", ylabel="leverage", ylim=(0, None))
+    write_whole(path, figure.savefig)

@@ -1,0 +1,108 @@
+"""Which weight decay stands for that of AdamW, and when none does.
+
+AdamW (Loshchilov and Hutter, 2019) moves each parameter by −η(m̂/(√v̂ + ε) + wθ), with m̂ the mean of recent gradients of
+the loss alone and v̂ that of their squares, in each parameter. It rests where the mean of both parts vanishes. As v̂
+changes slowly, this is where ∇ℓ̄ = −w(√v + ε)θ with ℓ̄ the loss that was trained, an L2 penalty ½Σ w(√vᵢ + ε)θᵢ² with a
+factor of its own for each parameter. Beside a sum of losses that is M times ℓ̄ it is
+
+    λᵢ = M·w·(√vᵢ + ε).
+
+For the mean over N examples M is N. For the squared loss as the mean over N·K numbers without ½, as PyTorch's
+``MSELoss`` has it, the sum of ½‖f − y‖² is N·K/2 times the loss: M is N·K/2.
+
+**What v is.** v is the second moment of the gradients that the optimiser saw: the square of their mean plus their
+variance over batches. Near the end the variance is nearly all of it. That of batches of B examples falls as 1/B, so λ
+falls as 1/√B: AdamW's decay depends on the size of the batches, and a λ for one size does not stand for another.
+
+**When no λ stands for it.** With the whole data in each batch there is no variance, and v tends to the square of the
+gradient itself. Then |g| = w(|g| + ε)|θ|, so |g| = wε|θ|/(1 − w|θ|) and
+
+    λᵢ = M·w·ε/(1 − w|θᵢ|).
+
+With ε = 1e-8 that is no decay. Within |θᵢ| < 1/w the gradient vanishes as if nothing had been penalised, and where it
+does not vanish θᵢ is driven to ±1/w: where AdamW of whole batches converges, it is to a point that satisfies the
+conditions of Karush, Kuhn and Tucker for the loss subject to ‖θ‖_∞ ≤ 1/w (Xie and Li, 2024). The λ of the formula is
+then of the order of M·w·ε, and rightly so. Such a network counts as one without weight decay: use more examples than
+parameters, or its stopping time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from capcore.gate import plain_number
+from capcore.trees import is_tree, ravelled
+from capcore.validation import finite_number
+
+
+def decoupled_decay(second_moments: Any, weight_decay: Any, n_examples: float, *, eps: float = 1e-8) -> Any:
+    """λ of the L2 penalty at whose stationary point AdamW rests: M·w·(√v + ε), one for each parameter.
+
+    Give the result as ``weight_decay`` of :func:`~capcore.networks.allocation.allocate_network`. It is exact where
+    AdamW has come to rest, and ``found.gradient_norm`` says how far it has.
+
+    Parameters
+    ----------
+    second_moments : object
+        v of the optimiser, as a tree of arrays like the parameters. With optax it is ``nu`` of the state of
+        ``scale_by_adam``. With PyTorch::
+
+            moments = [each["exp_avg_sq"] for each in optimizer.state_dict()["state"].values()]
+            second_moments = dict(zip(params, moments))
+
+        with ``params`` of :func:`~capcore.networks.modules.from_torch`, if the optimiser was given all parameters
+        in their order. Divide by 1 − β₂ᵗ after few steps t. The mean over many steps is less noisy than the last value.
+    weight_decay : float or object
+        w of AdamW, at least 0; or a tree like ``second_moments``, with 0 where nothing decays, such as biases.
+    n_examples : float
+        M, by which the trained loss has to be multiplied to give the sum of the losses: N for a mean over N examples,
+        N·K/2 for ``MSELoss`` with K outputs.
+    eps : float, default 1e-8
+        ε of AdamW.
+
+    Returns
+    -------
+    object
+        A tree like ``second_moments``.
+
+    Raises
+    ------
+    ValueError
+        If a second moment, w, M or ε is negative or not finite, or two trees differ.
+
+    References
+    ----------
+    Loshchilov and Hutter (2019), Algorithm 2. Xie and Li (2024), Theorem 1.1, for whole batches.
+
+    Examples
+    --------
+    >>> decoupled_decay({"w": np.array([0.25, 0.0])}, 0.1, 100)["w"].round(6).tolist()
+    [5.0, 0.0]
+    """
+    moments = ravelled(second_moments, "second_moments")
+    count = finite_number(n_examples, "n_examples")
+    eps = finite_number(eps, "eps")
+    decay = _like(weight_decay, moments)
+    for name, smallest in (("second_moments", moments.vector.min()), ("weight_decay", decay.min()), ("eps", eps)):
+        if smallest < 0:
+            raise ValueError(f"{name}: found {smallest:.3g}, expected at least 0.")
+    if not count > 0:
+        raise ValueError(f"n_examples: found {count:.3g}, expected a positive number.")
+    return moments.unravel(count * decay * (np.sqrt(moments.vector) + eps))
+
+
+def _like(weight_decay: Any, moments: Any) -> np.ndarray:
+    """(p,) w of each parameter."""
+    given = plain_number(weight_decay, "weight_decay")
+    if not is_tree(given) and np.ndim(given) == 0:
+        return np.full(moments.vector.shape, finite_number(given, "weight_decay", "a number, or a tree of them"))
+    found = ravelled(given, "weight_decay")
+    shapes, expected = ([np.shape(leaf) for leaf in each.leaves] for each in (found, moments))
+    if shapes != expected or list(found.layers) != list(moments.layers):
+        raise ValueError(
+            f"weight_decay: found arrays of shapes {shapes}, expected those of second_moments, {expected}. "
+            "Give one number, or numpy.full(shape, number) for each."
+        )
+    return found.vector

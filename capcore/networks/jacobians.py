@@ -1,0 +1,206 @@
+"""Jacobians of PyTorch modules, example by example and layer by layer, in closed form.
+
+For a layer that is linear in its own parameters, what an output gains by a weight is the product of what the layer
+reads and of what the output gains by what the layer writes (Goodfellow, 2015; for convolutions Rochette et al., 2019).
+One pass back per output gives the second factor for all examples and all layers. Linear layers, convolutions,
+normalisations with fixed or own statistics and embeddings have such forms. A few examples are compared with PyTorch's
+own gradients at every call: parameters that are also used elsewhere, or not through their layer, do not agree, and
+are left to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from capcore.architectures.derivatives import library
+
+SAMPLE = 3
+"""Number of examples that are compared."""
+Slopes = dict[str, Any]
+"""Name of a layer's parameter → derivatives (n, *shape) of an output of each example."""
+Form = Callable[[Any], Slopes]
+"""Derivatives (n, …) of an output by what the layer writes → those by its parameters."""
+
+
+def _linear(part: Any, x: Any) -> Form:
+    read = x.reshape(len(x), -1, x.shape[-1])
+
+    def slopes(g: Any) -> Slopes:
+        wrote = g.reshape(len(g), -1, g.shape[-1])
+        return {"weight": wrote.mT * read if wrote.shape[1] == 1 else wrote.mT @ read, "bias": wrote.sum(1)}
+
+    return slopes
+
+
+def _convolution(part: Any, x: Any) -> Form:
+    """Of one or two dimensions: a linear layer that reads the patch around each position."""
+    functional = library("torch").nn.functional
+    flat = len(part.kernel_size) == 1
+
+    def two(values: Any, filler: int) -> tuple[int, ...]:
+        return (filler, *values) if flat else tuple(values)
+
+    before = list(part._reversed_padding_repeated_twice)
+    mode = "constant" if part.padding_mode == "zeros" else part.padding_mode
+    padded = functional.pad(x, before, mode=mode)
+    padded = padded.unsqueeze(2) if flat else padded
+    steps = [two(each, 1) for each in (part.kernel_size, part.dilation, part.stride)]
+    read = functional.unfold(padded, steps[0], dilation=steps[1], stride=steps[2])
+    read = read.unflatten(1, (part.groups, -1)).mT
+
+    def slopes(g: Any) -> Slopes:
+        wrote = g.flatten(2).unflatten(1, (part.groups, -1))
+        return {"weight": (wrote @ read).reshape(len(g), *part.weight.shape), "bias": g.flatten(2).sum(2)}
+
+    return slopes
+
+
+def _scaled(read: Any, first: bool, n_axes: int) -> Form:
+    """A layer that scales and shifts what it reads, along its first axis or its last ones."""
+
+    def slopes(g: Any) -> Slopes:
+        axes = tuple(range(2, g.dim()) if first else range(1, g.dim() - n_axes))
+        found = {"weight": g * read, "bias": g}
+        return {name: each.sum(axes) if axes else each for name, each in found.items()}
+
+    return slopes
+
+
+def _batch_norm(part: Any, x: Any) -> Form:
+    normalised = library("torch").nn.functional.batch_norm(x, part.running_mean, part.running_var, eps=part.eps)
+    return _scaled(normalised, True, 1)
+
+
+def _group_norm(part: Any, x: Any) -> Form:
+    return _scaled(library("torch").nn.functional.group_norm(x, part.num_groups, eps=part.eps), True, 1)
+
+
+def _layer_norm(part: Any, x: Any) -> Form:
+    shape = part.normalized_shape
+    return _scaled(library("torch").nn.functional.layer_norm(x, shape, eps=part.eps), False, len(shape))
+
+
+def _embedding(part: Any, x: Any) -> Form:
+    torch = library("torch")
+    hot = torch.nn.functional.one_hot(x.reshape(len(x), -1), part.num_embeddings)
+    return lambda g: {"weight": hot.mT.to(g.dtype) @ g.reshape(len(g), -1, g.shape[-1])}
+
+
+FORMS: dict[str, Callable[[Any, Any], Form]] = {
+    "Linear": _linear,
+    **dict.fromkeys(("Conv1d", "Conv2d"), _convolution),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"), _batch_norm),
+    "GroupNorm": _group_norm,
+    "LayerNorm": _layer_norm,
+    "Embedding": _embedding,
+}
+"""Class of a layer → its form, from the layer and what it reads."""
+
+
+def torch_jacobian(module: Any, weights: Mapping[str, Any], points: Any, step: int) -> Any:
+    """(N, K, p) Jacobian of a module's outputs by its parameters, ``step`` examples at a time.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        (N, …) → (N, K) or (N,), each example by itself.
+    weights : dict
+        Name of a parameter → tensor, in the order of the columns; parameters that are not named are constants.
+    points : (N, …) torch.Tensor
+        Examples.
+    step : int
+        Number of examples at a time.
+    """
+    chosen = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(int))
+    layerwise = LayerwiseJacobian(module, weights, points[chosen])
+    size = sum(weight.numel() for weight in weights.values())
+    found = library("torch").empty((len(points), layerwise.n_outputs, size), dtype=next(iter(weights.values())).dtype)
+    for i in range(0, len(points), step):
+        layerwise.fill(points[i : i + step], found[i : i + step])
+    return found
+
+
+class LayerwiseJacobian:
+    """The Jacobian of a module, in closed form for the parameters for which a sample of examples confirms it."""
+
+    def __init__(self, module: Any, weights: Mapping[str, Any], sample: Any) -> None:
+        self.module, self.weights = module, weights
+        sizes = [weight.numel() for weight in weights.values()]
+        self.columns = dict(zip(weights, map(slice, accumulate([0, *sizes]), accumulate(sizes)), strict=False))
+        self.n_outputs, self.closed = self._confirmed(sample)
+
+    def outputs(self, weights: Mapping[str, Any], x: Any) -> Any:
+        """(n, K) outputs."""
+        found = library("torch").func.functional_call(self.module, dict(weights), (x,))
+        return found[:, None] if found.dim() == 1 else found
+
+    def fill(self, x: Any, found: Any) -> None:
+        """Write the Jacobian of the examples x into a tensor (n, K, p)."""
+        seen = set()
+        for k, name, value in self._by_layers(x):
+            if name in self.closed:
+                target = found[:, k, self.columns[name]].view(len(x), *self.weights[name].shape)
+                target.add_(value) if (k, name) in seen else target.copy_(value)
+                seen.add((k, name))
+        rest = {name: weight for name, weight in self.weights.items() if name not in self.closed}
+        if rest:
+            func = library("torch").func
+            one = func.jacrev(lambda own, point: self.outputs({**self.weights, **own}, point[None])[0])
+            for name, value in func.vmap(one, (None, 0))(rest, x).items():
+                found[:, :, self.columns[name]] = value.flatten(2).detach()
+
+    def _by_layers(self, x: Any) -> Iterator[tuple[int, str, Any]]:
+        """Output, name of a parameter, and its derivatives (n, *shape), once for each call of its layer."""
+        torch = library("torch")
+        forms: list[tuple[str, Form]] = []
+        wrote: list[Any] = []
+
+        def record(prefix: str, part: Any, inputs: Any, output: Any) -> Any:
+            forms.append((prefix, FORMS[type(part).__name__](part, inputs[0].detach())))
+            wrote.append(output if output.requires_grad else output.detach().requires_grad_())
+            return wrote[-1].clone()  # what comes next may work in place
+
+        known = [each for each in self.module.named_modules() if _known(each[1])]
+        hooks = [part.register_forward_hook(partial(record, f"{name}." if name else "")) for name, part in known]
+        try:
+            with torch.enable_grad():
+                outputs = self.outputs(self.weights, x)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        for k in range(outputs.shape[1] if wrote else 0):
+            every = torch.autograd.grad(outputs[:, k].sum(), wrote, retain_graph=True, materialize_grads=True)
+            for (prefix, form), slopes in zip(forms, every, strict=True):
+                for name, value in form(slopes).items():
+                    yield k, prefix + name, value
+
+    def _confirmed(self, x: Any) -> tuple[int, set[str]]:
+        """Number K, and the parameters whose closed form gives PyTorch's own gradient of a random sum of outputs."""
+        torch = library("torch")
+        free = {name: weight.detach().clone().requires_grad_() for name, weight in self.weights.items()}
+        with torch.enable_grad():
+            outputs = self.outputs(free, x)
+        shares = torch.as_tensor(np.random.default_rng(0).normal(size=outputs.shape), dtype=outputs.dtype)
+        sums: dict[str, Any] = {}
+        for k, name, value in self._by_layers(x):
+            if name in free:
+                sums[name] = sums.get(name, 0.0) + shares[:, k].view(-1, *[1] * (value.dim() - 1)) * value
+        own = [free[name] for name in sums]
+        alone = (outputs * shares).sum(1)
+        exact = [torch.autograd.grad(each, own, retain_graph=True, materialize_grads=True) for each in alone if own]
+        tolerance = torch.finfo(outputs.dtype).eps ** 0.5
+        closed = set()
+        for name, expected in zip(sums, map(torch.stack, zip(*exact, strict=True)), strict=True):
+            if (sums[name] - expected).abs().max() < tolerance * expected.abs().max():
+                closed.add(name)
+        return outputs.shape[1], closed
+
+
+def _known(part: Any) -> bool:
+    kind = type(part)
+    return kind.__module__.startswith("torch.nn.modules") and kind.__name__ in FORMS

@@ -1,0 +1,211 @@
+"""What a network would say about each example if it had been trained without it, from one factorisation.
+
+The network is linearised at its weights θ, and its loss Σᵢ ℓ(fᵢ + Jᵢδ, yᵢ) + R(θ + δ) has an optimum at some δ, with
+outputs f̄ = f + Jδ, slopes ēᵢ = ∂ℓ/∂f̄ᵢ, curvatures Wᵢ and A = Σᵢ JᵢᵀWᵢJᵢ + ∇²R. At an optimum of the network δ is 0; for
+squared loss one Newton step finds it, ē = e − JA⁻¹∇L; for cross-entropy a few do. Then leave out example i: one Newton
+step on what is left of the loss moves the parameters by (A − JᵢᵀWᵢJᵢ)⁻¹Jᵢᵀēᵢ. With the (K, K) block Bᵢ = JᵢA⁻¹Jᵢᵀ,
+Woodbury's identity turns Jᵢ(A − JᵢᵀWᵢJᵢ)⁻¹ into (I − BᵢWᵢ)⁻¹JᵢA⁻¹, and the example's outputs become ::
+
+    fᵢ⁽⁻ⁱ⁾ = f̄ᵢ + (I − BᵢWᵢ)⁻¹ Bᵢ ēᵢ
+
+For squared loss the residual left out is (I − Bᵢ)⁻¹ēᵢ: for a linear model that of ridge regression without the example,
+exactly. For logistic regression it is one Newton step from the optimum, as in Pregibon (1981) and in Rad and Maleki
+(2020), with an error of second order in the step. Beirami et al. (2017), Giordano et al. (2019) and Nickl et al. (2023)
+have such formulas for other models.
+
+:class:`LeaveOneOut` says for which examples the step is so long that a network is doubtfully linear. It says nothing
+about examples that depend on each other, such as neighbours in time: what one knows is then left in with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from capcore.networks.linearised import Optimum, losses_of, optimum
+from capcore.summaries import table
+
+if TYPE_CHECKING:
+    import pandas
+
+LEVERAGE = 0.9
+"""Above it, an example's residual is more than ten times as large once the example is left out."""
+DISTANCE = 1.0
+"""Of Cook (1977): a longer step ends outside the region in which the data leave the parameters."""
+REASONS = {
+    "leverage": f"leverage above {LEVERAGE:g}, so that the residual grows more than tenfold",
+    "influence": f"Cook's distance above {DISTANCE:g}, so far that the network may not be linear",
+    "optimum": "the optimum is too far from the weights; train longer, or give the weight decay of the training",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """Each example as a network trained without it would see it, and which of these answers can be trusted.
+
+    Losses are those of one example, without R: ½‖f − y‖² or −Σ y log softmax(f).
+
+    Attributes
+    ----------
+    mean_loss : float
+        Mean of the losses left out: an estimate of what a new example costs.
+    standard_error : float
+        Of that mean, as if the losses were independent.
+    error_rate : float or None
+        Share of the examples whose largest output left out is not that of their label; None without labels.
+    training_loss : float
+        Mean loss of the examples left in, with the weights that were given.
+    gcv : float or None
+        Generalised cross-validation, for squared loss: the mean loss at the linearised network's optimum over
+        (1 − total/(N·K))².
+    total : float
+        tr S at the linearised network's optimum, the effective number of parameters.
+    optimum_distance : float
+        Twice what the loss falls from the weights to the linearised network's optimum, over s²·total: the squared
+        length of that step in units of the confidence region. 0 at an optimum; infinite if none was found.
+    loss : str
+        "squared" or "cross-entropy".
+    outputs : (N, K) array
+        Outputs left out; NaN where nothing but the example fixes them.
+    losses, training_losses : (N,) array
+        Left out, and infinite where outputs are NaN; left in.
+    leverage : (N,) array
+        Largest eigenvalue of the example's (K, K) block of S.
+    distance : (N,) array
+        Cook's distance δᵀAδ/(s²·total) of the step δ that leaving the example out takes: its squared length in units
+        of the confidence region of the parameters. s² is the variance of the residuals, and 1 for cross-entropy.
+    untrusted : dict
+        "leverage", "influence", "optimum" → (N,) array of bool: the examples for which this speaks against the answer.
+    """
+
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
+    mean_loss: float
+    standard_error: float
+    error_rate: float | None
+    training_loss: float
+    gcv: float | None
+    total: float
+    optimum_distance: float
+    loss: str
+    outputs: np.ndarray = field(repr=False)
+    losses: np.ndarray = field(repr=False)
+    training_losses: np.ndarray = field(repr=False)
+    leverage: np.ndarray = field(repr=False)
+    distance: np.ndarray = field(repr=False)
+    untrusted: Mapping[str, np.ndarray] = field(repr=False)
+
+    @property
+    def trusted(self) -> np.ndarray:
+        """(N,) whether nothing speaks against the answer for an example."""
+        return ~np.any(list(self.untrusted.values()), axis=0)
+
+    @property
+    def statement(self) -> str:
+        """How many examples can be trusted, and why the others cannot, in words."""
+        n, k = self.outputs.shape
+        said = [f"{int(self.trusted.sum()):,} of {n:,} examples can be trusted."]
+        said += [f"Not {int(mask.sum()):,}: {REASONS[name]}." for name, mask in self.untrusted.items() if mask.any()]
+        if missing := int(np.isnan(self.outputs).any(axis=1).sum()):
+            said.append(f"{missing:,} have no answer, since no other example fixes their outputs: give weight decay.")
+        fitted = n * (k if self.loss == "squared" else k - 1)
+        if self.total > fitted / 2:
+            said.append(f"The total is {self.total / fitted:.0%} of the numbers fitted: the mean is likely too high.")
+        return " ".join(said)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row for each example: its losses, leverage, distance, and whether its answer can be trusted."""
+        from capcore.exports import left_out_frame
+
+        return left_out_frame(self)
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "loss left out": f"{self.mean_loss:.4g} ± {self.standard_error:.2g} ({self.loss}, mean and standard error)",
+            "training loss": f"{self.training_loss:.4g}",
+            **({} if self.error_rate is None else {"error rate left out": f"{self.error_rate:.3g}"}),
+            **({} if self.gcv is None else {"generalised cross-validation": f"{self.gcv:.4g}"}),
+            "capacity": f"{self.total:.6g}",
+            "trust": self.statement,
+        }
+        return table("Leave-one-out", rows)
+
+
+def standard_error(losses: np.ndarray) -> float:
+    """Of the mean of losses (N,); infinite if one of them is, or if there is one alone.
+
+    >>> standard_error(np.array([1.0, 3.0])), standard_error(np.array([1.0, np.inf]))
+    (1.0, inf)
+    """
+    if len(losses) < 2 or not np.isfinite(losses).all():
+        return float("inf")
+    return float(losses.std(ddof=1) / np.sqrt(len(losses)))
+
+
+def leave_one_out(
+    jacobian: np.ndarray, outputs: np.ndarray, targets: np.ndarray, added: np.ndarray, slope: np.ndarray, loss: str
+) -> LeaveOneOut:
+    """Leave out every example, from the derivatives of a network at its weights.
+
+    Parameters
+    ----------
+    jacobian : (N, K, p) array
+        J.
+    outputs, targets : (N, K) array
+        f and y; logits and probabilities for cross-entropy.
+    added : (p,) or (p, p) array
+        ∇²R, or its diagonal: the weight decay of each parameter.
+    slope : (p,) array
+        ∇R: weight decay times parameters.
+    loss : str
+        "squared" or "cross-entropy", summed over examples.
+
+    Raises
+    ------
+    ValueError
+        If A has a negative eigenvalue.
+    TooLargeError
+        If arrays would not fit into memory.
+
+    Examples
+    --------
+    >>> ones, none, y = np.ones((3, 1, 1)), np.zeros(1), np.array([[1.0], [2.0], [3.0]])
+    >>> found = leave_one_out(ones, np.full((3, 1), 2.0), y, none, none, "squared")
+    >>> found.outputs.ravel().round(9).tolist(), round(found.mean_loss, 9)  # each is the mean of the other two
+    ([2.5, 2.0, 1.5], 0.75)
+    """
+    return examined(optimum(jacobian, outputs, targets, added, slope, loss), outputs)
+
+
+def examined(model: Optimum, outputs: np.ndarray) -> LeaveOneOut:
+    """What is reported of an optimum, and of a network with these outputs (N, K) at its weights."""
+    targets, n = model.targets, len(outputs)
+    without, lengths = model.left_out()
+    losses = losses_of(without, targets, model.loss)
+    region = max(model.noise * model.total, float(np.finfo(float).tiny))
+    labels = model.loss == "cross-entropy" and bool(np.all(targets.max(axis=1) == 1))
+    wrong = np.isnan(without).any(axis=1) | (np.argmax(without, axis=1) != np.argmax(targets, axis=1))
+    distance, away = lengths / region, 2 * model.fall / region
+    return LeaveOneOut(
+        mean_loss=float(losses.mean()),
+        standard_error=standard_error(losses),
+        error_rate=float(wrong.mean()) if labels else None,
+        training_loss=float(losses_of(outputs, targets, model.loss).mean()),
+        gcv=model.gcv if model.loss == "squared" else None,
+        total=model.total,
+        optimum_distance=away,
+        loss=model.loss,
+        outputs=without,
+        losses=losses,
+        training_losses=losses_of(outputs, targets, model.loss),
+        leverage=model.leverage,
+        distance=distance,
+        untrusted={
+            "leverage": model.leverage > LEVERAGE,
+            "influence": distance > DISTANCE,
+            "optimum": np.full(n, away > DISTANCE),
+        },
+    )

@@ -1,0 +1,133 @@
+"""Networks as libraries have them: each as a function of parameters and inputs, and its parameters.
+
+Modules are taken whole, and copied. PyTorch, Equinox and NNX have an evaluation mode, into which the copy is put: it
+turns dropout off and lets batch normalisation use its running statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from capcore.architectures.derivatives import library
+from capcore.doors import _flax_nnx, _of, is_module
+from capcore.networks.written_out import write_out
+from capcore.own_model import copied
+
+
+@dataclass(frozen=True, eq=False)
+class TorchApply:
+    """(params, inputs) → outputs of a PyTorch module, as :func:`from_torch` makes it; NumPy or torch arrays."""
+
+    module: Any
+
+    def __call__(self, params: Any, inputs: Any) -> Any:
+        """Outputs."""
+        torch = library("torch")
+        tensors = {name: torch.as_tensor(value) for name, value in params.items()}
+        return torch.func.functional_call(self.module, tensors, (torch.as_tensor(inputs),))
+
+
+def from_torch(module: Any) -> tuple[TorchApply, dict[str, np.ndarray]]:
+    """``(apply, params)`` of a PyTorch module, as :func:`~capcore.networks.allocation.allocate_network` takes them.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        (N, …) → (N, K) or (N,). It is copied, in evaluation mode and in the main memory, and not changed.
+
+    Returns
+    -------
+    apply : callable
+    params : dict
+        Name of a parameter → array, in the module's order. Frozen ones (``requires_grad=False``) stay constants.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If PyTorch is not installed.
+    """
+    library("torch")
+    copy = copied(getattr(module, "_orig_mod", module)).cpu()  # what torch.compile has wrapped
+    write_out(copy)
+    params = {n: w.detach().numpy().copy() for n, w in copy.named_parameters() if w.requires_grad}
+    return TorchApply(copy), params
+
+
+def opened(apply: Any, params: Any) -> tuple[Callable[[Any, Any], Any], Any]:
+    """``(apply, params)`` of a module that is given whole, or the two as they are.
+
+    Parameters
+    ----------
+    apply : object
+        A function (params, inputs) → outputs; a module of PyTorch, of Flax (Linen or NNX) or of Equinox.
+    params : object
+        The function's parameters; the variables of a Linen module; None for those that a module has, or others in the
+        form in which PyTorch names them.
+
+    Raises
+    ------
+    TypeError
+        If ``apply`` is neither.
+    ValueError
+        If there are no parameters.
+    """
+    if is_module(apply):
+        found, own = from_torch(apply)
+        return found, own if params is None else _own(own, params)
+    flax = _of(apply, "flax", "Module")
+    if flax and _flax_nnx(apply):
+        nnx = library("flax.nnx")
+        graph, state = nnx.split(_evaluated(apply))
+        return lambda state, x: nnx.merge(graph, state)(x), state if params is None else params
+    if _of(apply, "equinox", "Module") and (params is None or type(params) is type(apply)):
+        module = library("equinox").nn.inference_mode(apply if params is None else params)
+        return lambda module, x: library("jax").vmap(module)(x), module
+    apply = apply.apply if flax else apply
+    if not callable(apply):
+        raise TypeError(
+            f"apply: found {type(apply).__name__}, expected a function (params, inputs) → outputs, or a module of "
+            "PyTorch, Flax or Equinox."
+        )
+    if params is None:
+        raise ValueError(
+            "params: not given, expected those of the function, a pytree of arrays. Modules of PyTorch, NNX and "
+            "Equinox have their own: allocate_network(module, None, inputs, targets)."
+        )
+    return apply, params
+
+
+def _own(own: Mapping[str, Any], params: Any) -> dict[str, Any]:
+    """``params`` in the order of a module's own."""
+    if not isinstance(params, Mapping) or set(params) != set(own):
+        raise ValueError(
+            f"params: found {type(params).__name__} beside a module, expected None, since it has its own, or a dict of "
+            f"arrays with the names {', '.join(own)}. A state dict: module.load_state_dict(…), then None."
+        )
+    return {name: params[name] for name in own}
+
+
+def _evaluated(module: Any) -> Any:
+    """A copy of a module of NNX in evaluation mode."""
+    copy = library("flax.nnx").clone(module)
+    copy.eval()
+    return copy
+
+
+@contextmanager
+def plain_kernels() -> Iterator[None]:
+    """Attention of PyTorch by its elementary operations meanwhile: its fast kernels have first derivatives at most."""
+    torch = library("torch")
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)

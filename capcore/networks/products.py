@@ -1,0 +1,208 @@
+"""The response operator of an optimum from products with the Jacobian and the Hessian, where neither is held.
+
+Solves with H use conjugate gradients: every step gains a known positive part of bᵀH⁻¹b (Hestenes and Stiefel, 1952),
+and they stop once little is left to gain, or once their budget of seconds is spent.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, qr, solve_triangular, svd
+
+from capcore.allocation import CapacityWarning
+from capcore.networks.cost import Budget
+from capcore.networks.problem import NetworkProblem, from_metric, to_metric
+
+EPS = float(np.finfo(float).eps)
+UNSOLVED = 1e-6
+"""Share of bᵀH⁻¹b that a solve may miss without a warning; its root, a thousandth, is the error of H⁻¹b itself."""
+DELAY = 10
+"""Number of last steps whose gains tell how much is left to gain."""
+FEW = 4
+"""Columns at a time within a budget; and those that a sketch spends on the largest responses and leverages."""
+
+
+class NegativeCurvatureError(ValueError):
+    """A direction has negative curvature: conjugate gradients stop, and there is no minimum."""
+
+
+@dataclass(frozen=True, eq=False)
+class SketchedModel:
+    """Products with the operator S at the problem's parameters, chunk by chunk.
+
+    Attributes
+    ----------
+    problem : NetworkProblem
+    errors, roots, means : (N, K) array
+        e, and W = diag(roots²) − means meansᵀ.
+    vectors : (r, p) array
+        Orthonormal; approximately the leading eigenvectors of H, which are deflated.
+    values : (r,) array
+        Their approximate eigenvalues.
+    tolerance : float
+        A solve stops once it lacks at most this share of bᵀH⁻¹b.
+    max_steps : int
+        Largest number of steps of a solve.
+    bar : object
+        Counts products.
+    budget : Budget
+        Solves stop where it is spent.
+    """
+
+    problem: NetworkProblem
+    errors: np.ndarray
+    roots: np.ndarray
+    means: np.ndarray
+    vectors: np.ndarray
+    values: np.ndarray
+    tolerance: float
+    max_steps: int
+    bar: Any
+    budget: Budget = field(default_factory=Budget)
+
+    @classmethod
+    def of(
+        cls, problem: NetworkProblem, full: bool, rank: int, tolerance: float, max_steps: int, rng: Any, bar: Any,
+        budget: Budget | None = None,
+    ) -> SketchedModel:  # fmt: skip
+        """With a preconditioner from ``rank`` products: randomised Nyström (Frangella, Tropp and Udell, 2023).
+
+        With a limited budget it takes products until a fifth is spent.
+
+        Raises
+        ------
+        NegativeCurvatureError
+            If the Hessian has negative curvature within the subspace that is drawn.
+        """
+        outputs = problem.derivatives.outputs(problem.derivatives.params)
+        errors, roots, means = problem.errors(outputs)
+        p = problem.derivatives.n_params
+        empty = np.empty((0, p)), np.empty(0)
+        model = cls(problem, errors if full else 0 * errors, roots, means, *empty, tolerance, max_steps, bar)
+        if rank == 0:
+            return model
+        sketch = qr(rng.normal(size=(p, rank)), mode="economic", check_finite=False)[0].T
+        image = model.products_within(sketch, Budget() if budget is None else budget.share(0.2))
+        sketch, rank = sketch[: len(image)], len(image)
+        nudge = float(np.finfo(problem.derivatives.dtype).eps) * float(np.linalg.norm(image))
+        try:
+            root = cholesky(sketch @ image.T + nudge * np.eye(rank), lower=True)
+        except np.linalg.LinAlgError:
+            raise NegativeCurvatureError from None
+        _, s, vectors = svd(solve_triangular(root, image + nudge * sketch, lower=True), full_matrices=False)
+        return replace(model, vectors=vectors, values=np.maximum(s**2 - nudge, nudge))
+
+    def gauss_newton(self) -> SketchedModel:
+        """The same operator without residual curvature."""
+        return replace(self, errors=0 * self.errors)
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """(m, p) H times directions (m, p)."""
+        w = self.problem.derivatives.params
+        self.bar.update(len(v))
+        return self.problem.derivatives.hvp(w, v, self.errors, self.roots, self.means) + self.problem.penalty(w, v)
+
+    def products_within(self, v: np.ndarray, budget: Budget) -> np.ndarray:
+        """(r, p) H times as many directions (m, p) as a budget suffices for, at least a few."""
+        if not budget.limited:
+            return self.product(v)
+        found = [self.product(v[:FEW])]
+        while len(found) * FEW < len(v) and not budget.spent():
+            found.append(self.product(v[len(found) * FEW : (len(found) + 1) * FEW]))
+        return np.concatenate(found)
+
+    def precondition(self, v: np.ndarray) -> np.ndarray:
+        """(m, p) preconditioned directions: the deflated eigenvalues are reduced to the smallest of them."""
+        if not len(self.values):
+            return v
+        return v + ((v @ self.vectors.T) * (self.values[-1] / self.values - 1)) @ self.vectors
+
+    def solved(self, gradients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(p, m) H⁻¹ times (p, m), and the share (m,) of bᵀH⁻¹b that each may still lack."""
+        limits = self.tolerance, self.max_steps, self.budget.spent
+        found = conjugate_gradients(self.product, gradients.T, self.precondition, *limits)
+        return found[0].T, found[1]
+
+    def applied(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(N·K, m) S times columns, in the metric of the loss, and the share (m,) of zᵀSz that each may still lack."""
+        derivatives, shape = self.problem.derivatives, self.roots.shape
+        stacked = from_metric(columns, self.roots, self.means).T.reshape(-1, *shape)
+        moved, lacking = self.solved(derivatives.vjp(derivatives.params, stacked).T)
+        outputs = derivatives.jvp(derivatives.params, moved.T)
+        return to_metric(outputs.reshape(len(stacked), -1).T, self.roots, self.means), lacking
+
+    def solve(self, gradients: np.ndarray) -> np.ndarray:
+        """(p, m) H⁻¹ times (p, m); warns if it is not accurate to a thousandth."""
+        found, lacking = self.solved(gradients)
+        self._warn(lacking)
+        return found
+
+    def apply(self, columns: np.ndarray) -> np.ndarray:
+        """(N·K, m) S times columns, in the metric of the loss; warns if it is not accurate to a thousandth."""
+        found, lacking = self.applied(columns)
+        self._warn(lacking)
+        return found
+
+    def _warn(self, lacking: np.ndarray) -> None:
+        if lacking.max() > UNSOLVED:
+            warnings.warn(
+                f"max_steps: found solves that stopped after {self.max_steps:,} steps, with a share of "
+                f"{lacking.max():.1g} of zᵀSz missing, expected at most {UNSOLVED:g}. Raise max_steps.",
+                CapacityWarning,
+                stacklevel=4,
+            )
+
+
+def conjugate_gradients(
+    product: Callable[[np.ndarray], np.ndarray],
+    rhs: np.ndarray,
+    precondition: Callable[[np.ndarray], np.ndarray],
+    tolerance: float,
+    max_steps: int,
+    spent: Callable[[], bool] = lambda: False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Solutions (m, p) of m systems, and the share (m,) of bᵀH⁻¹b that each may still lack.
+
+    One step is taken even if the budget is ``spent``: then nothing is known about the share, which counts as all.
+
+    Raises
+    ------
+    NegativeCurvatureError
+
+    Examples
+    --------
+    >>> x, lacking = conjugate_gradients(lambda v: v * [1.0, 2.0], np.ones((1, 2)), lambda v: v, 1e-12, 10)
+    >>> x.round(9).tolist()
+    [[1.0, 0.5]]
+    """
+    solution, rest = np.zeros_like(rhs), rhs.copy()
+    direction = precondition(rest).copy()
+    rho = np.einsum("mp,mp->m", rest, direction)
+    first, gains = rho.copy(), np.zeros((DELAY, len(rhs)))
+    total, active = np.zeros(len(rhs)), rho > 0
+    for step in range(max_steps):
+        if not active.any() or (step and spent()):
+            break
+        image = product(direction[active])
+        curvature = np.einsum("mp,mp->m", direction[active], image)
+        if not (curvature > 0).all():
+            raise NegativeCurvatureError
+        length = rho[active] / curvature
+        gain = np.zeros(len(rhs))
+        gain[active] = length * rho[active]
+        gains[step % DELAY], total = gain, total + gain
+        solution[active] += length[:, None] * direction[active]
+        rest[active] -= length[:, None] * image
+        residual = precondition(rest[active])
+        new = np.einsum("mp,mp->m", rest[active], residual)
+        direction[active] = residual + (new / rho[active])[:, None] * direction[active]
+        rho[active] = new
+        to_come = gains.sum(axis=0) > tolerance * total
+        active &= (to_come | (step < DELAY - 1)) & (rho > EPS**2 * first)
+    lacking = np.where(active, gains.sum(axis=0) / np.where(total > 0, total, 1.0), tolerance)
+    return solution, lacking

@@ -1,0 +1,35 @@
+"""A question of ours, with the number that decides it, written before the number is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, the number that decides it, and when the answer is yes.
+
+    Attributes
+    ----------
+    asks : str
+        One sentence.
+    measure : str
+        What is counted or measured, with its settings.
+    bound : float
+        Of that number.
+    at_least : bool
+        Whether "yes" is at or above the bound; else at or below.
+    """
+
+    asks: str
+    measure: str
+    bound: float
+    at_least: bool = True
+
+    def answer(self, found: float) -> str:
+        """ "yes" or "no".
+
+        >>> Question("Is it large?", "size", 0.9).answer(0.95)
+        'yes'
+        """
+        return "yes" if (found >= self.bound if self.at_least else found <= self.bound) else "no"

@@ -1,0 +1,197 @@
+"""Does leave-one-out from one factorisation choose weight decay, width and stopping time as well as cross-validation?
+
+Networks of three architectures are trained on eight real data sets, by Adam and by AdamW, at seven weight decays and
+three widths, on all training examples and on those of each of five folds. Estimates see the training examples; what
+they choose is judged on the tests. :mod:`~chapters.your_trained_network.questions` says what was asked, before the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.networks.linearised import losses_of
+from chapters.shared.rank_statistics import spearman
+from chapters.your_trained_network.estimates import along_decays, estimates
+from chapters.your_trained_network.real_data import N_FOLDS, Split, split
+from chapters.your_trained_network.small_networks import EPS, WIDTHS, Recipe, Shape, Trained, jacobian, outputs, train
+
+SETTINGS: dict[str, Any] = {
+    "cells": [
+        *[
+            [name, name, kind]
+            for name in ("diabetes", "elevation", "volume", "EEG", "wine", "breast cancer", "iris", "digits")
+            for kind in ("MLP tanh", "MLP ReLU")
+        ],
+        ["volume", "volume", "convolution"],
+        ["EEG", "EEG", "convolution"],
+        ["digits", "patches of digits", "image convolution"],
+    ],
+    "n_splits": 20,
+    "decays": {"Adam": [0.01, 0.04, 0.15, 0.5, 2.0, 8.0, 30.0], "AdamW": [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]},
+    "steps": 600,
+    "batch": 32,
+    "rate": 0.01,
+    "checkpoints": [20, 40, 80, 150, 300, 600],
+}
+QUICK: dict[str, Any] = {
+    "cells": [["iris", "iris", "MLP tanh"], ["EEG", "EEG", "convolution"]],
+    "n_splits": 2,
+    "steps": 40,
+}
+PACKAGES = ("numpy", "scipy", "jax", "scikit-learn", "matplotlib")
+OPTIMISERS = ("Adam", "AdamW")
+TASKS = ("decay", "width", "both", "stop")
+"""What is chosen: a decay at each width, a width at each decay, one of all networks, a step at the weakest decay."""
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """``cells``: for each cell and optimiser, its names, and :func:`judged` of every split."""
+    cells = []
+    for name, data, kind in tqdm(settings["cells"], unit="cell", disable=not progress):
+        of_splits = [compared(split(data, number), kind, settings, number) for number in range(settings["n_splits"])]
+        for optimiser in OPTIMISERS:
+            rows = [judged(each[optimiser], baseline) for each, baseline in of_splits]
+            columns = {key: [row[key] for row in rows] for key in rows[0]}
+            cells.append({"data": name, "network": kind, "optimiser": optimiser, **columns})
+    return {"cells": cells}
+
+
+def compared(data: Split, kind: str, settings: Mapping[str, Any], seed: int) -> tuple[dict[str, Any], float]:
+    """Optimiser → what is known of its networks; and the loss of the best constant on the tests.
+
+    ``estimates``: name → (3, 7) array by width and decay; ``tests``: their losses on the tests. ``stop``,
+    ``stop tests``: the same by checkpoint, of the weakest decay at the second width.
+    """
+    found: dict[str, Any] = {each: {"estimates": [], "tests": []} for each in OPTIMISERS}
+    for number, width in enumerate(WIDTHS[kind]):
+        shape = Shape(kind, width, data.x.shape[1:], data.y.shape[1])
+        trained = trained_side_by_side(data, shape, settings, number == 1, np.random.default_rng([seed, number]))
+        for column, optimiser in enumerate(OPTIMISERS):
+            rows, tests = looked_at(data, shape, trained, optimiser, column, settings)
+            found[optimiser]["estimates"].append(rows)
+            found[optimiser]["tests"].append(tests)
+            if number == 1:
+                found[optimiser] |= along_the_way(data, shape, trained, optimiser, column, settings)
+    for each in found.values():
+        rows = each["estimates"]
+        each["estimates"] = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        each["tests"] = np.array(each["tests"])
+    return found, data.baseline
+
+
+def trained_side_by_side(
+    data: Split, shape: Shape, settings: Mapping[str, Any], follow: bool, rng: np.random.Generator
+) -> Trained:
+    """Networks (6, 2, 7) in one row: all examples and five folds left out, the optimisers, the decays."""
+    n, m = len(data.x), len(settings["decays"]["Adam"])
+    left_in = np.array([np.ones(n, bool), *(data.folds != fold for fold in range(N_FOLDS))])
+    adam, adamw = (np.array(settings["decays"][each]) for each in OPTIMISERS)
+    coupled = np.tile(np.concatenate([adam / n, np.zeros(m)]), N_FOLDS + 1)
+    decoupled = np.tile(np.concatenate([np.zeros(m), adamw]), N_FOLDS + 1)
+    followed = tuple(range(0, coupled.size, m)) if follow else ()
+    recipe = Recipe(settings["steps"], settings["batch"], settings["rate"])
+    kept = [min(each, recipe.steps) for each in settings["checkpoints"]]
+    return train(
+        shape, data.loss, recipe, shape.start(rng), data.x, data.y, np.repeat(left_in, 2 * m, axis=0),
+        coupled, decoupled, rng, followed, tuple(kept) if follow else (),
+    )  # fmt: skip
+
+
+def decay_of(optimiser: str, value: float, squares: np.ndarray, n: int) -> np.ndarray:
+    """(p,) weight decay beside the sum of losses: λ, or of AdamW's fixed point ∇ℓ = −N·w(√v + ε)θ."""
+    return n * value * (np.sqrt(squares) + EPS) if optimiser == "AdamW" else np.full(squares.size, value)
+
+
+def held_out(data: Split, shape: Shape, of_folds: np.ndarray) -> tuple[float, float]:
+    """Mean losses of the examples of the first fold, and of all folds, by the networks (5, p) trained without them."""
+    losses = np.empty(len(data.x))
+    for fold, w in enumerate(of_folds):
+        part = data.folds == fold
+        losses[part] = losses_of(outputs(shape, w[None], data.x)[0][part], data.y[part], data.loss)
+    return float(losses[data.folds == 0].mean()), float(losses.mean())
+
+
+def looked_at(
+    data: Split, shape: Shape, trained: Trained, optimiser: str, column: int, settings: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Name → (7,) estimates of the networks of an optimiser by decay; and their mean losses (7,) on the tests."""
+    decays, n = settings["decays"][optimiser], len(data.x)
+    params, squares = (
+        each.reshape(N_FOLDS + 1, 2, len(decays), -1)[:, column] for each in (trained.params, trained.squares)
+    )
+    at = outputs(shape, params[0], data.x)
+    rows, middle = [], len(decays) // 2
+    for i, value in enumerate(decays):
+        w, decay = params[0, i], decay_of(optimiser, value, squares[0, i], n)
+        j = jacobian(shape, w, data.x)
+        holdout, cv = held_out(data, shape, params[1:, i])
+        rows.append({**estimates(j, at[i], data.y, decay, w, data.loss), "holdout": holdout, "cv": cv})
+        if i == middle:
+            curve = along_decays(j, at[i], data.y, decay, w, data.loss, np.array(decays) / value)
+    tests = outputs(shape, params[0], data.x_test)
+    losses = np.array([losses_of(each, data.y_test, data.loss).mean() for each in tests])
+    return {**{name: np.array([row[name] for row in rows]) for name in rows[0]}, "curve": curve}, losses
+
+
+def along_the_way(
+    data: Split, shape: Shape, trained: Trained, optimiser: str, column: int, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """``stop``: name → estimates by checkpoint, of the weakest decay; ``stop tests``: losses on the tests."""
+    value, rows, losses = settings["decays"][optimiser][0], [], []
+    for params, squares in zip(trained.path, trained.path_squares, strict=True):
+        of_folds = params.reshape(N_FOLDS + 1, 2, -1)[:, column]
+        w, decay = of_folds[0], decay_of(optimiser, value, squares.reshape(N_FOLDS + 1, 2, -1)[0, column], len(data.x))
+        at = outputs(shape, w[None], data.x)[0]
+        holdout, cv = held_out(data, shape, of_folds[1:])
+        found = estimates(jacobian(shape, w, data.x), at, data.y, decay, w, data.loss)
+        rows.append({**found, "holdout": holdout, "cv": cv})
+        losses.append(losses_of(outputs(shape, w[None], data.x_test)[0], data.y_test, data.loss).mean())
+    return {"stop": {name: np.array([row[name] for row in rows]) for name in rows[0]}, "stop tests": np.array(losses)}
+
+
+def judged(found: Mapping[str, Any], baseline: float) -> dict[str, Any]:
+    """What the choices of each estimate cost on the tests, as a share of the loss of the best constant.
+
+    Tasks of ``TASKS`` → name → regret: the loss of what is chosen, less that of the best. "random" is a choice by lot.
+    ``optimism``: the mean of test less training loss over all networks, "tests", and what estimates say it is.
+    ``ranks``: Spearman's correlation with that difference over all networks, of the total, of minus the training loss,
+    and of what estimates say.
+    """
+    tests, values = found["tests"], {name: each for name, each in found["estimates"].items() if name != "total"}
+    of_networks = {name: each for name, each in values.items() if name != "curve"}
+    stop = {name: each for name, each in found["stop"].items() if name != "total"}
+    gap, train = (tests - values["train"]).ravel(), values["train"]
+    said = {name: (each - train).ravel() for name, each in of_networks.items() if name not in ("train", "evidence")}
+    ranked = {"total": found["estimates"]["total"].ravel(), "train": -train.ravel(), **said}
+    return {
+        "decay": regrets(values, tests, 1, baseline),
+        "width": regrets(of_networks, tests, 0, baseline),
+        "both": regrets(
+            {name: each.reshape(1, -1) for name, each in of_networks.items()}, tests.reshape(1, -1), 1, baseline
+        ),
+        "stop": regrets({name: each[None] for name, each in stop.items()}, found["stop tests"][None], 1, baseline),
+        "optimism": {name: _short(each.mean() / baseline) for name, each in {"tests": gap, **said}.items()},
+        "ranks": {name: _short(spearman(each, gap)) for name, each in ranked.items()},
+    }
+
+
+def regrets(values: Mapping[str, np.ndarray], tests: np.ndarray, axis: int, baseline: float) -> dict[str, float]:
+    """Name → mean regret of what an estimate chooses along an axis of (a, b) arrays.
+
+    >>> regrets({"one": np.array([[3.0, 1.0], [0.0, 1.0]])}, np.array([[1.0, 2.0], [1.0, 3.0]]), 1, 2.0)
+    {'one': 0.25, 'random': 0.375}
+    """
+    best = tests.min(axis=axis)
+    found = {}
+    for name, each in values.items():
+        chosen = np.expand_dims(each.argmin(axis=axis), axis)
+        found[name] = _short((np.take_along_axis(tests, chosen, axis).squeeze(axis) - best).mean() / baseline)
+    return {**found, "random": _short((tests.mean(axis=axis) - best).mean() / baseline)}
+
+
+def _short(value: float) -> float:
+    return round(float(value), 5)

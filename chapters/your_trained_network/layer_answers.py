@@ -1,0 +1,60 @@
+"""What the stored run of layers says: rank correlations with intervals, and the number that each question asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from chapters.kit.stored import stored
+from chapters.shared.rank_statistics import spearman
+from chapters.your_trained_network.decay_answers import interval
+from chapters.your_trained_network.layer_questions import COSTS, OTHERS, QUESTIONS
+
+Networks = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+@cache
+def networks() -> Networks:
+    """Name of a data set → its networks, of the stored run."""
+    found: Networks = stored("layer_costs")["values"]["data"]
+    return found
+
+
+def correlations(data: Networks, cost: str, score: str) -> np.ndarray:
+    """(data sets, splits) rank correlations of a score with the cost in training loss, over the layers of a network."""
+
+    def of_one(network: Mapping[str, Any]) -> float:
+        costs = network[cost]["training"]
+        return spearman(network["scores"][score][-len(costs) :], costs)
+
+    return np.array([[of_one(network) for network in each] for each in data.values()])
+
+
+def chosen(data: Networks, cost: str, score: str) -> tuple[float, float, float]:
+    """Cost in test loss of the layer of the least score less the mean of all layers, in points; and its interval."""
+    found = []
+    for each in data.values():
+        costs = np.array([network[cost]["tests"] for network in each]) / [[network["baseline"]] for network in each]
+        values = np.array([network["scores"][score][-costs.shape[1] :] for network in each])
+        picked = np.take_along_axis(costs, values.argmin(axis=1)[:, None], axis=1)[:, 0]
+        found.append(picked - costs.mean(axis=1))
+    return interval(100 * np.array(found))
+
+
+def numbers(data: Networks) -> dict[str, float]:
+    """Question → the number that decides it."""
+    found = {}
+    for cost in COSTS:
+        marginal = correlations(data, cost, "marginal")
+        found[cost] = interval(marginal)[1]
+        found[f"{cost} better"] = min(interval(marginal - correlations(data, cost, other))[1] for other in OTHERS)
+        found[f"{cost} chosen"] = chosen(data, cost, "marginal")[2]
+    return {name: found[name] for name in QUESTIONS}
+
+
+def answers(data: Networks) -> dict[str, str]:
+    """Question → "yes" or "no"."""
+    return {name: QUESTIONS[name].answer(found) for name, found in numbers(data).items()}

@@ -1,0 +1,129 @@
+"""Estimates, what they choose, and the answers: on arrays for which they are known."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+pytest.importorskip("sklearn")
+from chapters.kit.stored import paths, stored
+from chapters.your_trained_network import decay_answers as answers
+from chapters.your_trained_network import decay_choice as experiment
+from chapters.your_trained_network.decay_questions import QUESTIONS
+from chapters.your_trained_network.estimates import HARMLESS, along_decays, estimates
+
+
+@pytest.fixture
+def ridge(rng):
+    """x, y, decay and the optimum of ridge regression, as networks of one output."""
+    x, decay = rng.normal(size=(40, 5)), np.full(5, 2.0)
+    y = x @ rng.normal(size=(5, 1)) + rng.normal(size=(40, 1))
+    return x, y, decay, np.linalg.solve(x.T @ x + np.diag(decay), x.T @ y)[:, 0]
+
+
+def test_estimates_of_ridge_regression(ridge):
+    """Each against its definition in numbers of all examples; at an optimum both versions are one."""
+    x, y, decay, w = ridge
+    found = estimates(x[:, None], (x @ w)[:, None], y, decay, w, "squared")
+    hat = x @ np.linalg.solve(x.T @ x + np.diag(decay), x.T)
+    e, h = x @ w - y[:, 0], np.diag(hat)
+    assert found["total"] == pytest.approx(h.sum()) and found["train"] == pytest.approx(np.mean(e**2) / 2)
+    assert found["alo"] == pytest.approx(np.mean((e / (1 - h)) ** 2) / 2) == pytest.approx(found["alo as is"])
+    assert found["gcv"] == pytest.approx(np.mean(e**2) / 2 / (1 - h.mean()) ** 2) == pytest.approx(found["gcv as is"])
+    assert found["penalised"] == pytest.approx(found["train"] + e @ e / (40 - h.sum()) * h.sum() / 40)
+    assert found["tic"] == pytest.approx(found["train"] + np.mean(e**2 * h))
+    variance = (e @ e + 2.0 * w @ w) / 40
+    covariance = variance * (np.eye(40) + x @ x.T / 2.0)
+    log_likelihood = (
+        -(y[:, 0] @ np.linalg.solve(covariance, y[:, 0]) + np.linalg.slogdet(2 * np.pi * covariance)[1]) / 2
+    )
+    assert found["evidence"] == pytest.approx(-log_likelihood / 40)
+
+
+def test_laplaces_evidence_is_near_the_integral(rng):
+    """Of one weight of logistic regression, by quadrature; Laplace's error is of order 1/N."""
+    x, w = rng.normal(size=80), 0.0
+    y = (rng.random(80) < 1 / (1 + np.exp(-x))).astype(int)
+    for _ in range(30):
+        p = 1 / (1 + np.exp(-x * w))
+        w -= (x @ (p - y) + w) / (x**2 @ (p * (1 - p)) + 1)
+    outputs = np.stack([0 * x, x * w], axis=1)
+    jacobian = np.stack([0 * x, x], axis=1)[:, :, None]
+    found = estimates(jacobian, outputs, np.eye(2)[y], np.ones(1), np.array([w]), "cross-entropy")
+    grid = np.linspace(-6, 8, 20_001)
+    logs = (
+        y @ (x[:, None] * grid) - np.logaddexp(0, x[:, None] * grid).sum(axis=0) - grid**2 / 2 - np.log(2 * np.pi) / 2
+    )
+    integral = np.log(np.exp(logs - logs.max()).sum() * (grid[1] - grid[0])) + logs.max()
+    assert found["evidence"] == pytest.approx(-integral / 80, abs=0.05 / 80)
+    assert "gcv" not in found and found["alo"] == pytest.approx(found["alo as is"])
+
+
+def test_beside_an_optimum_versions_differ(ridge):
+    x, y, decay, w = ridge
+    at, off = (estimates(x[:, None], (x @ each)[:, None], y, decay, each, "squared") for each in (w, w + 1))
+    assert off["alo"] == pytest.approx(at["alo"]) and off["alo as is"] > 1.5 * at["alo as is"]
+
+
+def test_what_is_not_finite_is_never_chosen():
+    one = np.ones((1, 1, 1))
+    found = estimates(one, one[0], 0 * one[0], np.full(1, 1e-30), np.ones(1), "squared")
+    assert found["alo"] == found["gcv"] == HARMLESS and np.isfinite(list(found.values())).all()
+
+
+def test_decays_from_one_network(ridge):
+    x, y, decay, w = ridge
+    found = along_decays(x[:, None], (x @ w)[:, None], y, decay, w, "squared", np.array([1.0, 10.0]))
+    assert found[0] == pytest.approx(estimates(x[:, None], (x @ w)[:, None], y, decay, w, "squared")["alo"])
+
+
+def cell(data, optimiser="Adam", **regrets):
+    """A cell of two splits in which estimates have these regrets everywhere, and 'cv' has 0.01."""
+    row = {"cv": 0.01, "holdout": 0.02, "evidence": 0.03, "tic": 0.03, "alo": 0.01, "alo as is": 0.01, "random": 0.1}
+    row |= {"curve": 0.01, **({"gcv": 0.01} if data in answers.REGRESSION else {}), **regrets}
+    optimism = {"tests": 0.2, "alo": 0.2}
+    ranks = {"total": 0.9, "train": 0.8, "alo": 0.9}
+    tasks = {key: [row, row] for key in experiment.TASKS}
+    return {
+        "data": data,
+        "network": "x",
+        "optimiser": optimiser,
+        **tasks,
+        "optimism": [optimism] * 2,
+        "ranks": [ranks] * 2,
+    }
+
+
+def test_answers_are_yes_where_everything_is_as_hoped_and_no_where_not():
+    names = ("diabetes", "wine")
+    good = [cell(name, each) for name in names for each in ("Adam", "AdamW")]
+    assert set(answers.answers(good).values()) == {"yes"} and set(answers.numbers(good)) == set(QUESTIONS)
+    bad = [cell(name, each, alo=0.1, gcv=0.1, curve=0.1) for name in names for each in ("Adam", "AdamW")]
+    for each in bad:
+        each["ranks"] = [{"total": 0.1, "train": 0.2, "alo": 0.1}] * 2
+        each["optimism"] = [{"tests": 0.2, "alo": 0.4}] * 2
+    assert set(answers.answers(bad).values()) == {"no"}
+    assert answers.numbers(bad)["decay"] == pytest.approx(9) and answers.numbers(bad)["size"] == pytest.approx(2)
+
+
+def test_intervals_are_wider_than_those_of_splits_alone(rng):
+    """Data sets differ: a mean over four of them is known to a half of their scatter, however many splits there are."""
+    values = rng.normal(size=(4, 1)) + 0.01 * rng.normal(size=(4, 500))
+    mean, low, high = answers.interval(values)
+    assert low < mean < high and high - low > values.mean(axis=1).std()
+
+
+def test_regrets_of_a_choice_by_lot_are_the_mean(rng):
+    tests = rng.random((3, 7))
+    found = experiment.regrets({"best": tests, "worst": -tests}, tests, 1, 1.0)
+    assert found["best"] == 0 and found["worst"] == pytest.approx((tests.max(1) - tests.min(1)).mean(), abs=1e-5)
+    assert found["random"] == pytest.approx((tests.mean(1) - tests.min(1)).mean(), abs=1e-5)
+
+
+@pytest.mark.skipif("decay_choice" not in paths(), reason="criteria come first")
+def test_the_stored_run_has_every_cell():
+    found = stored("decay_choice")["values"]["cells"]
+    assert len(found) == 2 * len(experiment.SETTINGS["cells"])
+    for each in found:
+        assert len(each["decay"]) == experiment.SETTINGS["n_splits"]
+        for row in (*each["decay"], *each["width"], *each["both"], *each["stop"]):
+            assert min(row.values()) >= 0 and np.isfinite(list(row.values())).all()

@@ -1,0 +1,156 @@
+"""AdamW's decay as an L2 penalty: where training by optax ends, the gradient of the sum of losses plus λθ vanishes."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import capcore as cc
+from capcore.networks import decoupled_decay
+
+jax = pytest.importorskip("jax")
+optax = pytest.importorskip("optax")
+jnp = jax.numpy
+N, K, D = 60, 3, 4
+
+
+def apply(params, x):
+    """Linear, with parameters in a tree of two leaves: their gradients are known, and one optimum is."""
+    return x @ params["slope"] + params["shift"]
+
+
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N, D)) * np.geomspace(2, 0.5, D)
+    return x, x @ rng.normal(size=(D, K)) + 1.0 + rng.normal(size=(N, K))
+
+
+@cache
+def trained(weight_decay, eps, batch, steps, rate, loss="mean over outputs"):
+    """(parameters, second moments) of AdamW; batches of all examples in order, or drawn anew each time."""
+    with jax.enable_x64(True):
+        x, y = map(jnp.asarray, data())
+        optimiser = optax.adamw(optax.cosine_decay_schedule(rate, steps), eps=eps, weight_decay=weight_decay)
+
+        def mean(params, rows):
+            squares = (apply(params, x[rows]) - y[rows]) ** 2
+            return squares.mean() if loss == "mean over outputs" else squares.sum(axis=1).mean() / 2
+
+        def step(carry, key):
+            params, state = carry
+            rows = jnp.arange(N) if batch == N else jax.random.randint(key, (batch,), 0, N)
+            updates, state = optimiser.update(jax.grad(mean)(params, rows), state, params)
+            return (optax.apply_updates(params, updates), state), None
+
+        params = {"slope": jnp.ones((D, K)) / 2, "shift": jnp.zeros(K)}
+        keys = jax.random.split(jax.random.PRNGKey(0), steps)
+        (params, state), _ = jax.lax.scan(step, (params, optimiser.init(params)), keys)
+        return jax.tree.map(np.array, (params, state[0].nu))
+
+
+def left(params, decay):
+    """‖∇ Σ ½‖f − y‖² + λθ‖ / ‖λθ‖."""
+    x, y = data()
+    errors = apply(params, x) - y
+    gradient = np.concatenate([(x.T @ errors).ravel(), errors.sum(axis=0)])
+    pull = np.concatenate([np.ravel(decay[name] * params[name]) for name in ("slope", "shift")])
+    return np.linalg.norm(gradient + pull) / np.linalg.norm(pull)
+
+
+@pytest.mark.parametrize(("loss", "factor"), [("mean over outputs", N * K / 2), ("mean over examples", N)])
+def test_whole_batches_come_to_rest_where_it_says(loss, factor):
+    """An ε above the gradient lets them converge. M is N·K/2 for a mean over N·K squares without ½, else N."""
+    weight_decay, eps = 0.3, 0.03
+    params, moments = trained(weight_decay, eps, N, 60_000, 3e-3, loss)
+    decay = decoupled_decay(moments, weight_decay, factor, eps=eps)
+    assert left(params, decay) < 1e-6
+    assert left(params, decoupled_decay(moments, weight_decay, 2 * factor, eps=eps)) > 0.1
+    x, y = data()
+    found = cc.allocate_network(apply, params, x, y, weight_decay=decay, subspaces={})
+    assert found.is_optimum
+    for name, theta in params.items():
+        expected = factor * weight_decay * eps / (1 - weight_decay * np.abs(theta))
+        assert decay[name] == pytest.approx(expected, rel=1e-6)
+
+
+def test_whole_batches_with_a_usual_epsilon_have_no_decay():
+    """Below 1/w nothing is penalised, and the optimum beyond it is cut off there (Xie and Li, 2024)."""
+    x, y = data()
+    least = np.linalg.lstsq(np.column_stack([x, np.ones(N)]), y)[0]
+    assert np.abs(least).max() < 1 / 0.1
+    params, moments = trained(0.1, 1e-8, N, 20_000, 1e-2)
+    assert params["slope"] == pytest.approx(least[:D], abs=1e-3)
+    decay = decoupled_decay(moments, 0.1, N * K / 2)
+    free = np.linalg.eigvalsh(x.T @ x)[0]
+    assert max(values.max() for values in decay.values()) < 1e-3 * free
+    bound = 0.8 * np.abs(least).max()
+    params, _ = trained(1 / bound, 1e-8, N, 20_000, 1e-2)
+    assert max(np.abs(values).max() for values in params.values()) == pytest.approx(bound, rel=1e-2)
+
+
+@pytest.mark.parametrize("batch", [5, 20])
+def test_batches_come_to_rest_where_it_says(batch):
+    """To the noise of v, which averages a thousand steps: some 5 %. The L2 penalty of the same factor is far off."""
+    params, moments = trained(0.3, 1e-8, batch, 30_000, 1e-3)
+    decay = decoupled_decay(moments, 0.3, N * K / 2)
+    assert left(params, decay) < 0.15
+    plain = jax.tree.map(lambda each: np.full(each.shape, 0.3 * N * K / 2), params)
+    assert left(params, plain) > 0.3
+
+
+def test_decay_falls_with_the_root_of_the_batch():
+    """Four times as many examples in a batch: half of it, by the noise of two second moments."""
+    decays = []
+    for batch in (5, 20):
+        _, moments = trained(0.3, 1e-8, batch, 30_000, 1e-3)
+        decays.append(np.mean([each.mean() for each in decoupled_decay(moments, 0.3, N).values()]))
+    assert decays[0] / decays[1] == pytest.approx(2, rel=0.2)
+
+
+def test_one_factor_for_each_parameter():
+    moments = {"slope": np.full((D, K), 0.25), "shift": [0.04, 0.09]}
+    found = decoupled_decay(moments, {"slope": np.full((D, K), 0.1), "shift": [0.0, 1.0]}, 10, eps=0.0)
+    assert found["slope"] == pytest.approx(np.full((D, K), 0.5)) and found["shift"] == pytest.approx([0.0, 3.0])
+    assert decoupled_decay(np.array([4.0]), 0.5, 3) == pytest.approx([3.0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"second_moments": {"a": [-1.0]}}, "second_moments: found -1, expected at least 0"),
+        ({"second_moments": {"a": [np.nan]}}, r"second_moments\['a'\].*: found 1 value"),
+        ({"second_moments": {}}, "second_moments: found no parameters"),
+        ({"weight_decay": -0.1}, "weight_decay: found -0.1, expected at least 0"),
+        ({"weight_decay": "0.1"}, "weight_decay: found '0.1'"),
+        ({"weight_decay": {"b": [0.1]}}, "weight_decay: found arrays of shapes"),
+        ({"weight_decay": {"a": [0.1, 0.1]}}, "weight_decay: found arrays of shapes"),
+        ({"n_examples": 0}, "n_examples: found 0, expected a positive number"),
+        ({"n_examples": np.inf}, "n_examples: found inf"),
+        ({"eps": -1e-8}, "eps: found -1e-08, expected at least 0"),
+    ],
+)
+def test_what_is_no_second_moment_is_refused(arguments, words):
+    given = {"second_moments": {"a": [1.0]}, "weight_decay": 0.1, "n_examples": 10, **arguments}
+    eps = {"eps": given.pop("eps")} if "eps" in given else {}
+    with pytest.raises(ValueError, match=words):
+        decoupled_decay(**given, **eps)
+
+
+def test_a_pytorch_optimiser_has_them_in_the_order_of_its_parameters():
+    """The lines of the docstring, after some steps of PyTorch's AdamW, with its mean of squares."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    module, (x, y) = torch.nn.Linear(D, K).double(), map(torch.as_tensor, data())
+    optimiser = torch.optim.AdamW(module.parameters(), lr=1e-3, weight_decay=0.3, eps=0.03)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, 8000)
+    for _ in range(8000):
+        optimiser.zero_grad()
+        torch.nn.functional.mse_loss(module(x), y).backward()
+        optimiser.step()
+        schedule.step()
+    apply, params = cc.networks.from_torch(module)
+    moments = [each["exp_avg_sq"] for each in optimiser.state_dict()["state"].values()]
+    decay = decoupled_decay(dict(zip(params, moments, strict=True)), 0.3, N * K / 2, eps=0.03)
+    found = cc.allocate_network(apply, params, x.numpy(), y.numpy(), weight_decay=decay, subspaces={})
+    plain = cc.allocate_network(apply, params, x.numpy(), y.numpy(), weight_decay=0.3 * N * K / 2, subspaces={})
+    assert found.decrement < 1e-3 * plain.decrement

@@ -1,0 +1,148 @@
+"""The report: which number, what the gradient means for it, and what to beware of."""
+
+import numpy as np
+import pytest
+
+import capcore as cc
+from capcore import networks
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+optax = pytest.importorskip("optax")
+DECAY = 1.0
+
+
+def convolution(params, x):
+    """Dilated tanh layers with tied weights, (N, 8) → (N,): two small ones of a practitioner's five."""
+    state = x[:, None, :]
+    for weights, bias, dilation in zip(params["weights"], params["biases"], (1, 4), strict=True):
+        moved = [state[:, :, dilation:], state[:, :, :-dilation]]
+        state = jnp.tanh(sum(jnp.einsum("ncl,cd->ndl", part, w) for part, w in zip(moved, weights, strict=True)) + bias)
+    return state[:, :, 0] @ params["out"]
+
+
+@pytest.fixture(scope="module")
+def practitioner(compiled_once):
+    """Weights where AdamW stopped, and her data: no optimum of anything."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 8))
+    y = np.tanh(x[:, 0]) + 0.5 * x[:, 7] * x[:, 1] + 0.3 * rng.normal(size=60)
+    params = {
+        "weights": [rng.normal(size=(2, c, 3)) / np.sqrt(2 * c) for c in (1, 3)],
+        "biases": [np.zeros((1, 3, 1)) for _ in range(2)],
+        "out": rng.normal(size=3) / 2,
+    }
+    optimiser = optax.adamw(1e-2, weight_decay=1e-3)
+    state = optimiser.init(params)
+
+    @jax.jit
+    def step(params, state):
+        slope = jax.grad(lambda p: ((convolution(p, x) - y) ** 2).mean())(params)
+        updates, state = optimiser.update(slope, state, params)
+        return optax.apply_updates(params, updates), state
+
+    for _ in range(150):
+        params, state = step(params, state)
+    return jax.tree.map(np.array, params), x, y
+
+
+@pytest.fixture(scope="module")
+def three(practitioner):
+    """Her three numbers: by default, with the full Hessian at her weights, and with it after polishing."""
+    params, x, y = practitioner
+    options = {"weight_decay": DECAY, "subspaces": {}}
+    default = cc.allocate_network(convolution, params, x, y, **options)
+    with pytest.warns(cc.CapacityWarning, match="found no minimum"):
+        full = cc.allocate_network(convolution, params, x, y, curvature="full", **options)
+    end = networks.polish(convolution, params, x, y, weight_decay=DECAY)
+    polished = cc.allocate_network(convolution, end.params, x, y, curvature="full", **options)
+    return default, full, polished
+
+
+def words(found):
+    return " ".join(found.report().split())
+
+
+def test_the_number_to_report_is_that_of_gauss_newton_at_the_trained_weights(three, recwarn):
+    default, full, _ = three
+    assert default.curvature == "gauss-newton" and default.total == default.gauss_newton_total
+    assert full.gauss_newton_total == pytest.approx(default.total, rel=1e-9)
+    for found in three:
+        assert found.report().startswith(f"Report {found.gauss_newton_total:.3g}: so many of the")
+        assert max(map(len, found.report().splitlines())) <= 100
+    assert len({round(found.total, 1) for found in three}) == 3
+
+
+def test_each_of_three_numbers_is_said_to_belong_to_something(three):
+    default, full, polished = map(words, three)
+    assert "These weights are no optimum" in default and "The number above stands" in default
+    assert f"gradient norm is {three[0].gradient_norm:.2g}" in default
+    assert "The total with the full Hessian, curvature='full', is the response of an optimum" in default
+    assert "The same after capcore.networks.polish describes the polished network" in default
+    assert "decoupled_decay" in default
+    assert f"Do not report {three[1].total:.3g}" in full and "these weights are none" in full
+    assert "found no minimum" in full
+    assert three[2].is_optimum
+    assert f"The total with the full Hessian, {three[2].total:.3g}, is another quantity" in polished
+    assert "both numbers belong to the polished network" in polished
+
+
+def test_the_default_warns_of_no_minimum_nowhere(practitioner, recwarn):
+    params, x, y = practitioner
+    cc.allocate_network(convolution, params, x, y, weight_decay=DECAY)
+    assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
+
+
+def test_an_optimum_is_told(rng):
+    x = rng.normal(size=(30, 3))
+    y = x @ np.ones(3) + rng.normal(size=30)
+    w = np.linalg.solve(x.T @ x + np.eye(3), x.T @ y)
+    told = words(cc.allocate_network(lambda w, x: x @ w, w, x, y, weight_decay=1.0))
+    assert "These weights are where training ends" in told and "Beware" not in told
+    told = words(cc.allocate_network(lambda w, x: x @ w, w, x, y, weight_decay=1.0, curvature="full"))
+    assert "With the full Hessian the total is the same" in told
+
+
+@pytest.mark.parametrize("method", ["dense", "sketch"])
+def test_an_example_that_is_fitted_whatever_its_target_is_is_told(method, rng):
+    """The last example has a parameter of its own, without weight decay."""
+    x = np.column_stack([rng.normal(size=(20, 2)), np.eye(20)[:, 19]])
+    y = rng.normal(size=20)
+    model = (lambda w, x: x @ w), np.linalg.lstsq(x, y)[0], x, y
+    with pytest.warns(cc.CapacityWarning, match="found.* an example with a leverage of 1, such as example 19"):
+        found = cc.allocate_network(*model, method=method)
+    assert found.largest_leverage == pytest.approx(1) and "leverage of 1" in found.report()
+    assert "leverage of 1" in found._repr_html_()
+    with pytest.warns(cc.CapacityWarning, match="leverage of 1"):
+        cc.allocate_network(*model, method=method, curvature="full")
+
+
+@pytest.mark.parametrize(("loss", "most"), [("squared", 24), ("cross-entropy", 12)])
+def test_more_than_half_of_all_directions_is_said_and_no_warning(loss, most, rng, recwarn):
+    """Of 12 examples with two outputs; probabilities sum to 1, so that half of their directions are free."""
+    x = rng.normal(size=(12, 8))
+    y = rng.normal(size=(12, 2)) if loss == "squared" else rng.integers(0, 2, 12)
+    said = []
+    for decay in (1e-3, 30.0):
+        found = cc.allocate_network(
+            lambda w, x: x @ w, np.ones((8, 2)) / 9, x, y, loss=loss, weight_decay=decay, subspaces={}
+        )
+        told = f"of the {most} directions that targets have" in words(found)
+        assert told == (found.total > most / 2)
+        said.append(told)
+    assert said == [True, False]
+    assert not [each for each in recwarn if issubclass(each.category, cc.CapacityWarning)]
+
+
+def test_a_sketch_reports_its_interval(rng):
+    x = rng.normal(size=(40, 3))
+    found = cc.allocate_network(
+        lambda w, x: x @ w, np.ones(3), x, rng.normal(size=40), weight_decay=1.0, method="sketch", probes=5
+    )
+    assert f" ± {found.error:.2g}: so many" in found.report() and "from 5 probes" in words(found)
+
+
+def test_a_loaded_result_reports_the_same(three, tmp_path):
+    for i, found in enumerate(three):
+        found.save(tmp_path / f"{i}.npz")
+        assert cc.load(tmp_path / f"{i}.npz").report() == found.report()
