@@ -6,7 +6,7 @@ PY := .venv/bin/python -P
 MARKERS ?= not site and not slow
 # The cells of a notebook are compared in order, by one process.
 DIST ?= loadfile
-# What requirements.lock holds; torch, onnx, gguf, pyarrow, adapters, and the peers of the benchmarks, are left to those who want them.
+# What requirements.lock holds; torch, onnx, gguf, h5py, pyarrow, adapters, and the peers of the benchmarks, are left to those who want them.
 LOCKED := --extra autodiff --extra spectra --extra sweep --group dev
 NOTEBOOKS ?= $(wildcard notebooks/*.ipynb)
 

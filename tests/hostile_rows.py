@@ -29,6 +29,14 @@ def linear(w, x):
 ONE_OUTPUT = cc.allocate_network(linear, np.linalg.lstsq(X, Y[:, 0])[0], X, Y[:, 0])
 
 
+def history(time):
+    """The table of a history of two times."""
+    found = spectra.History(fast=True)
+    for each in (1.0, time):
+        found.add({"fc.weight": WEIGHTS["fc.weight"]}, each)
+    return found.table()["alpha"].to_numpy()
+
+
 def quiet(function, **fixed):
     """The function with some arguments that are not tried."""
     return partial(function, **fixed)
@@ -308,6 +316,19 @@ ROWS = {
         spectra.find_layers,
         {"checkpoint": cc.read_checkpoint(WEIGHTS), "groups": {"conv*": 1}, "layout": "channels-first"},
     ),
+    "noise_eigenvalues": (
+        lambda **k: spectra.noise_eigenvalues(rng=np.random.default_rng(0), **k),
+        {"shape": (6, 9), "block": np.array([[3.0, 0.0], [0.0, 4.0]])},
+    ),
+    "report": (
+        lambda **k: spectra.report(fast=True, **k).details,
+        {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "layers": "fc*", "workers": 1, "options": None, "key": None},
+    ),
+    "numbers of report": (
+        lambda **k: spectra.report({"fc.weight": WEIGHTS["fc.weight"]}, **k).details,
+        {"n_null": 3, "n_resamples": 3, "null": "gaussian"},
+    ),
+    "History": (history, {"time": 2.0}),
     "lora_products": (spectra.lora_products, {"adapter": "x"}),
     "read_folder": (spectra.read_folder, {"path": "absent", "non_finite": "refuse"}),
     "weightwatcher_details": (spectra.weightwatcher_details, {"checkpoint": WEIGHTS, "workers": 1}),
@@ -330,6 +351,7 @@ RETURNED = {
     *("ScalingTable", "BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
     *("GramSpectra", "HillTable", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
     *("SingularValues", "Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),
+    "NetworkSpectra",
     *("model_metrics", "weightwatcher_summary", "check_positive_definite"),
 }
 """Records that functions above return, what they raise, and functions of such records alone."""

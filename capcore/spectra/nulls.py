@@ -5,8 +5,8 @@ same layer with its weights shuffled. Except for what :mod:`capcore.spectra.depa
 weights is that of Gaussian noise, whose eigenvalues can be drawn without a matrix (:mod:`capcore.spectra.laguerre`).
 The exponent does not depend on the variance, so one set of draws serves all layers of a shape, in all reports of a
 process. The random numbers depend on the seed and the shape alone, so neither the order of the layers nor the number of
-workers changes a draw. A
-layer with a mean or a few large entries has its own draws, with these in random places. All others are shuffled.
+workers changes a draw. A layer with a mean or a few large entries has its own draws, with these in random places. All
+others are shuffled.
 
 The p-value of an exponent counts the draws that are at least as extreme. If the layer's weights were in random order,
 then all ranks of its exponent among n draws would be equally likely, so p ≤ 2j/(n + 1) with exactly this probability
@@ -110,10 +110,13 @@ class Nulls:
         names = _names(layer, arrangement)
         if layer.kind == "stack":
             return self._of_stack(level, names, shape)
-        found = departures(level.weights(), shape)
-        if options.null == "gaussian" or (found.are_few and not found.n_blocked):
-            chance = self._by_shape(shape, number, self._unit(layer, found.sd, shape))
-            return dict.fromkeys(names, chance)
+        weights = level.weights()
+        if options.null == "gaussian":
+            unit = self._unit(layer, float(weights.std(dtype=float)), shape)
+            return dict.fromkeys(names, self._by_shape(shape, number, unit))
+        found = departures(weights, shape)
+        if found.are_few and not found.n_blocked:
+            return dict.fromkeys(names, self._by_shape(shape, number, self._unit(layer, found.sd, shape)))
         if not found.are_few or len(names) > 1:
             return self._shuffled(level)
         draws = self._with_large(layer.name, found, shape, number, options.n_null)
@@ -125,9 +128,11 @@ class Nulls:
         n_draws, arrangement = min(DRAWN, options.n_null), arrangement_of(layer, options.density)
         shape, number = matrices_of(layer, arrangement, options.density)
         if arrangement != "operator" and layer.kind != "stack":
-            found = departures(level.weights(), shape)
-            unit = found.sd**2 * options.density.factor(layer) ** 2 / options.density.divisor(shape)
-            if options.null == "gaussian" or (found.are_few and not found.n_blocked):
+            weights, gaussian = level.weights(), options.null == "gaussian"
+            found = departures(weights, shape)
+            sd = float(weights.std(dtype=float)) if gaussian else found.sd
+            unit = sd**2 * options.density.factor(layer) ** 2 / options.density.divisor(shape)
+            if gaussian or (found.are_few and not found.n_blocked):
                 return unit * np.concatenate([*noise_draws(shape, number, options.seed, n_draws)])
             if found.are_few and arrangement != "slices":
                 return unit * np.concatenate([*self._with_large(layer.name, found, shape, number, n_draws)])

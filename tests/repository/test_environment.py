@@ -52,7 +52,7 @@ def test_lock_satisfies_the_project(root, settings, project, locked):
     resolved = dict(re.findall(r"--(extra|group) (\w+)", (root / "Makefile").read_text()))
     named = re.findall(r"--extra (\w+)", (root / "Makefile").read_text())
     extras, groups = project["optional-dependencies"], settings["dependency-groups"]
-    assert set(extras) - set(named) == {"torch", "onnx", "gguf", "parquet"}, (
+    assert set(extras) - set(named) == {"torch", "onnx", "gguf", "hdf5", "parquet"}, (
         "the lock rule of the Makefile names the extras it resolves"
     )
     wanted = [*project["dependencies"], *(d for name in named for d in extras[name])]
