@@ -123,27 +123,30 @@ def _name_places(panels: list[Axes]) -> None:
 
 
 def _stack(panels: list[Axes], heights: list[float]) -> None:
-    """One below the other, each with the labels that it had from the one at the left of its row."""
+    """One below the other, each with the labels that it had from those at its left in its row."""
     rows = {ax: ax.get_subplotspec().rowspan for ax in panels}  # type: ignore[union-attr]
-    for ax in panels:
-        _label_as(next(other for other in panels if rows[other] == rows[ax]), ax)
+    for place, ax in enumerate(panels):
+        row = [other for other in panels[: place + 1] if rows[other] == rows[ax]]
+        _label_as(row[:-1], ax)
     figure = panels[0].get_figure(root=True)
     grid = GridSpec(len(panels), 1, figure=figure, height_ratios=heights)
     for place, ax in enumerate(panels):
         ax.set_subplotspec(grid[place])
 
 
-def _label_as(first: Axes, ax: Axes) -> None:
-    """Give a panel the label and the names of the vertical axis that only the first one of its row had."""
-    if ax is first or not ax.axison:
+def _label_as(others: list[Axes], ax: Axes) -> None:
+    """Give a panel what its vertical axis lacks: the names of its row, and the label of the nearest of ``others``."""
+    if not others or not ax.axison:
         return
+    first = others[0]
     ax.yaxis.set_tick_params(which="both", labelleft=first.yaxis.get_tick_params().get("labelleft", True))
     ax.yaxis.offsetText.set_visible(True)
     names = [text.get_text() for text in first.get_yticklabels()]
     if names_rows(first) and not names_rows(ax) and ax.get_ylim() == first.get_ylim():
         ax.set_yticks(first.get_yticks(), names)
     if not ax.get_ylabel() and len(ax.get_yticks()):
-        ax.set_ylabel(first.get_ylabel())
+        labels = [other.get_ylabel() for other in others if other.get_ylabel()]
+        ax.set_ylabel(labels[-1] if labels else "")
 
 
 def _put_below(ax: Axes) -> None:

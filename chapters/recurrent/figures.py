@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.image import AxesImage
 
 from capcore.architectures import Recurrent
-from capcore.plotting import CYCLE, MARKERS, channel_colours, share_legend
+from capcore.plotting import CYCLE, LINES, MARKERS, channel_colours, share_legend
 from chapters.hierarchical.figures import ROUNDING
 from chapters.shared.lag_figures import LAG_AXIS
 from chapters.shared.process_names import process_look
@@ -68,9 +68,9 @@ def plot_capacities(
     ----------
     channels, n_params : (m,). curves : label → (m,) capacities.
     """
-    ax.plot(channels, n_params, color=CYCLE[0], marker="o", label="# parameters")
-    for i, (label, values) in enumerate(curves.items(), 1):
-        ax.plot(channels, values, color=CYCLE[i], marker=MARKERS[i], ls=("-", "--", ":")[(i - 1) % 3], label=label)
+    ax.plot(channels, n_params, color=CYCLE[2], marker=MARKERS[2], label="# parameters")
+    for i, (label, values) in enumerate(curves.items(), 3):  # the first two looks are those of losses beside it
+        ax.plot(channels, values, color=CYCLE[i], marker=MARKERS[i], ls=LINES[i % 3], label=label)
     ax.axhline(n_inputs, color="0.3", linestyle="--", linewidth=0.8)
     ax.text(channels.min(), n_inputs * 1.08, "# inputs", fontsize=8, color="0.3")
     ax.set(xscale="log", yscale="log", xlabel="channels", ylabel="number")

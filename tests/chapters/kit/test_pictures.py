@@ -112,6 +112,12 @@ def test_columns_that_share_an_axis_stay_together_and_rows_get_their_own_labels(
     figure.draw_without_rendering()
     narrow(figure)
     assert axes[1].get_ylabel() == "", "a panel without a vertical axis gets no label of one"
+    figure, axes = panels(1, 3)
+    axes[1].set_ylabel("loss")
+    axes[2].set_ylabel("")
+    figure.draw_without_rendering()
+    narrow(figure)
+    assert axes[2].get_ylabel() == "loss", "what is beside it on the page, not what begins the row"
 
 
 def test_each_panel_says_where_it_stands_on_the_page():
