@@ -120,7 +120,7 @@ NO_SCALE = {
     "a function of a reader's model, which allocate takes": (
         "own_model.linearised own_model.linearised_jax own_model.linearised_torch own_model.as_architecture "
         "own_model.opened own_model.copied own_model.OwnModel doors.is_module doors.refuse_model trees.is_tree "
-        "trees.ravelled probing.measured_function probing.measured_module"
+        "trees.ravelled trees.layer_names probing.measured_function probing.measured_module"
     ),
     "files": "series_files.load_series sweeps.load_sweep saved.load",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
