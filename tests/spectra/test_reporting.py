@@ -43,7 +43,8 @@ def test_a_null_that_was_asked_for_is_drawn(null):
         assert options.null == (None if null == "none" else null)
 
 
-def test_numbers_are_those_that_the_command_prints(network, found, tmp_path, capsys):
+def test_numbers_are_those_that_the_command_prints(network, found, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")  # as wide as a file
     np.savez(tmp_path / "network.npz", **network)
     assert main([str(tmp_path / "network.npz"), "--format", "csv"]) == 0
     printed = pd.read_csv(io.StringIO(capsys.readouterr().out)).set_index("name")

@@ -73,15 +73,6 @@ def watched(k):
     return [np.log2(row["lambda_max"]) - 2 * k, row["stable_rank"], row["num_evals"], row["matrix_rank"]]
 
 
-def by_chance(k):
-    """p-values and ranges of nulls: of noise, of a layer with a large entry, and of one that is shuffled."""
-    weights = {"noise": WEIGHTS, "large": np.where(WEIGHTS.max() == WEIGHTS, 90.0, WEIGHTS), "sparse": WEIGHTS**9}
-    found = sp.report({name: np.ldexp(each, k) for name, each in weights.items()}, n_null=9, n_resamples=0)
-    assert {more["null_drawn"] for more in found.beside.values()} == {"by shape", "with large entries", "shuffled"}
-    nulls = [[row.null_low, row.null_median, row.null_high] for row in found.details.spectra]
-    return np.array([*nulls, [more["null_p_value"] for more in found.beside.values()]])
-
-
 # name → k → (what is computed, what it must be); eigenvalues are 2^k times as large, or weights are
 CASES = {
     "fit_power_law": lambda k: (lambda: fitted(np.ldexp(VALUES, k)), fitted(VALUES)),
@@ -157,7 +148,6 @@ CASES = {
     "slices": lambda k: (lambda: np.ldexp(sp.slices(np.ldexp(KERNEL[None], k)), -k), sp.slices(KERNEL[None])),
     "unfolded": lambda k: (lambda: np.ldexp(sp.unfolded(np.ldexp(KERNEL[None], k)), -k), sp.unfolded(KERNEL[None])),
     "analyse_spectra": lambda k: (lambda: metrics_of(analysed(k), k), metrics_of(BASE, 0)),
-    "report": lambda k: (lambda: by_chance(k), by_chance(0)),
 }
 SIGMAS = {
     "bulk_edges": lambda s: np.array(sp.bulk_edges(0.4, s)) / s**2,
@@ -166,10 +156,10 @@ SIGMAS = {
 }
 SINGLE = {"weightwatcher_details": watched}
 NEVER_REFUSED = {"fit_power_law", "fit_power_laws", "hill_table", "spectrum_norms", "log_alpha_norm", "analyse_spectra"}
-NEVER_REFUSED |= {"report"}
 EXEMPT = {
     **dict.fromkeys(("read_checkpoint", "read_folder", "of_arrays", "lora_products"), "reads weights"),
     "analyse_checkpoint": "is what analyse_spectra calls",
+    "report": "has the numbers of analyse_spectra, with a null of which test_chance.py has the laws",
     "noise_eigenvalues": "draws noise of unit variance",
     **dict.fromkeys(("find_layers", "layer_generator"), "takes names and shapes"),
     **dict.fromkeys(("model_metrics", "compare_spectra", "weightwatcher_summary"), "takes tables of metrics"),
