@@ -171,6 +171,7 @@ def test_networks_show_a_subspace(method):
     x, w = rng.normal(size=(60, 4, 4)), rng.normal(size=16)
     flat = x.reshape(60, -1)
     subspaces = {"half": flat[:, :8], "pixels": cc.networks.inputs(flat), "patches": cc.networks.patches(x, 2)}
+    subspaces["series of one channel"] = cc.networks.inputs(x.reshape(60, 1, 16))
     found = cc.allocate_network(
         lambda w, x: x.reshape(len(x), -1) @ w,
         np.linalg.lstsq(flat, flat @ w)[0],
@@ -188,6 +189,8 @@ def test_networks_show_a_subspace(method):
     np.testing.assert_array_equal(values.ravel(), found.per_subspace["pixels"])
     values, _ = image_of(found.plot(subspace="patches"))
     np.testing.assert_array_equal(values, found.per_subspace["patches"])
+    ax = found.plot(plt.subplots()[1], subspace="series of one channel")
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), found.per_subspace["series of one channel"][0])
     for name in ("half", "pixel", 3):
         with pytest.raises(ValueError, match=r"^subspace: found .*, expected 'pixels', 'patches'"):
             found.plot(subspace=name)

@@ -218,7 +218,7 @@ class NetworkAllocation(Capacities):
         if name not in several:
             known = ", ".join(map(repr, several)) or "a subspace of several groups: pass subspaces to allocate_network"
             raise ValueError(f"subspace: found {name!r}, expected {known}.")
-        values = np.asarray(self.per_subspace[name])
+        values = np.atleast_1d(np.squeeze(self.per_subspace[name]))  # one channel of a series is a line
         if shape is not None or values.ndim == 2:
             return plot_image(values, values.shape if shape is None else shape, axes_for(ax), label, **style)
         errors = None if self.errors is None else np.ravel(self.errors.per_subspace[name])
