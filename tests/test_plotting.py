@@ -44,6 +44,7 @@ SIZES = {"page": (7.5, 3.2), "print": (3.2, 2.2), "panel": (2.2, 1.6), "default"
 
 @pytest.fixture(autouse=True)
 def _closed():
+    plt.close("all")  # those that tests of other files have left in this process
     yield
     plt.close("all")
 
