@@ -30,6 +30,15 @@ def capped_blas_threads():
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def usual_style():
+    """A style that a file of tests sets, or what it tests, ends with the file."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        yield
+
+
 @pytest.fixture
 def rng():
     """A generator with a fixed seed."""

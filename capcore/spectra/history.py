@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from capcore.gate import plain_number, real
+from capcore.gate import plain_number
 from capcore.spectra.reporting import NetworkSpectra, report
+from capcore.validation import finite_number
 
 if TYPE_CHECKING:
     import pandas
@@ -60,7 +61,7 @@ class History:
         ValueError
             If there is a report of this time already.
         """
-        real(time, "time")
+        finite_number(time, "time")
         time = plain_number(time, "time")
         if time in self.reports:
             raise ValueError(f"time: found {time!r}, which was added before, expected another number.")

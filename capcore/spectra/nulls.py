@@ -77,7 +77,7 @@ def null_p_value(alpha: float, alphas: np.ndarray) -> float:
 
 def nulls_of(options: SpectraOptions) -> Nulls:
     """The :class:`Nulls` for these options: the same object each time, so that reports share their draws."""
-    return _nulls(json.dumps(options.to_dict(), sort_keys=True, default=str))
+    return _nulls(json.dumps(options.to_dict(), sort_keys=True))
 
 
 @lru_cache(maxsize=16)

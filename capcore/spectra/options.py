@@ -185,6 +185,9 @@ class SpectraOptions:
 
     def __post_init__(self) -> None:
         plain_fields(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.generic):  # reports are written as JSON, which knows Python's numbers only
+                object.__setattr__(self, name, value.item())
         real(self.threshold, "threshold", True)
         check_ends(self.x_min, self.x_max)
         one_of(self.layout, "layout", LAYOUTS)

@@ -202,11 +202,12 @@ def report(
     >>> import capcore as cc, numpy as np
     >>> found = cc.spectra.report({"fc.weight": np.random.default_rng(0).normal(size=(64, 96))}, n_resamples=0)
     >>> row = found.table().loc["fc.weight"]
-    >>> row.null_low < row.alpha < row.null_high, row.null_p_value > 0.05, row.null_drawn
+    >>> bool(row.null_low < row.alpha < row.null_high), bool(row.null_p_value > 0.05), row.null_drawn
     (True, True, 'by shape')
     """
     of_kind(options, "options", SpectraOptions | None, "SpectraOptions")
     of_kind(fast, "fast", bool)
+    of_kind(null, "null", str | None)
     workers = positive_integer(workers, "workers")
     given = {"n_null": plain_number(n_null, "n_null"), "n_resamples": plain_number(n_resamples, "n_resamples")}
     if options is not None and (fast or null != NULL or any(value is not None for value in given.values())):

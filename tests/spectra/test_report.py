@@ -33,6 +33,12 @@ def test_json_is_strict_and_comes_back_whole(report):
     assert again.spectra[0] == report.spectra[0]  # no NaN in this one
 
 
+def test_choices_that_are_numbers_of_numpy_are_written_too():
+    given = SpectraOptions(n_resamples=np.int64(3), confidence=np.float32(0.5), null="gaussian", n_null=np.uint8(2))
+    assert SpectraOptions.from_dict(json.loads(json.dumps(given.to_dict()))) == given
+    assert [type(each) for each in (given.n_resamples, given.confidence, given.n_null)] == [int, float, int]
+
+
 def test_a_failed_fit_is_null_in_json_and_nan_in_python(report):
     (written,) = (row for row in report.to_dict()["spectra"] if row["name"] == "identity")
     assert written["alpha"] is None and written["status"] == "failed" and "distinct" in written["reason"]
