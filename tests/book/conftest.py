@@ -130,6 +130,32 @@ def site():
     return SITE
 
 
+class Reused:
+    """A page of a window, used for one visit after another: its process and what it has compiled stay.
+
+    ``blank()`` : the page, empty, as a new one. ``on(event, do)`` : as of Playwright's pages, until it is empty again.
+    """
+
+    def __init__(self, context):
+        self.context, self.page, self.listening = context, None, []
+
+    def on(self, event, do):
+        self.page.on(event, do)
+        self.listening.append((event, do))
+
+    def blank(self):
+        if self.page is None:
+            self.page = self.context.new_page()
+            self.page.once("crash", lambda page: setattr(self, "page", None))
+        for each in self.listening:
+            self.page.remove_listener(*each)
+        self.listening.clear()
+        self.page.unroute_all()
+        self.page.emulate_media(media="null")
+        self.page.goto("about:blank")
+        return self.page
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """Serves files without a line per request."""
 

@@ -21,6 +21,8 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 
+from tests.book.conftest import Reused
+
 FOLDER = Path(__file__).resolve().parents[2] / "book" / "_static" / "explorer"
 KINDS = sorted({path.stem for path in FOLDER.glob("*.js")} - {"d3.min", "plot.min", "shell"})
 KNOWN = {kind: import_module(f"tests.book.explorers.{kind.replace('-', '_')}") for kind in KINDS}
@@ -34,40 +36,37 @@ each_look = pytest.mark.parametrize(("size", "theme"), LOOKS)
 
 @pytest.fixture(scope="module")
 def windows(browser):
-    """``windows(size, theme, …)``: a window of the browser, whose pages share what was loaded."""
+    """``windows(size, theme, …)``: the page of a window of the browser, which keeps what was loaded."""
     opened = {}
 
     def window(size, theme, **options):
         key = (size, theme, *sorted(options.items()))
         if key not in opened:
-            opened[key] = browser.new_context(viewport=SIZES[size], color_scheme=theme, **options)
+            opened[key] = Reused(browser.new_context(viewport=SIZES[size], color_scheme=theme, **options))
         return opened[key]
 
     yield window
-    for context in opened.values():
-        context.close()
+    for page in opened.values():
+        page.context.close()
 
 
 @pytest.fixture
 def visit(windows, address):
     """``visit(name, kind)``: the page, and the explorer on it."""
-    pages = []
 
     def visit(name, kind, size="desktop", theme="light", fragment="", blocked="", **options):
-        page = windows(size, theme, **options).new_page()
-        pages.append(page)
+        reused = windows(size, theme, **options)
+        page = reused.blank()
         page.errors, page.elsewhere = [], []
-        page.on("console", lambda message: message.type == "error" and page.errors.append(message.text))
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.on("request", lambda request: _note(request.url, address, page.elsewhere))
+        reused.on("console", lambda message: message.type == "error" and page.errors.append(message.text))
+        reused.on("pageerror", lambda error: page.errors.append(str(error)))
+        reused.on("request", lambda request: _note(request.url, address, page.elsewhere))
         if blocked:
             page.route(f"**/{blocked}*", lambda route: route.abort())
         page.goto(f"{address}{name}.html{fragment}", wait_until="load")
         return page, page.locator(f'.cap-explorer[data-name="{kind}"]')
 
-    yield visit
-    for page in pages:
-        page.close()
+    return visit
 
 
 def _note(url, address, elsewhere):
