@@ -32,7 +32,8 @@ MARK_EXAMPLES = """skipped => {
         if (!element.checkVisibility({ visibilityProperty: true })) continue;
         const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
         const key = [ground(element), color, fontSize, fontWeight, textShadow, field].join(";");
-        groups.set(key, [...(groups.get(key) ?? []), element]);
+        if (!groups.has(key)) groups.set(key, []);
+        groups.get(key).push(element);
     }
     for (const each of document.querySelectorAll("[data-example]")) each.removeAttribute("data-example");
     for (const alike of groups.values()) {

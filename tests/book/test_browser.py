@@ -141,8 +141,8 @@ def figures_are_legible(page):
     for figure in figures:
         assert figure["wide"] <= 0, figure
         assert figure["left"] >= 0 and figure["right"] <= page.viewport_size["width"], figure
-        assert figure["narrow"] is None or figure["narrow"] == narrow, figure
-        assert figure["narrow"] is None or figure["small"] or 0.96 <= figure["scale"] <= 1, figure
+        assert figure["narrow"] == narrow, figure
+        assert figure["small"] or 0.96 <= figure["scale"] <= 1, figure
 
 
 def boxes_can_be_scrolled(page):
