@@ -22,6 +22,7 @@ from . import own_model as own_model
 from . import plotting as plotting
 from . import probing as probing
 from . import processes as processes
+from . import projection as projection
 from . import propagation as propagation
 from . import series_files as series_files
 from . import spectra as spectra
@@ -34,11 +35,15 @@ from . import variable_projection as variable_projection
 from .allocation import CapacityWarning as CapacityWarning
 from .allocation import LayerAllocation as LayerAllocation
 from .architectures import Architecture as Architecture
+from .architectures import AutoRegressiveTaps as AutoRegressiveTaps
 from .architectures import Frozen as Frozen
 from .architectures import Function as Function
 from .architectures import Hierarchical as Hierarchical
 from .architectures import Linear as Linear
+from .architectures import LogTaps as LogTaps
+from .architectures import NearAndPools as NearAndPools
 from .architectures import Recurrent as Recurrent
+from .architectures import Sum as Sum
 from .available_memory import TooLargeError as TooLargeError
 from .checkpoints.opening import read_checkpoint as read_checkpoint
 from .comparison import Comparison as Comparison

@@ -41,11 +41,16 @@ RECORDS = {
 }
 """Class of a record → its module."""
 _TRAIN = {"channels": "channels", "n_layers": "n_layers", "kernel_size": "kernel_sizes", "dilations": "dilations"}
+_TAPS = {"n_inputs": "n_inputs", "input_dim": "input_dim"}
 MODELS = {
     "Hierarchical": ("capcore.architectures.hierarchical", {**_TRAIN, "input_dim": "input_dim"}),
     "Recurrent": ("capcore.architectures.recurrent", {"n_inputs": "n_inputs", "channels": "channels"}),
     "Linear": ("capcore.architectures.linear", {"basis": "basis", "input_dim": "input_dim"}),
     "Frozen": ("capcore.architectures.frozen", {"arch": "arch", "values": "values", "free": "free"}),
+    "AutoRegressiveTaps": ("capcore.architectures.taps", {**_TAPS, "taps": "taps"}),
+    "LogTaps": ("capcore.architectures.taps", {**_TAPS, "taps": "taps"}),
+    "NearAndPools": ("capcore.architectures.taps", {**_TAPS, "near": "near", "pools": "pools"}),
+    "Sum": ("capcore.architectures.sum", {"one": "one", "other": "other"}),
 }
 """Architecture → its module, and argument → attribute."""
 TYPES = {"int": Integral, "float": Real, "str": str, "bool": bool, "np.ndarray": np.ndarray}

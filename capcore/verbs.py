@@ -11,6 +11,8 @@ from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.remembered import Remembered
+from capcore.architectures.sum import Sum
+from capcore.architectures.taps import Taps
 from capcore.architectures.trains import check_train, is_train
 from capcore.available_memory import allocation_bytes, fits
 from capcore.basin_hopping import fit_by_hopping
@@ -29,6 +31,7 @@ from capcore.large.sketch import estimate_capacity
 from capcore.optimum import OPTIONS, Problem
 from capcore.own_model import Linearisation, OwnModel, as_architecture, opened
 from capcore.processes import Process
+from capcore.projection import PROJECTION, fit_by_projection, has_linear_part
 from capcore.results import DENSE, Allocation, Fit, octaves_of
 from capcore.validation import finite_array, one_of
 
@@ -46,7 +49,7 @@ HOPPING = "basin-hopping"
 HOPPING_OPTIONS = ("n_hops", "max_iterations", "tolerance", "floor")
 LARGE_OPTIONS = {"riemannian-newton": ("max_iterations", "tolerance", "floor"), "octaves": ("max_iterations",)}
 
-FIT_METHODS = ("auto", *OPTIONS, HOPPING, *LARGE_OPTIONS)
+FIT_METHODS = ("auto", *OPTIONS, HOPPING, PROJECTION, *LARGE_OPTIONS)
 
 ALLOCATION_METHODS = ("auto", DENSE, "fft", "streamed", "octaves", "sketch")
 
@@ -87,11 +90,12 @@ def fit(
         The same seed gives the same answer.
     method : str
         "gauss-newton" (dense, damped), "variable-projection" (recurrent models), "l-bfgs-b" (the paper's),
-        "basin-hopping" (many descents by Gauss–Newton, for losses with many optima), "riemannian-newton" (tensor
-        trains, no n × n matrix) or "octaves" (tensor trains, no list of inputs). "auto": variable projection for
-        recurrent models; basin hopping for stacks whose dilations overlap, unless ``start`` holds parameters;
-        Riemannian Newton for tensor trains of one component and more than 256 inputs, octaves beyond 2^22;
-        Gauss–Newton for all others, and for trains with several starts.
+        "basin-hopping" (many descents by Gauss–Newton, for losses with many optima), "projection" (what is linear in
+        its parameters, alone or as a branch of a sum), "riemannian-newton" (tensor trains, no n × n matrix) or
+        "octaves" (tensor trains, no list of inputs). "auto": variable projection for recurrent models; projection for
+        sets of taps, and for sums with a linear branch; basin hopping for stacks whose dilations overlap, unless
+        ``start`` holds parameters; Riemannian Newton for tensor trains of one component and more than 256 inputs,
+        octaves beyond 2^22; Gauss–Newton for all others, and for trains with several starts.
     start : str or (n_params,) array, default "auto"
         "tensor-train", "random" or parameters; see :func:`capcore.optimum.fit`. For basin hopping, "auto" is near the
         identity.
@@ -147,6 +151,8 @@ def fit(
         method = fit_method(model, process, start) if plain else "auto"
         if has_many_optima(model) and isinstance(start, str) and set(options) <= set(HOPPING_OPTIONS):
             method = HOPPING
+        if exact_by_projection(model, start, options):
+            method = PROJECTION
     if method not in LARGE_OPTIONS:
         if isinstance(process, ExponentialSequence):
             raise ValueError("process: found an ExponentialSequence, expected a Process. Or use method='octaves'.")
@@ -155,6 +161,8 @@ def fit(
             for key in options:
                 one_of(key, f"option of {method}", HOPPING_OPTIONS)
             found = fit_by_hopping(model, process, rng=rng, start=start, **dense)
+        elif method == PROJECTION:
+            found = fit_by_projection(model, process, fit, rng, start=start, **dense)
         else:
             found = optimum.fit(model, process, rng=rng, method=method, start=start, **dense)
         ends = (found.method, found.converged, found.message)
@@ -330,6 +338,12 @@ def has_many_optima(arch: object) -> bool:
     (True, False)
     """
     return isinstance(arch, Hierarchical) and not arch.has_disjoint_supports
+
+
+def exact_by_projection(arch: object, start: object, options: Mapping[str, object]) -> bool:
+    """Whether "auto" projects: sets of taps, and sums with a linear branch, unless parameters or options are given."""
+    plain = isinstance(start, str) and (start == "auto" or isinstance(arch, Sum))
+    return plain and has_linear_part(arch) and ((isinstance(arch, Taps) and not options) or isinstance(arch, Sum))
 
 
 def fit_method(arch: Architecture, process: object, start: str | np.ndarray) -> str:

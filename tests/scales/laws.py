@@ -225,6 +225,31 @@ def linear_model(s):
     yield cc.Linear(MATRIX * s).generic_capacity(), 3, 0
 
 
+def taps(s):
+    for arch in (cc.NearAndPools(2, 2), cc.LogTaps(8, 4), cc.AutoRegressiveTaps(4, 8)):
+        yield arch.coefficients(s * np.ones(4)), s * arch.coefficients(np.ones(4)), ROUNDING
+        yield cc.allocate(arch, s * np.ones(4), TASK).per_input, cc.allocate(arch, np.ones(4), TASK).per_input, ROUNDING
+
+
+def branches(s):
+    arch = cc.Sum(cc.AutoRegressiveTaps(3), TRAIN)
+    before = params_of(arch)
+    expected = cc.allocate(arch, before, TASK).per_input
+    for names in (["one: layer 1"], ["other: layer 1", "other: layer 3"], list(arch.layers)):
+        after = before.copy()
+        for i, name in enumerate(names):
+            after[arch.layers[name]] *= s if i % 2 == 0 else 1 / s
+        yield cc.allocate(arch, after, TASK).per_input, expected, 1e-7
+
+
+def projected(s):
+    """The best weights are the same for a process of any variance, and those of a loss in its units."""
+    for arch in (cc.NearAndPools(2, 2), cc.Sum(cc.AutoRegressiveTaps(3), cc.Hierarchical(1, 3))):
+        one, scaled = (cc.fit(arch, cc.FromAutocovariance(TASK.autocovariance(9) * u)) for u in (1.0, s))
+        yield scaled.coefficients, one.coefficients, 1e-7
+        yield scaled.loss, s * one.loss, 1e-7
+
+
 def constraint_space(s):
     expected = cc.ConstraintSpace.from_columns(MATRIX)
     for columns in (MATRIX * s, MATRIX * [s, 1.0, 1 / s]):

@@ -57,6 +57,10 @@ LAWS = {
     "architectures.frozen.Frozen": laws.frozen,
     "architectures.function.Function": laws.function,
     "architectures.linear.Linear": laws.linear_model,
+    **dict.fromkeys(("architectures.taps.NearAndPools", "architectures.taps.LogTaps"), laws.taps),
+    "architectures.taps.AutoRegressiveTaps": laws.taps,
+    "architectures.sum.Sum": laws.branches,
+    **{f"projection.{name}": laws.projected for name in ("fit_by_projection", "least_squares", "without")},
     "constraints.ConstraintSpace": laws.constraint_space,
     "constraints.join": laws.spaces(constraints.join),
     "constraints.chain": laws.spaces(lambda parts: constraints.chain(parts)[1]),
@@ -95,7 +99,8 @@ LAWS = {
     "fourier.per_frequency": laws.frequencies,
 }
 NEVER_REFUSED = (laws.allocate, laws.allocate_large, laws.octave_capacities, laws.estimate_capacity, laws.tangent)
-NEVER_REFUSED += (laws.allocate_function, laws.constraint_space, laws.residue, laws.linear_model)
+NEVER_REFUSED += (laws.allocate_function, laws.constraint_space, laws.residue, laws.linear_model, laws.taps)
+NEVER_REFUSED += (laws.branches,)
 NO_SCALE = {
     "a shape or an exponent, without a unit: its extremes are looked at below": (
         "processes.families.PowerLaw processes.families.FractionalGaussianNoise processes.families.AR1 "
@@ -120,7 +125,7 @@ NO_SCALE = {
     "a function of a reader's model, which allocate takes": (
         "own_model.linearised own_model.linearised_jax own_model.linearised_torch own_model.as_architecture "
         "own_model.opened own_model.copied own_model.OwnModel doors.is_module doors.refuse_model trees.is_tree "
-        "trees.ravelled trees.layer_names probing.measured_function probing.measured_module"
+        "trees.ravelled trees.layer_names probing.measured_function probing.measured_module projection.has_linear_part"
     ),
     "files": "series_files.load_series sweeps.load_sweep saved.load",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
