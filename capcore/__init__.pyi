@@ -5,6 +5,7 @@ from . import architectures as architectures
 from . import checkpoints as checkpoints
 from . import commands as commands
 from . import constraints as constraints
+from . import designs as designs
 from . import doors as doors
 from . import feature_process as feature_process
 from . import features as features
@@ -51,6 +52,8 @@ from .comparison import compare as compare
 from .constraints import ConstraintSpace as ConstraintSpace
 from .constraints import chain as chain
 from .constraints import join as join
+from .designs.choosing import design as design
+from .designs.results import Design as Design
 from .feature_process import FeatureProcess as FeatureProcess
 from .features import Fourier as Fourier
 from .features import Hermite as Hermite

@@ -161,6 +161,23 @@ ROWS = {
         quiet(cc.fit, arch=ARCH, process=TASK, method="basin-hopping"),
         {"n_hops": 1, "max_iterations": 2, "tolerance": 1e-8, "floor": 1e-12},
     ),
+    "design": (
+        lambda **k: cc.design(**k).best,
+        {
+            "process": TASK,
+            "max_params": 4,
+            "n_inputs": 8,
+            "n_observed": 100,
+            "far_share": 0.0,
+            "families": ["autoregressive", "near and pools"],
+            "n_best": 2,
+            "rng": 0,
+        },
+    ),
+    "design for a series": (
+        lambda series: cc.design(series, max_params=2, n_inputs=4, families=["autoregressive"]).best,
+        {"series": SHARED.normal(size=60)},
+    ),
     "compare": (
         quiet(cc.compare, max_iterations=2),
         {"models": {"small": ARCH}, "process": TASK, "starts": 2, "rng": 0, "workers": 2},
@@ -347,6 +364,7 @@ RETURNED = {
         "CapacityWarning",
         "CheckpointError",
         "Comparison",
+        "Design",
         "Fit",
         "ReceptiveField",
         "LayerAllocation",

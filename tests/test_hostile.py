@@ -142,7 +142,11 @@ GAPS = ("NaN", "None", "NA", "masked")
 EXCEPTIONS = {
     ("fit a function params", "a dictionary"): "the function is called with it, and its own error is shown",
     ("MatrixTransport weights", "sparse"): "sparse matrices are what it is for",
-    **{("estimate_process series", f"one of them {what}"): "a gap, which it honours" for what in GAPS},
+    **{
+        (row, f"one of them {what}"): "a gap, which it honours"
+        for row in ("estimate_process series", "design for a series series")
+        for what in GAPS
+    },
     ("gram_spectra matrices", "complex numbers"): "the Fourier transform of a kernel is complex",
     ("Hierarchical channels", "an array of one element"): "the channels of one hidden layer",
     ("Hierarchical kernel_size", "an array of one element"): "the taps of one layer",

@@ -106,7 +106,7 @@ class Sum(DenseJacobian):
 
     def tangents(self, params: object) -> dict[str, np.ndarray]:
         """For each layer of either branch, columns that span its part of the Jacobian; the scale of a layer is even."""
-        found = {}
+        found: dict[str, np.ndarray] = {}
         for name, arch, part in zip(("one", "other"), (self.one, self.other), self.split(params), strict=True):
             even, at = with_even_layers(arch, part)
             found |= {f"{name}: {layer}": self.extended(columns) for layer, columns in even.tangents(at).items()}

@@ -225,6 +225,15 @@ def linear_model(s):
     yield cc.Linear(MATRIX * s).generic_capacity(), 3, 0
 
 
+def designed(s):
+    """The same models for a process of any variance, with losses in its units."""
+    options = {"max_params": 6, "n_inputs": 8, "n_observed": 500}
+    one, scaled = (cc.design(cc.FromAutocovariance(TASK.autocovariance(9) * u), **options) for u in (1.0, s))
+    yield scaled.best.prediction_error, s * one.best.prediction_error, 1e-7
+    yield scaled.best.n_params, one.best.n_params, 0
+    yield scaled.best.per_octave, one.best.per_octave, 1e-7
+
+
 def taps(s):
     for arch in (cc.NearAndPools(2, 2), cc.LogTaps(8, 4), cc.AutoRegressiveTaps(4, 8)):
         yield arch.coefficients(s * np.ones(4)), s * arch.coefficients(np.ones(4)), ROUNDING

@@ -46,6 +46,7 @@ LAWS = {
     "optimum.fit": (laws.start("gauss-newton"), laws.start("l-bfgs-b")),
     "verbs.fit": (laws.fit, laws.fit_large, laws.large_start, laws.fit_octaves),
     "comparison.compare": laws.compare,
+    "designs.choosing.design": laws.designed,
     "large.jacobian_products.JacobianProducts": laws.estimate_capacity,
     "optimum.Problem": laws.problem,
     "large.exponentials.exponential_sequence": laws.exponential_sequence,
@@ -119,7 +120,7 @@ NO_SCALE = {
         "results.Allocation results.Fit time_series.EstimatedProcess "
         "available_memory.TooLargeError large.octaves.predictor.ExponentialSequence "
         "toeplitz.LevinsonResult own_model.Linearisation trees.Ravelled fields.ReceptiveField probing.Convolution "
-        "probing.Field comparison.Comparison "
+        "probing.Field comparison.Comparison designs.results.Design "
         "architectures.base.Architecture"
     ),
     "a function of a reader's model, which allocate takes": (

@@ -1,0 +1,147 @@
+"""The bond table: the least loss of two-layer stacks, which no deeper stack with the same cut can go below.
+
+A cut of a stack at a bond of rank r, above its first m inputs, leaves two layers: coefficients that form an n/m × m
+matrix of rank at most r. So the stack loses at least T[m][r], the least loss of all such matrices, for each of its
+bonds, and at least the largest of these. The sum of them is a good guess of what it does lose.
+
+T is computed by fits of two layers. They are global where Σ is a Kronecker product across the cut, where r is the full
+rank, and in practice for long memories, whose start (the truncated singular value decomposition) is close. Elsewhere
+least squares under a rank constraint can have several local optima, and T is then an estimate from above of the
+bound. :mod:`capcore.designs.proven` gives one that does not depend on any fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from capcore import generic, verbs
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.designs.proven import LONGEST, proven_losses
+from capcore.processes import Process
+from capcore.validation import quiet
+
+MOST_CHANNELS = 8
+EPS = float(np.finfo(float).eps)
+STEPS = 100  # of a fit of two layers
+TIGHT = 1e-9  # of v*: stationary fits agree to here
+
+
+@dataclass(frozen=True, eq=False)
+class BondTable:
+    """Lower bounds of the loss of every stack of n inputs without overlap.
+
+    Attributes
+    ----------
+    n_inputs : int
+        n.
+    variance : float
+        v*, the least possible prediction variance.
+    losses : dict
+        m → (k,) losses of two layers cut above m inputs, with ranks 1 … k; 0 at the full rank, and beyond k.
+    proven : dict
+        m → (min(m, n/m),) proven lower bounds of them; empty beyond 2,048 inputs.
+    n_fits : int
+        Fits that it took.
+    """
+
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
+    n_inputs: int
+    variance: float
+    losses: Mapping[int, np.ndarray] = field(repr=False)
+    proven: Mapping[int, np.ndarray] = field(repr=False)
+    n_fits: int
+
+    def at(self, size: int, rank: int) -> float:
+        """T[m][r], and 0 for ranks that the table does not hold."""
+        return float(self.losses[size][rank - 1]) if rank <= len(self.losses[size]) else 0.0
+
+    def bound(self, arch: Hierarchical, proven: bool = False) -> float:
+        """The largest entry over the bonds of a stack: no parameters give it a lower loss."""
+        table = self.proven if proven else self.losses
+        found = [0.0]
+        for size, rank in bonds(arch.kernel_sizes, arch.channels):
+            if size in table and rank <= len(table[size]):
+                found.append(float(table[size][rank - 1]))
+        return max(found)
+
+    def lowered(self, kernel_sizes: Sequence[int], channels: Sequence[int], loss: float) -> int:
+        """Put a stack's loss in place of larger entries, which were local optima; returns how many there were."""
+        count = 0
+        for size, rank in bonds(kernel_sizes, channels):
+            row = self.losses[size]
+            above = np.arange(len(row)) + 1 >= rank
+            wrong = above & (row > loss + TIGHT * self.variance)
+            row[wrong] = loss
+            count += int(wrong.sum())
+        return count
+
+
+def bonds(kernel_sizes: Sequence[int], channels: Sequence[int]) -> list[tuple[int, int]]:
+    """(inputs below, attainable rank) of every bond of a stack.
+
+    >>> bonds([2, 4, 2], [3, 3])
+    [(2, 2), (8, 2)]
+    """
+    sizes = np.cumprod(kernel_sizes)[:-1].tolist()
+    ranks = generic.attainable_ranks([1, *channels, 1], kernel_sizes)[1:-1]
+    return list(zip(sizes, ranks, strict=True))
+
+
+def divisors(n: int) -> list[int]:
+    """Places of a cut: divisors of n but 1 and n.
+
+    >>> divisors(12)
+    [2, 3, 4, 6]
+    """
+    small = [d for d in range(2, int(n**0.5) + 1) if n % d == 0]
+    return sorted({*small, *(n // d for d in small)})
+
+
+def bond_table(process: Process, n_inputs: int, max_rank: int = MOST_CHANNELS, proven: bool = True) -> BondTable:
+    """The bond table of a process of one component: a fit for each place of a cut and each rank below the full one.
+
+    Parameters
+    ----------
+    process : Process
+    n_inputs : int
+        n; cuts are at its divisors.
+    max_rank : int
+        Largest rank of a fit.
+    proven : bool
+        Compute the proven bounds as well, up to 2,048 inputs.
+
+    Examples
+    --------
+    >>> from capcore.processes import PowerLaw
+    >>> table = bond_table(PowerLaw(), 16)
+    >>> table.n_fits, [len(row) for row in table.losses.values()]
+    (5, [2, 4, 2])
+    """
+    target, variance = process.predictor(n_inputs)
+    losses, certain, n_fits = {}, {}, 0
+    covariance = process.covariance(n_inputs) if proven and n_inputs <= LONGEST else None
+    for size in divisors(n_inputs):
+        full = min(size, n_inputs // size)
+        row = np.zeros(min(full, max_rank))
+        for rank in range(1, len(row) + (full > max_rank)):
+            previous = row[rank - 2] if rank > 1 else np.inf
+            if previous == 0 or not target.any():
+                break
+            loss = two_layers(process, n_inputs, size, rank)
+            row[rank - 1] = min(loss, previous) if loss > EPS * variance else 0.0  # nothing that shows in v* + loss
+            n_fits += 1
+        losses[size] = row
+        if covariance is not None:
+            certain[size] = proven_losses(covariance, target, size)[1:]
+    return BondTable(n_inputs, variance, losses, certain, n_fits)
+
+
+def two_layers(process: Process, n_inputs: int, size: int, rank: int) -> float:
+    """The loss of the best two layers found, of ``size`` and n / ``size`` taps and ``rank`` channels."""
+    arch = Hierarchical(channels=[rank], kernel_size=[size, n_inputs // size])
+    with quiet():
+        return float(verbs.fit(arch, process, method="riemannian-newton", max_iterations=STEPS).loss)

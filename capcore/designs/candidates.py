@@ -1,0 +1,112 @@
+"""A candidate: a model with its best weights, and all that speaks for it and against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.recurrent import Recurrent
+from capcore.architectures.sum import Sum
+from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One model of a design.
+
+    Attributes
+    ----------
+    family : str
+        The family that it comes from.
+    arch : Architecture
+        The model.
+    params : (n_params,) array
+        Its best weights for the process.
+    loss : float
+        Excess prediction variance.
+    capacity : int
+        κ, exact.
+    bound : float
+        Lower bound of the loss of this model: from the bond table for stacks, the loss itself for linear models, whose
+        optimum is a projection, and NaN where none is known.
+    proven : float
+        The same, without any fit; NaN where it was not computed.
+    prediction_error : float
+        Akaike's final prediction error (v* + loss)(m + κ)/(m − κ) after m observed values; v* + loss without them.
+    far_share : float
+        Share of the capacity on the distant half of the inputs.
+    per_octave : (k,) array
+        Capacity of every octave of lag.
+    total : int
+        κ at these weights: below ``capacity`` where the optimum is singular.
+    """
+
+    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+
+    family: str
+    arch: Any
+    params: np.ndarray = field(repr=False)
+    loss: float
+    capacity: int
+    bound: float
+    proven: float
+    prediction_error: float
+    far_share: float
+    per_octave: np.ndarray = field(repr=False)
+    total: int
+
+    @property
+    def n_params(self) -> int:
+        """Number of parameters."""
+        return int(self.arch.n_params)
+
+    @property
+    def words(self) -> str:
+        """The model in a few words."""
+        return described(self.arch)
+
+
+def described(arch: Any) -> str:
+    """A model in a few words.
+
+    >>> described(NearAndPools(16, 8)), described(Hierarchical([2, 3], kernel_size=[4, 4, 2]))
+    ('16 taps and 8 pools', '3 layers, kernels 4·4·2, channels 2·3')
+    """
+    if isinstance(arch, AutoRegressiveTaps):
+        return f"{arch.taps} tap{'s' * (arch.taps > 1)}"
+    if isinstance(arch, NearAndPools):
+        return f"{arch.near} tap{'s' * (arch.near > 1)} and {arch.pools} pool{'s' * (arch.pools > 1)}"
+    if isinstance(arch, LogTaps):
+        return f"{arch.taps} taps at geometric lags"
+    if isinstance(arch, Recurrent):
+        return f"{arch.channels} recurrent channel{'s' * (arch.channels > 1)}"
+    if isinstance(arch, Sum):
+        return f"{described(arch.one)} beside {described(arch.other)}"
+    if isinstance(arch, Hierarchical):
+        dilations = "" if arch.has_disjoint_supports else f", dilations {_dots(arch.dilations)}"
+        channels = f", channels {_dots(arch.channels)}" if arch.channels else ""
+        return f"{arch.n_layers} layers, kernels {_dots(arch.kernel_sizes)}{dilations}{channels}"
+    return repr(arch)
+
+
+def _dots(values: list[int]) -> str:
+    return f"{values[0]}" if len(values) > 3 and len(set(values)) == 1 else "·".join(map(str, values))
+
+
+def final_prediction_error(variance: float, capacity: int, n_observed: int | None) -> float:
+    """Akaike's final prediction error: what a model of κ fitted degrees of freedom errs by on values to come.
+
+    Source: Akaike (1969), "Fitting autoregressive models for prediction". Infinite for models of as many degrees of
+    freedom as there are values.
+
+    >>> final_prediction_error(1.0, 10, 110), final_prediction_error(1.0, 10, None)
+    (1.2, 1.0)
+    """
+    if n_observed is None:
+        return variance
+    if capacity >= n_observed:
+        return float("inf")
+    return variance * (n_observed + capacity) / (n_observed - capacity)

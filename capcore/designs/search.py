@@ -1,0 +1,101 @@
+"""The best stacks of every size, as the bond table foretells them: an exact dynamic programme over bond and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappush, heappushpop
+from typing import NamedTuple
+
+from capcore.designs.bonds import BondTable
+
+
+class Skeleton(NamedTuple):
+    """A stack without weights, and its score: a sum, or the largest, of the entries of its bonds."""
+
+    score: float
+    n_params: int
+    kernel_sizes: tuple[int, ...]
+    channels: tuple[int, ...]
+
+
+RULES: dict[str, Callable[[float, float], float]] = {"sum": lambda one, other: one + other, "max": max}
+
+
+def best_stacks(
+    table: BondTable, max_params: int, keep: int = 4, how: str = "sum", last_rank: int = 1
+) -> list[Skeleton]:
+    """Stacks of at most ``max_params`` parameters that at most ``keep`` − 1 others beat in both size and score.
+
+    By number of parameters, then by score. A k-best dynamic programme: every stack whose channels are attainable ranks
+    within the table is considered, and none that belongs here is left out.
+
+    Parameters
+    ----------
+    table : BondTable
+    max_params : int
+    keep : int
+        1 gives the front of size against score.
+    how : str
+        "sum", a good guess of the loss, or "max", its lower bound.
+    last_rank : int
+        Least rank of the last bond: more of them move capacity to the distant past.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = BondTable(8, 1.0, {2: np.array([0.3, 0.0]), 4: np.array([0.2, 0.0])}, {}, 0)
+    >>> [each.n_params for each in best_stacks(table, 99, keep=1)], best_stacks(table, 99, keep=1)[-1].kernel_sizes
+    ([6, 8], (8,))
+    """
+    join = RULES[how]
+    n = table.n_inputs
+    sizes = [1, *table.losses, n]
+    states: dict[tuple[int, int], list[Skeleton]] = {(1, 1): [Skeleton(0.0, 0, (), ())]}
+    for size in sizes[1:]:
+        ranks = range(1, len(table.losses[size]) + 1) if size < n else (1,)
+        below = [(key, found) for key, found in states.items() if size % key[0] == 0 and key[0] < size]
+        for rank in ranks:
+            entry = table.at(size, rank) if size < n else 0.0
+            found = []
+            for (before, width), partial in below:
+                taps = size // before
+                least = last_rank if size == n and before > 1 else 1
+                if rank > width * taps or width > rank * taps or (size == n and width > taps) or width < least:
+                    continue
+                cost = width * taps * rank
+                for score, params, kernels, channels in partial:
+                    if params + cost <= max_params:
+                        wider = channels if size == n else (*channels, rank)
+                        found.append(Skeleton(join(score, entry), params + cost, (*kernels, taps), wider))
+            if found:
+                states[size, rank] = undominated(found, keep)
+    return states.get((n, 1), [])
+
+
+def undominated(found: list[Skeleton], keep: int) -> list[Skeleton]:
+    """Those that fewer than ``keep`` others are no larger than and no worse, by size.
+
+    >>> [each.n_params for each in undominated([Skeleton(s, p, (), ()) for s, p in ((3, 1), (4, 2), (2, 3))], 1)]
+    [1, 3]
+    """
+    best: list[float] = []  # the lowest scores so far, negated: a heap with the largest first
+    kept = []
+    for each in sorted(found, key=lambda one: (one.n_params, one.score)):
+        if len(best) < keep:
+            heappush(best, -each.score)
+        elif each.score < -best[0]:
+            heappushpop(best, -each.score)
+        else:
+            continue
+        kept.append(each)
+    return kept
+
+
+def wall(table: BondTable, max_params: int) -> list[tuple[int, float]]:
+    """(parameters, bound): no stack of fewer parameters than the next pair's loses less than the bound.
+
+    >>> import numpy as np
+    >>> wall(BondTable(4, 1.0, {2: np.array([0.3, 0.0])}, {}, 0), 99)
+    [(4, 0.0)]
+    """
+    return [(each.n_params, each.score) for each in best_stacks(table, max_params, keep=1, how="max")]

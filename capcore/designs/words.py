@@ -1,0 +1,64 @@
+"""A design in plain words, for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from capcore.designs.notes import cost
+
+if TYPE_CHECKING:
+    from capcore.designs.results import Design
+
+HEADINGS = ("", "model", "weights", "capacity", "loss/v*", "bound/v*", "costs", "error", "far")
+
+
+def report(found: Design) -> str:
+    """The answer, the table, and what to beware of."""
+    best = found.best
+    given = f"{found.n_observed:,} values" if found.n_observed else "no number of values given"
+    lines = [
+        f"Use {best.words}: {best.n_params} weights for the last {found.n_inputs:,} values ({given}).",
+        f"Its error variance is {best.loss / found.variance:.2g} times v* above v*, that of the best linear forecast"
+        + (f"; estimating its weights adds {cost(best, found.n_observed):.2g} times v*." if found.n_observed else "."),
+        "",
+        *_table(found),
+        "",
+        "loss/v*: excess over the best linear forecast from all inputs. bound/v*: no weights of this model get below.",
+        "costs: what estimating the weights adds to v*. error: final prediction error. far: share of the older half.",
+    ]
+    if found.wall:
+        size, bound = found.wall[-1]
+        lowest = f"{bound / found.variance:.1e} v*"
+        lines.append(
+            f"No stack without overlap of at most {found.max_params:,} weights loses less than {lowest}."
+            if bound > 0
+            else f"A stack of {size:,} weights or more may forecast as well as all inputs do."
+        )
+    return "\n".join([*lines, *(f"Note. {each}" for each in found.notes)])
+
+
+def _table(found: Design) -> list[str]:
+    rows = [HEADINGS]
+    for each, row in zip(found.models, found.rows(), strict=True):
+        bound = "–" if row["bound"] != row["bound"] else f"{row['bound']:.1e}"
+        rows.append(
+            (
+                "*" if each is found.best else "",
+                row["model"],
+                f"{row['parameters']:,}",
+                f"{row['capacity']:,}",
+                f"{row['loss']:.1e}",
+                bound,
+                f"{row['cost']:.1%}" if found.n_observed else "–",
+                f"{row['prediction_error']:.4g}",
+                f"{row['far_share']:.0%}",
+            )
+        )
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
+    return [
+        "  ".join(
+            cell.ljust(width) if i < 2 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,180 @@
+"""``cc.design``: what it lists and recommends, what it warns of, and how it looks."""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+import capcore as cc
+from capcore.designs.candidates import final_prediction_error
+from capcore.designs.choosing import uncertainty
+from capcore.designs.families import FAMILIES, USUAL
+from capcore.designs.notes import cost
+from capcore.designs.stability import halves_agree
+
+TASK = cc.PowerLaw()
+
+
+@pytest.fixture(scope="module")
+def found():
+    return cc.design(TASK, max_params=30, n_inputs=32, n_observed=4000, families=[*FAMILIES])
+
+
+def simulated(coefficients, size, seed=0):
+    """A series of an autoregression, after a run-in."""
+    noise = np.random.default_rng(seed).normal(size=size + 500)
+    return lfilter([1.0], [1.0, *-np.asarray(coefficients)], noise)[500:]
+
+
+def test_each_candidate_is_what_fit_and_allocate_say(found):
+    problem = cc.Problem.of(cc.AutoRegressiveTaps(32), TASK)
+    for each in found.candidates:
+        coefficients = np.zeros(32)
+        coefficients[: each.arch.n_inputs] = each.arch.coefficients(each.params)
+        assert each.loss == pytest.approx(problem.loss(coefficients), rel=1e-6, abs=1e-14)
+        assert each.capacity == each.arch.generic_capacity()
+        assert each.n_params <= 30 and 0 <= each.far_share <= 1
+        assert each.per_octave.sum() == pytest.approx(each.total)
+        expected = final_prediction_error(found.variance + each.loss, each.capacity, 4000)
+        assert each.prediction_error == pytest.approx(expected)
+        assert np.isnan(each.bound) or each.bound <= each.loss * (1 + 1e-9) + 1e-14
+        assert np.isnan(each.proven) or each.proven <= each.bound + 1e-12
+
+
+def test_every_family_is_tried(found):
+    assert {each.family for each in found.candidates} == {*FAMILIES}
+    assert [name for name in FAMILIES if any(each.family == name for each in found.models)] == [*FAMILIES]
+
+
+def test_the_table_lists_simple_families_first(found):
+    table = found.table()
+    places = [[*FAMILIES].index(each) for each in table["family"]]
+    assert places == sorted(places) and len(table) == 8
+    np.testing.assert_allclose(table["loss"], [each.loss / found.variance for each in found.models])
+
+
+def test_no_stack_is_behind_the_wall(found):
+    sizes, bounds = zip(*found.wall, strict=True)
+    for each in found.candidates:
+        if each.family == "stacks":
+            at = np.searchsorted(sizes, each.n_params, side="right") - 1
+            assert each.loss >= bounds[at] - 1e-9 * found.variance
+
+
+def test_the_simplest_of_those_that_are_as_good_is_recommended(found):
+    lowest = min(found.candidates, key=lambda each: each.prediction_error)
+    ratio = found.best.prediction_error / lowest.prediction_error
+    assert ratio <= 1 + uncertainty(found.best, lowest, 4000)
+    order = simulated([0.5, 0.3], 4000)
+    assert cc.design(order, max_params=30, n_inputs=32).best.words in ("2 taps", "3 taps")
+
+
+def test_pools_beat_stacks_at_few_parameters():
+    """A long memory, 24 weights and exact losses: no stack of this size gets near taps and pools."""
+    found = cc.design(TASK, max_params=24, n_inputs=128)
+    stacks = [each.loss for each in found.candidates if each.family == "stacks"]
+    assert found.best.family == "near and pools" and found.best.loss < found.wall[-1][1] < min(stacks)
+
+
+def test_a_share_of_the_past_can_be_asked_for():
+    free = cc.design(TASK, max_params=30, n_inputs=32)
+    held = cc.design(TASK, max_params=30, n_inputs=32, far_share=0.45)
+    assert all(each.far_share >= 0.45 for each in held.models)
+    assert held.best.loss >= free.best.loss
+    with pytest.raises(ValueError, match=r"far_share: found 0\.99, expected at most"):
+        cc.design(TASK, max_params=30, n_inputs=32, far_share=0.99)
+
+
+def test_costs_and_errors():
+    """Akaike's factor is 1 + the cost, and a model of as many weights as values has no forecast error."""
+    assert final_prediction_error(2.0, 10, 110) == pytest.approx(2.0 * (1 + 0.2))
+    assert final_prediction_error(2.0, 110, 110) == np.inf
+    found = cc.design(TASK, max_params=4, n_inputs=8, n_observed=100)
+    for each in found.candidates:
+        assert each.prediction_error == pytest.approx((found.variance + each.loss) * (1 + cost(each, 100)))
+
+
+def test_the_final_prediction_error_foretells_that_of_new_data():
+    """Monte Carlo: AR(8) fitted to 200 values of white noise errs by the factor of Akaike, 1 + 8/200, on others.
+
+    400 draws of an excess with mean 8 and variance about 16, over 200: a standard error of 0.001.
+    """
+    excess = []
+    for seed in range(400):
+        fitted = cc.estimate_process(np.random.default_rng(seed).normal(size=200), 8)
+        weights, _ = fitted.predictor(8)
+        excess.append(weights @ weights)
+    assert np.mean(excess) == pytest.approx(8 / 200, abs=0.004)
+
+
+def test_halves():
+    """Under stationarity p is about uniform: 40 draws, of which fewer than five below 0.05 (probability 0.95)."""
+    values = [halves_agree(simulated([0.6, -0.2], 1000, seed), 4) for seed in range(40)]
+    assert sum(each < 0.05 for each in values) < 6 and min(values) > 1e-4
+    changed = np.concatenate([simulated([0.6], 800), simulated([-0.3], 800)])
+    assert halves_agree(changed, 4) < 1e-20
+    assert halves_agree(changed[:12], 4) is None and halves_agree(np.r_[np.zeros(50), changed[:50]], 4) is None
+    with pytest.warns(UserWarning, match="two halves of the series with different autoregressions"):
+        assert "different autoregressions" in cc.design(changed, max_params=6, n_inputs=16).notes[0]
+
+
+def test_what_is_warned_of():
+    with pytest.warns(UserWarning, match="max_params: found 64, expected fewer than the 16 inputs"):
+        cc.design(TASK, max_params=64, n_inputs=16)
+    with pytest.warns(UserWarning, match="found one that 1 tap forecast"):
+        assert cc.design(cc.AR1(0.9), max_params=30, n_inputs=32).best.words == "1 tap"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        noise = cc.design(simulated([0.1], 300), max_params=12, n_inputs=16, families=USUAL[:3])
+    assert any("choose by simplicity" in each for each in noise.notes)
+
+
+def test_gaps_are_honoured():
+    series = simulated([0.5, 0.3], 4000)
+    series[::9] = np.nan
+    found = cc.design(series, max_params=8, n_inputs=16, families=["autoregressive"])
+    assert found.n_observed == np.isfinite(series).sum() and found.best.words in ("2 taps", "3 taps")
+
+
+def test_words(found):
+    text = found.report()
+    assert text.startswith(
+        f"Use {found.best.words}: {found.best.n_params} weights for the last 32 values (4,000 values)"
+    )
+    assert all(each.words in text for each in found.models) and found._repr_html_().startswith("<pre>Use ")
+    assert all(len(line) < 130 for line in text.splitlines() if not line.startswith("Note."))
+
+
+def test_picture(found):
+    axis = found.plot()
+    labels = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert {"no stack gets here", "cost of estimation", *FAMILIES} == {*labels}
+    assert (axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) == ("log", "log", "parameters")
+    plt.close(axis.figure)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"families": ["trees"]}, "families: found 'trees', expected one of"),
+        ({"families": "stacks"}, "families: found 'stacks', expected a list"),
+        ({"families": []}, "families: found \\[\\], expected a list"),
+        ({"far_share": 1.0}, "far_share: found 1.0, expected a number in \\[0, 1\\)"),
+        ({"max_params": 1, "families": ["stacks"]}, "max_params: found 1, expected enough for one model"),
+        ({"process": cc.Independent([TASK, TASK])}, "process: found 2 components"),
+    ],
+)
+def test_refusals(arguments, told):
+    with pytest.raises(ValueError, match=told):
+        cc.design(**{"process": TASK, "max_params": 8, "n_inputs": 16, **arguments})
+    with pytest.raises(cc.TooLargeError):
+        cc.design(TASK, max_params=8, n_inputs=10**8)
+    with pytest.raises(TypeError, match="expected a Process"):
+        cc.design(cc.Problem.of(cc.AutoRegressiveTaps(4), TASK), max_params=2, n_inputs=4)
+
+
+def test_a_prime_number_of_inputs_has_no_stacks():
+    found = cc.design(TASK, max_params=8, n_inputs=13)
+    assert {each.family for each in found.candidates} == {*USUAL} - {"stacks"}
