@@ -137,9 +137,24 @@ def design(
         if urgent:
             warn(text, UserWarning)
     return Design(
-        listed(allowed, best, names, n_best), candidates, best, least, n_inputs, max_params, n_observed, border,
-        [text for text, _ in said],
-    )  # fmt: skip
+        models=listed(allowed, best, names, n_best),
+        candidates=candidates,
+        best=best,
+        variance=least,
+        variances=task.variances if series is None else honest(task.variances, n_observed),
+        estimated=series is not None,
+        n_inputs=n_inputs,
+        max_params=max_params,
+        n_observed=n_observed,
+        wall=border,
+        notes=[text for text, _ in said],
+    )
+
+
+def honest(variances: np.ndarray, n_observed: int | None) -> np.ndarray:
+    """Variances of autoregressions of order 0, 1, … as final prediction errors, and the least of them so far."""
+    errors = [final_prediction_error(float(v), order, n_observed) for order, v in enumerate(variances)]
+    return np.minimum.accumulate(errors)
 
 
 def chosen_families(families: Any) -> list[str]:
@@ -171,7 +186,8 @@ def candidate(task: Task, family: str, found: Found) -> Candidate:
     arch, params, loss = found
     loss = loss if loss > EPS * task.problem.variance else 0.0  # nothing that shows in v* + loss
     with quiet():
-        alloc = verbs.allocate(arch, params, task.process, method="dense")
+        whole = arch.n_inputs == task.n_inputs
+        alloc = verbs.allocate(arch, params, task.problem if whole else task.process, method="dense")
     capacity = int(alloc.generic_total or alloc.total)
     bound, proven = (np.nan, np.nan)
     if family == "stacks":

@@ -49,6 +49,11 @@ class Task:
         return Problem.of(AutoRegressiveTaps(1, self.n_inputs), self.process)
 
     @cached_property
+    def variances(self) -> np.ndarray:
+        """(n + 1,) least prediction variance from the last 0, 1, … n inputs."""
+        return levinson_durbin(self.process.autocovariance(self.n_inputs + 1)).variances
+
+    @cached_property
     def table(self) -> BondTable:
         """The bond table."""
         return bond_table(self.process, self.n_inputs)
@@ -74,7 +79,7 @@ def projected(task: Task, arch: Taps) -> Found:
 
 def autoregressive(task: Task) -> Iterator[Found]:
     """The most recent lags: of all orders by one recursion, and the order that costs least."""
-    variances = levinson_durbin(task.process.autocovariance(task.n_inputs + 1)).variances
+    variances = task.variances
     sizes, most = task.sizes(), min(task.max_params, task.n_inputs, len(variances) - 1)
     if task.n_observed is not None:
         orders = np.arange(1, min(most, task.n_observed - 1) + 1)

@@ -29,6 +29,11 @@ class Design:
         The recommended one: the best of the simplest family that is as good as any.
     variance : float
         v*, the least prediction variance with ``n_inputs`` inputs.
+    variances : (n_inputs + 1,) array
+        Least prediction variance from the last 0, 1, … inputs alone; of a series the least final prediction error.
+    estimated : bool
+        Whether the process was estimated from a series. Then v* is the variance within this series of a forecast with
+        as many weights as inputs, and too low by a share of about n/m.
     n_inputs, max_params : int
         As asked for.
     n_observed : int or None
@@ -46,6 +51,8 @@ class Design:
     candidates: list[Candidate] = field(repr=False)
     best: Candidate
     variance: float
+    variances: np.ndarray = field(repr=False)
+    estimated: bool
     n_inputs: int
     max_params: int
     n_observed: int | None
@@ -86,6 +93,23 @@ class Design:
             }
             for each in self.models
         ]
+
+    def reach(self, share: float) -> int:
+        """How many of the last values tell this share of what all inputs tell: of the fall of the error variance.
+
+        Parameters
+        ----------
+        share : float
+            Between 0 and 1.
+
+        Examples
+        --------
+        >>> from capcore import AutoRegressive, design
+        >>> design(AutoRegressive([0.0, 0.5]), max_params=4, n_inputs=8).reach(0.9)
+        2
+        """
+        fall = self.variances[0] - self.variances
+        return int(np.argmax(fall >= share * fall[-1] * (1 - 1e-12)))
 
     def report(self) -> str:
         """All of it in plain words, as the command prints it."""

@@ -20,6 +20,8 @@ def report(found: Design) -> str:
         f"Use {best.words}: {best.n_params} weights for the last {found.n_inputs:,} values ({given}).",
         f"Its error variance is {best.loss / found.variance:.2g} times v* above v*, that of the best linear forecast"
         + (f"; estimating its weights adds {cost(best, found.n_observed):.2g} times v*." if found.n_observed else "."),
+        *_optimism(found),
+        _field(found),
         "",
         *_table(found),
         "",
@@ -35,6 +37,27 @@ def report(found: Design) -> str:
             else f"A stack of {size:,} weights or more may forecast as well as all inputs do."
         )
     return "\n".join([*lines, *(f"Note. {each}" for each in found.notes)])
+
+
+def _field(found: Design) -> str:
+    """What the receptive field has to hold."""
+    told = 1 - found.variances[-1] / found.variances[0]
+    near, far = found.reach(0.9), found.reach(0.99)
+    if told < 0.01:
+        return f"The past tells little: all {found.n_inputs:,} values explain {told:.1%} of the variance of the next."
+    return (
+        f"Receptive field: all {found.n_inputs:,} values explain {told:.0%} of the variance of the next; the last "
+        f"{near:,} give 90% of that, the last {far:,} 99%."
+        + (f" An autoregression of more than {found.reach(1.0):,} gains nothing." if found.estimated else "")
+    )
+
+
+def _optimism(found: Design) -> list[str]:
+    """How much of a loss may be noise, for a series."""
+    if not found.estimated or not found.n_observed:
+        return []
+    share = found.n_inputs / found.n_observed
+    return [f"v* was fitted to the same values with {found.n_inputs:,} weights: losses below {share:.2g} may be noise."]
 
 
 def _table(found: Design) -> list[str]:

@@ -147,6 +147,19 @@ def test_words(found):
     assert all(len(line) < 130 for line in text.splitlines() if not line.startswith("Note."))
 
 
+def test_the_receptive_field():
+    """AR(2) of 4,000 values: two inputs tell all, and v* of 32 fitted weights is too low by some 32/4000."""
+    found = cc.design(simulated([0.5, 0.3], 4000), max_params=8, n_inputs=32, families=["autoregressive"])
+    assert found.estimated and found.reach(0.9) <= found.reach(0.98) == 2
+    assert np.all(np.diff(found.variances) <= 0) and found.variances[-1] == pytest.approx(1.0, abs=0.1)
+    assert "losses below 0.008 may be noise" in found.report()
+    exact = cc.design(TASK, max_params=8, n_inputs=32)
+    np.testing.assert_allclose(exact.variances[8], TASK.predictor(8)[1])
+    assert not exact.estimated and exact.reach(1.0) == 32 and "noise" not in exact.report()
+    white = cc.design(simulated([0.0], 4000), max_params=4, n_inputs=8)
+    assert "The past tells little" in white.report()
+
+
 def test_picture(found):
     axis = found.plot()
     labels = [text.get_text() for text in axis.get_legend().get_texts()]

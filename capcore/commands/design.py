@@ -1,0 +1,179 @@
+"""Which model forecasts a series best for its size: how many layers, which
+dilations, which receptive field, and whether something simpler would do.
+
+The answer is for linear models, whose best weights, capacity and bounds are
+exact. Networks with the same skeleton and nonlinear layers may do better once
+trained; a linear design is a fair place to start, and tells what is wasteful.
+
+examples::
+
+  capcore design series.csv --inputs 256 --params 2000
+      the recommended model, a table of others, and what to beware of
+  capcore design table.csv --column price --no-dates --params 64
+      one column of a table, whose values count one by one
+  capcore design series.npy --families stacks 'overlapping stacks'
+      only stacks of convolutions, with those of temporal convolutional networks
+  capcore design series.csv --far-share 0.3 --torch network.py --plot design.png
+      at least 30 % of the capacity on the older half; code and a figure of it
+
+reading the table::
+
+  weights    parameters of the model
+  capacity   how many of them count: the dimension of what it can fit
+  loss/v*    excess error variance over the best linear forecast from all
+             inputs, whose error variance is v*, in units of v*
+  bound/v*   no weights of this model get below it, by its two-layer fits
+  costs      what estimating the weights from so many values adds, in v*
+  error      final prediction error (Akaike): by this models are compared
+  far        share of the capacity on the older half of the inputs
+  *          the recommended model: the simplest of those that are as good
+
+exit status::
+
+  0    success
+  2    wrong arguments, or a file that cannot be used
+  3    an error in this program; --traceback shows where
+  130  interrupted (Ctrl-C)
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import chdir
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from capcore.commands.outcome import exit_status, refuse, write_whole
+
+if TYPE_CHECKING:
+    from capcore.designs.results import Design
+
+FAMILIES = (
+    "autoregressive",
+    "near and pools",
+    "log taps",
+    "recurrent",
+    "stacks",
+    "overlapping stacks",
+    "taps and stack",
+)
+FIGURES = (".png", ".svg", ".pdf")
+NAMED = {"max_params": "--params", "n_inputs": "--inputs", "n_observed": "--observed", "far_share": "--far-share"}
+NAMED |= {"families": "--families", "n_best": "--best", "process": "SERIES", "series": "SERIES", "column": "--column"}
+NAMED |= {"decimal": "--decimal", "sep": "--sep"}
+"""Names of parameters in messages → where the user gave them."""
+_TOLD = re.compile("^(" + "|".join(NAMED) + r")(?=[:\[])")
+
+
+def parser(prog: str) -> argparse.ArgumentParser:
+    """The parser of ``capcore design``; its help is the text at the head of this module."""
+    description, examples, epilog = (__doc__ or "").replace("::\n\n", ":\n").partition("examples:")
+    result = argparse.ArgumentParser(
+        prog, description=description, epilog=examples + epilog, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = result.add_argument
+    add("series", metavar="SERIES", help="a .csv, .tsv, .parquet, .npy or .npz file, oldest value first")
+    add("--inputs", type=int, default=256, metavar="N", help="receptive field; best a power of two; default: 256")
+    add("--params", type=int, default=100, metavar="N", help="weights at most; default: 100")
+    add("--observed", type=int, metavar="N", help="values to train on; default: as many as the series has")
+    add("--far-share", type=float, metavar="S", help="least share of the capacity on the older half of the inputs")
+    add("--families", nargs="+", choices=FAMILIES, metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}")
+    add("--best", type=int, default=8, metavar="N", help="rows of the table; default: 8")
+    add("--column", metavar="NAME", help="which column, if there are several")
+    add("--sep", metavar="SIGN", help="what separates the columns; default: the most frequent sign")
+    add("--decimal", choices=(".", ","), default=".", help="default: .")
+    add("--no-dates", action="store_true", help="values count one by one, whatever their dates")
+    add("--torch", metavar="FILE", help="also write the recommended model as PyTorch code")
+    add("--jax", metavar="FILE", help="also write the recommended model as JAX code")
+    add("--plot", metavar="FILE", help="also draw a figure: .png, .svg or .pdf (needs matplotlib)")
+    add("--progress", action=argparse.BooleanOptionalAction, help="bar on standard error; default: on a terminal")
+    add("--traceback", action="store_true", help="show where an error arose")
+    return result
+
+
+def main(argv: Sequence[str], prog: str = "capcore design") -> int:
+    """Run ``capcore design`` with the arguments ``argv`` and return its exit status."""
+    return exit_status(_run, parser(prog).parse_args(argv), prog, plain)
+
+
+def plain(message: str) -> str:
+    """Replace the name of a parameter in a message by where the user gave it.
+
+    >>> plain("far_share: found 2.0, expected a number in [0, 1).")
+    '--far-share: found 2.0, expected a number in [0, 1).'
+    """
+    return _TOLD.sub(lambda found: NAMED[found[0]], message)
+
+
+def _run(arguments: argparse.Namespace, prog: str) -> int:
+    refuse(problems(arguments))
+    from capcore.series_files import load_series
+
+    options = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": False if arguments.no_dates else None}
+    try:
+        series = load_series(arguments.series, arguments.column, **options)
+    except ModuleNotFoundError as error:
+        raise ValueError(str(error)) from None
+    from capcore.designs.choosing import design
+    from capcore.validation import quiet
+
+    given = {"families": arguments.families} if arguments.families else {}
+    progress = sys.stderr.isatty() if arguments.progress is None else arguments.progress
+    with quiet():  # warnings are in the report
+        found = design(
+            series,
+            max_params=arguments.params,
+            n_inputs=arguments.inputs,
+            n_observed=arguments.observed,
+            far_share=arguments.far_share,
+            n_best=arguments.best,
+            progress=progress,
+            **given,
+        )
+    for name, text in (("torch", found.torch), ("jax", found.jax)):
+        if path := getattr(arguments, name):
+            content = text()
+            write_whole(Path(path), lambda part, content=content: part.write_text(content, "utf8"))  # type: ignore[misc]
+    if arguments.plot:
+        draw(found, Path(arguments.plot))
+    print(found.report(), flush=True)
+    return 0
+
+
+def problems(arguments: argparse.Namespace) -> list[str]:
+    """Messages about arguments that cannot work, found before anything is read."""
+    found = []
+    written = [name for name in ("torch", "jax", "plot") if getattr(arguments, name)]
+    for name in written:
+        path = Path(getattr(arguments, name)).resolve()
+        if not path.parent.is_dir():
+            found.append(f"--{name}: found no folder for {path.name}, expected an existing one. Create it first.")
+        if path.is_dir():
+            found.append(f"--{name}: found the folder {path.name}, expected the name of a file.")
+        if path == Path(arguments.series).resolve():
+            found.append(f"--{name}: found the file of the series, expected another one.")
+    if len({Path(getattr(arguments, name)).resolve() for name in written}) < len(written):
+        found.append(f"{', '.join(f'--{name}' for name in written)}: found one file twice, expected different ones.")
+    if arguments.plot:
+        if Path(arguments.plot).suffix.lower() not in FIGURES:
+            found.append(f"--plot: found {arguments.plot}, expected a name that ends in {', '.join(FIGURES)}.")
+        if find_spec("matplotlib") is None:
+            found.append("--plot: found no matplotlib, which this needs. Install it: pip install matplotlib")
+    return found
+
+
+def draw(found: Design, path: Path) -> None:
+    """The picture of a design."""
+    with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the series
+        from matplotlib.figure import Figure
+
+        from capcore.plotting import use_style
+
+        use_style()
+    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
+    found.plot(figure.subplots())
+    write_whole(path, figure.savefig)

@@ -1,0 +1,112 @@
+"""``capcore design``: an answer in words, code and a figure, and one line for what cannot be used."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+import capcore as cc
+from capcore.commands import design as command
+from capcore.commands.cli import main as capcore
+from capcore.commands.design import main, plain
+from capcore.designs.families import FAMILIES
+
+USUAL = ["series.csv", "--inputs", "16", "--params", "8"]
+
+
+@pytest.fixture
+def series(tmp_path, monkeypatch):
+    """A folder with an AR(2) series as a table of one column, and one of two columns."""
+    values = lfilter([1.0], [1.0, -0.5, -0.3], np.random.default_rng(0).normal(size=3000))
+    np.savetxt(tmp_path / "series.csv", values, header="value", comments="")
+    np.savetxt(tmp_path / "two.csv", np.c_[values, -values], header="a;b", comments="", delimiter=";")
+    (tmp_path / "text.csv").write_text("value\none\ntwo\n")
+    monkeypatch.chdir(tmp_path)
+    return values
+
+
+def told(capsys, *arguments):
+    """(status, output, errors)"""
+    status = main(arguments)
+    return status, *capsys.readouterr()
+
+
+def test_the_answer_is_that_of_the_package(series, capsys):
+    status, out, err = told(capsys, *USUAL)
+    expected = cc.design(np.loadtxt("series.csv", skiprows=1), max_params=8, n_inputs=16)
+    assert (status, err, out) == (0, "", expected.report() + "\n")
+    assert out.startswith(("Use 2 taps: 2 weights", "Use 3 taps: 3 weights"))
+    assert "Receptive field: all 16 values explain" in out
+
+
+def test_warnings_are_in_the_report(series, capsys):
+    status, out, err = told(capsys, "series.csv", "--inputs", "16", "--params", "99", "--families", "log taps")
+    assert status == 0 and err == "" and "Note. max_params: found 99, expected fewer than the 16 inputs" in out
+
+
+def test_options(series, capsys):
+    arguments = ["two.csv", "--column", "b", "--sep", ";", "--inputs", "16", "--params", "20", "--observed", "500"]
+    status, out, _ = told(capsys, *arguments, "--far-share", "0.1", "--best", "3", "--families", "stacks", "log taps")
+    rows = [line for line in out.splitlines() if "layers" in line or "geometric" in line]
+    assert status == 0 and "(500 values)" in out and 3 <= len(rows) <= 4
+    assert (*FAMILIES,) == command.FAMILIES
+
+
+def test_code_and_a_figure_are_written(series, capsys, tmp_path):
+    status, _, _ = told(capsys, *USUAL, "--torch", "net.py", "--jax", "apply.py", "--plot", "design.svg")
+    found = cc.design(np.loadtxt("series.csv", skiprows=1), max_params=8, n_inputs=16)
+    assert status == 0 and (tmp_path / "net.py").read_text("utf8") == found.torch()
+    assert (tmp_path / "apply.py").read_text("utf8") == found.jax()
+    assert "<svg" in (tmp_path / "design.svg").read_text("utf8")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("series.csv", "two.csv", "text.csv", "net.py", "apply.py", "design.svg")
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["absent.csv"], "SERIES: found no file 'absent.csv'"),
+        (["two.csv"], "--column: not given, expected one of 'a', 'b'"),
+        (["text.csv"], "--column: not given, expected a numeric one"),
+        (["series.csv", "--inputs", "2000"], "SERIES: found 3000 values, expected at least 8004"),
+        (["series.csv", "--params", "0"], "--params: found 0, expected a whole number of at least 1"),
+        (["series.csv", "--inputs", "1"], "--inputs: found 1, expected a whole number of at least 2"),
+        ([*USUAL, "--far-share", "2"], "--far-share: found 2.0, expected a number in [0, 1)"),
+        ([*USUAL, "--best", "0"], "--best: found 0, expected"),
+        ([*USUAL, "--plot", "design.txt"], "--plot: found design.txt, expected a name that ends in .png"),
+        ([*USUAL, "--torch", "no/net.py"], "--torch: found no folder for net.py"),
+        ([*USUAL, "--jax", "."], "--jax: found the folder"),
+        ([*USUAL, "--jax", "series.csv"], "--jax: found the file of the series"),
+        ([*USUAL, "--jax", "a.py", "--torch", "a.py"], "--torch, --jax: found one file twice"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_used_is_one_line(series, capsys, arguments, line):
+    status, out, err = told(capsys, *arguments)
+    assert (status, out) == (2, "") and err.startswith(f"capcore design: {line}") and err.count("\n") == 1
+
+
+def test_an_unknown_family_is_a_usage_error(series, capsys):
+    with pytest.raises(SystemExit) as left:
+        main([*USUAL, "--families", "trees"])
+    assert left.value.code == 2 and "invalid choice: 'trees'" in capsys.readouterr().err
+
+
+def test_errors_are_shown_where_asked_for(series, monkeypatch, capsys):
+    assert plain("other: found 1") == "other: found 1"
+    with pytest.raises(ValueError, match="found no file"):
+        main(["absent.csv", "--traceback"])
+
+
+def test_help_is_fast_and_complete(capsys):
+    with pytest.raises(SystemExit) as left:
+        capcore(["design", "--help"])
+    assert left.value.code == 0
+    text = capsys.readouterr().out
+    assert "reading the table:" in text and "capcore design series.csv --inputs 256 --params 2000" in text
+    program = "import sys\nfrom capcore.commands import design\nprint('numpy' in sys.modules)"
+    light = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
+    assert light.stdout == "False\n"
