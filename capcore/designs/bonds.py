@@ -4,10 +4,10 @@ A cut of a stack at a bond of rank r, above its first m inputs, leaves two layer
 matrix of rank at most r. So the stack loses at least T[m][r], the least loss of all such matrices, for each of its
 bonds, and at least the largest of these. The sum of them is a good guess of what it does lose.
 
-T is computed by fits of two layers. They are global where Σ is a Kronecker product across the cut, where r is the full
-rank, and in practice for long memories, whose start (the truncated singular value decomposition) is close. Elsewhere
-least squares under a rank constraint can have several local optima, and T is then an estimate from above of the
-bound. :mod:`capcore.designs.proven` gives one that does not depend on any fit.
+T is computed by fits of two layers (:mod:`capcore.designs.alternating`), from the truncated singular value
+decomposition of A* and from random starts. They are global where Σ is a Kronecker product across the cut and where r is
+the full rank. Elsewhere least squares under a rank constraint can have several local optima, and T is then an estimate
+from above of the bound. :mod:`capcore.designs.proven` gives one that does not depend on any fit.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capcore import generic, verbs
+from capcore import generic
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.designs.alternating import alternating_loss
 from capcore.designs.proven import LONGEST, proven_losses
+from capcore.large.fft import covariance_product
 from capcore.processes import Process
-from capcore.validation import quiet
 
 MOST_CHANNELS = 8
 EPS = float(np.finfo(float).eps)
-STEPS = 100  # of a fit of two layers
+STARTS = 2  # random ones, of each fit of two layers
+SEED = 1
 TIGHT = 1e-9  # of v*: stationary fits agree to here
 
 
@@ -42,9 +44,9 @@ class BondTable:
     losses : dict
         m → (k,) losses of two layers cut above m inputs, with ranks 1 … k; 0 at the full rank, and beyond k.
     proven : dict
-        m → (min(m, n/m),) proven lower bounds of them; empty beyond 2,048 inputs.
+        m → (min(m, n/m),) proven lower bounds of them; empty beyond 1,024 inputs.
     n_fits : int
-        Fits that it took.
+        Entries that took a fit, of several starts each.
     """
 
     from capcore.shown import record_repr as __repr__  # type: ignore[misc]
@@ -101,7 +103,9 @@ def divisors(n: int) -> list[int]:
     return sorted({*small, *(n // d for d in small)})
 
 
-def bond_table(process: Process, n_inputs: int, max_rank: int = MOST_CHANNELS, proven: bool = True) -> BondTable:
+def bond_table(
+    process: Process, n_inputs: int, max_rank: int = MOST_CHANNELS, proven: bool = True, starts: int = STARTS
+) -> BondTable:
     """The bond table of a process of one component: a fit for each place of a cut and each rank below the full one.
 
     Parameters
@@ -112,7 +116,9 @@ def bond_table(process: Process, n_inputs: int, max_rank: int = MOST_CHANNELS, p
     max_rank : int
         Largest rank of a fit.
     proven : bool
-        Compute the proven bounds as well, up to 2,048 inputs.
+        Compute the proven bounds as well, up to 1,024 inputs.
+    starts : int
+        Random starts of each fit, beside the singular value decomposition.
 
     Examples
     --------
@@ -123,6 +129,7 @@ def bond_table(process: Process, n_inputs: int, max_rank: int = MOST_CHANNELS, p
     """
     target, variance = process.predictor(n_inputs)
     losses, certain, n_fits = {}, {}, 0
+    product, rng = covariance_product(process, n_inputs), np.random.default_rng(SEED)
     covariance = process.covariance(n_inputs) if proven and n_inputs <= LONGEST else None
     for size in divisors(n_inputs):
         full = min(size, n_inputs // size)
@@ -131,17 +138,12 @@ def bond_table(process: Process, n_inputs: int, max_rank: int = MOST_CHANNELS, p
             previous = row[rank - 2] if rank > 1 else np.inf
             if previous == 0 or not target.any():
                 break
-            loss = two_layers(process, n_inputs, size, rank)
-            row[rank - 1] = min(loss, previous) if loss > EPS * variance else 0.0  # nothing that shows in v* + loss
+            begins = [None, *rng.normal(size=(starts, size, rank))]
+            found = [alternating_loss(product, target, size, rank, EPS * variance, begin) for begin in begins]
+            loss = min(*found, previous)
+            row[rank - 1] = loss if loss > EPS * variance else 0.0  # nothing that shows in v* + loss
             n_fits += 1
         losses[size] = row
         if covariance is not None:
             certain[size] = proven_losses(covariance, target, size)[1:]
     return BondTable(n_inputs, variance, losses, certain, n_fits)
-
-
-def two_layers(process: Process, n_inputs: int, size: int, rank: int) -> float:
-    """The loss of the best two layers found, of ``size`` and n / ``size`` taps and ``rank`` channels."""
-    arch = Hierarchical(channels=[rank], kernel_size=[size, n_inputs // size])
-    with quiet():
-        return float(verbs.fit(arch, process, method="riemannian-newton", max_iterations=STEPS).loss)

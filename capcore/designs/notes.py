@@ -80,7 +80,7 @@ def notes(candidates: list[Candidate], best: Candidate, task: Task, agreement: f
     if lowest is not best:
         found.append(
             (
-                f"A simpler family is as good: {best.words}. What {lowest.words} gains is within the error of the "
+                f"A simpler family is as good: {best.words}. The gain of {lowest.words} is within the error of the "
                 "comparison.",
                 False,
             )

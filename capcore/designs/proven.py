@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigvalsh, svdvals
 
-LONGEST = 2048
+LONGEST = 1024
 """Inputs up to which it is computed: it takes the least eigenvalue of an n × n matrix for each place of a cut."""
 
 

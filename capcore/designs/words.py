@@ -15,7 +15,7 @@ HEADINGS = ("", "model", "weights", "capacity", "loss/v*", "bound/v*", "costs", 
 def report(found: Design) -> str:
     """The answer, the table, and what to beware of."""
     best = found.best
-    given = f"{found.n_observed:,} values" if found.n_observed else "no number of values given"
+    given = f"estimated from {found.n_observed:,} values" if found.n_observed else "known exactly"
     lines = [
         f"Use {best.words}: {best.n_params} weights for the last {found.n_inputs:,} values ({given}).",
         f"Its error variance is {best.loss / found.variance:.2g} times v* above v*, that of the best linear forecast"

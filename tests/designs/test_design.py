@@ -141,7 +141,7 @@ def test_gaps_are_honoured():
 def test_words(found):
     text = found.report()
     assert text.startswith(
-        f"Use {found.best.words}: {found.best.n_params} weights for the last 32 values (4,000 values)"
+        f"Use {found.best.words}: {found.best.n_params} weights for the last 32 values (estimated from 4,000"
     )
     assert all(each.words in text for each in found.models) and found._repr_html_().startswith("<pre>Use ")
     assert all(len(line) < 130 for line in text.splitlines() if not line.startswith("Note."))

@@ -1,0 +1,88 @@
+"""The best two layers for many inputs: alternating least squares, with products by FFT and no matrix of that size.
+
+Coefficients of rank r are V Uᵀ, with V (n/m, r) and U (m, r). For given U the loss is a quadratic function of V, and
+the other way round; each half is improved by conjugate gradients, in which the covariance enters by products alone.
+With the fixed factor orthonormal, no half is worse conditioned than Σ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import qr, svd
+
+Product = Callable[[np.ndarray], np.ndarray]
+SWEEPS = 300
+STEPS = 60  # of conjugate gradients in one half
+INEXACT = 1e-2  # of the gradient at the beginning of a half
+STILL = 1e-9  # relative decrease of the loss over a sweep at which it ends
+
+
+def alternating_loss(
+    product: Product, target: np.ndarray, size: int, rank: int, floor: float = 0.0, start: np.ndarray | None = None
+) -> float:
+    """The loss of the optimum that a start leads to, of coefficients that form an n/m × m matrix of a rank.
+
+    Parameters
+    ----------
+    product : callable
+        X (n, k) ↦ ΣX.
+    target : (n,) array
+        A*.
+    size : int
+        m.
+    rank : int
+    floor : float
+        A loss at which it may end.
+    start : (m, rank) array, optional
+        The first U. Default: that of the truncated singular value decomposition of A*.
+
+    Examples
+    --------
+    >>> a = np.diag([3.0, 2.0, 1.0])
+    >>> round(alternating_loss(lambda x: x, a.ravel(), 3, 1), 9)
+    5.0
+    """
+    wanted = np.reshape(target, (-1, size))
+    if start is None:
+        below = svd(wanted, full_matrices=False)[2][:rank].T
+    else:
+        below, _ = qr(start, mode="economic")
+    above = wanted @ below  # V, for U orthonormal
+
+    def pull(matrix: np.ndarray) -> np.ndarray:
+        return product(matrix.reshape(-1, 1)).reshape(wanted.shape)
+
+    error = above @ below.T - wanted
+    loss = float(np.sum(error * pull(error)))
+    for _ in range(SWEEPS):
+        before = loss
+        above = _improved(above, below, wanted, pull)
+        above, mixed = qr(above, mode="economic")
+        below = below @ mixed.T
+        below = _improved(below, above, wanted.T, lambda matrix: pull(matrix.T).T)
+        below, mixed = qr(below, mode="economic")
+        above = above @ mixed.T
+        error = above @ below.T - wanted
+        loss = float(np.sum(error * pull(error)))
+        if loss <= floor or before - loss <= STILL * loss:
+            break
+    return min(loss, before)
+
+
+def _improved(free: np.ndarray, fixed: np.ndarray, wanted: np.ndarray, pull: Product) -> np.ndarray:
+    """One factor, closer to its best values for the other, orthonormal one."""
+    residual = pull(wanted - free @ fixed.T) @ fixed
+    direction, squared = residual, float(np.sum(residual * residual))
+    enough = INEXACT**2 * squared
+    for _ in range(STEPS):
+        if squared <= enough or squared == 0:
+            break
+        pulled = pull(direction @ fixed.T) @ fixed
+        step = squared / float(np.sum(direction * pulled))
+        free = free + step * direction
+        residual = residual - step * pulled
+        squared, last = float(np.sum(residual * residual)), squared
+        direction = residual + squared / last * direction
+    return free
