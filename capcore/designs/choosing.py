@@ -16,7 +16,7 @@ from capcore.designs.families import FAMILIES, USUAL, Found, Task
 from capcore.designs.notes import notes
 from capcore.designs.results import Design
 from capcore.designs.search import wall
-from capcore.designs.stability import halves_agree
+from capcore.designs.stability import MOST_LAGS, halves_agree
 from capcore.gate import plain_number, plain_process, plain_seed
 from capcore.processes import Process
 from capcore.time_series import estimate_process
@@ -131,7 +131,7 @@ def design(
             f"{max_params} parameters. Ask for less, or allow more parameters."
         )
     best = recommended(allowed, names, n_observed)
-    agreement = None if series is None else halves_agree(series, order_of(candidates))
+    agreement = None if series is None else halves_agree(series, min(n_inputs, MOST_LAGS))
     said = notes(allowed, best, task, agreement)
     for text, urgent in said:
         if urgent:
@@ -236,9 +236,3 @@ def listed(candidates: list[Candidate], best: Candidate, names: list[str], count
     wanted = [best, *(each for each in firsts if each is not None), *ordered]
     kept = list({id(each): each for each in wanted}.values())[:count]
     return sorted(kept, key=lambda each: (names.index(each.family), each.prediction_error))
-
-
-def order_of(candidates: list[Candidate]) -> int:
-    """The order of the autoregression with the lowest final prediction error; a few lags where none was tried."""
-    own = [each for each in candidates if each.family == "autoregressive"]
-    return min(own, key=lambda each: each.prediction_error).n_params if own else 5

@@ -46,9 +46,9 @@ def _field(found: Design) -> str:
     if told < 0.01:
         return f"The past tells little: all {found.n_inputs:,} values explain {told:.1%} of the variance of the next."
     return (
-        f"Receptive field: all {found.n_inputs:,} values explain {told:.0%} of the variance of the next; the last "
-        f"{near:,} give 90% of that, the last {far:,} 99%."
-        + (f" An autoregression of more than {found.reach(1.0):,} gains nothing." if found.estimated else "")
+        f"Receptive field: all {found.n_inputs:,} values explain {told:.0%} of the variance of the next; 90% of "
+        f"that are in the last {near:,}, and 99% in the last {far:,}."
+        + (f" An autoregression of more than {found.reach(1.0):,} lags gains nothing." if found.estimated else "")
     )
 
 
@@ -72,8 +72,8 @@ def _table(found: Design) -> list[str]:
                 f"{row['capacity']:,}",
                 f"{row['loss']:.1e}",
                 bound,
-                f"{row['cost']:.1%}" if found.n_observed else "–",
-                f"{row['prediction_error']:.4g}",
+                f"{row['cost']:.1e}" if found.n_observed else "–",
+                f"{row['prediction_error']:.5g}",
                 f"{row['far_share']:.0%}",
             )
         )
