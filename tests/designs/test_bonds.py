@@ -25,8 +25,13 @@ TOLERANCE = 1e-9
 """Of v*. A fit stops where a step would gain less than 1e-8 of its residual's norm; losses here are below v*."""
 
 
-def random_stack(n, rng, most=8):
-    """A random chain of divisors of n, with random channels."""
+def random_stack(n, rng, most=8, budget=None):
+    """A random chain of divisors of n, with random channels; within a budget, of which it uses most."""
+    if budget is not None:
+        while True:
+            arch = random_stack(n, rng, int(rng.integers(2, most + 1)))
+            if 0.8 * budget <= arch.n_params <= budget:
+                return arch
     cuts = [m for m in divisors(n) if rng.random() < rng.choice([0.3, 0.5, 0.8])] or [divisors(n)[0]]
     chain = [1]
     for cut in [*cuts, n]:
