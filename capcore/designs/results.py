@@ -75,6 +75,10 @@ class Design:
 
         return library("pandas").DataFrame(self.rows())
 
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The :meth:`table`, under the name that all results have for it."""
+        return self.table()
+
     def rows(self) -> list[dict[str, Any]]:
         """The rows of the table, as plain values."""
         return [
