@@ -23,6 +23,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from capcore.checkpoints.differences import used
 from capcore.checkpoints.tensors import Checkpoint
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
 from capcore.spectra.defaults import usual_options
@@ -149,6 +150,7 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
         **{name: settings[name] for name in ("n_null", "n_simulations", "seed")},
         alternatives=(),
     )
+    checkpoint = used(checkpoint)
     layers = usual_options().layers(checkpoint).layers
     others = {layer.name: "An embedding." for layer in layers if layer.kind == "embedding"}
     fixed = settings["fixed"].get(key, "")
