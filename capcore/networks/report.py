@@ -54,8 +54,8 @@ def report(found: NetworkAllocation) -> str:
         f"Report {number(found)}: so many of the {p:,} parameters count.",
         "It is the trace of the Gauss–Newton response at these weights, that of the network linearised there"
         + (", after the stopping time that was given. " if stopped else ", with the weight decay that was given. ")
-        + "It needs no optimum, lies between 0 and the number of parameters, and gives each example a leverage between "
-        f"0 and 1: MacKay's number of well-determined parameters.{_interval(found)}",
+        + "It needs no optimum, lies between 0 and the number of parameters, and gives each output of an example a "
+        f"leverage between 0 and 1: MacKay's number of well-determined parameters.{_interval(found)}",
         _full(found) if found.curvature == "full" else _gauss_newton(found),
         _where(found),
     ]

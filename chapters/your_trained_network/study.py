@@ -117,15 +117,26 @@ def three_numbers(params: Any, x: np.ndarray, y: np.ndarray, decay: float) -> li
     return ["\n".join(["| | total | belongs to |", "|---|---|---|", *lines])]
 
 
-def decided(table: pd.DataFrame, foretold: float) -> list[str]:
-    """What networks at several decays, rows of ``table``, say about the choice; and what one network has foretold."""
+def decided(table: pd.DataFrame, foretold: float, losses: Mapping[float, np.ndarray]) -> list[str]:
+    """What networks at several decays, rows of ``table``, say about the choice; and what one network has foretold.
+
+    ``losses`` : decay → (N,) losses left out. Decays tie with the best one within one standard error of the mean
+    difference of their losses.
+    """
     chosen, best = (float(table[name].idxmin()) for name in ("left out", "tests"))
     least, got = table["tests"].min(), table["tests"].loc[chosen]
     true, said = ((table[name] - table["training"]).to_numpy() for name in ("tests", "left out"))
+    ties = [f"{each:.3g}" for each in table.index if _ties(losses[each] - losses[chosen])]
     return [
-        f"Leave-one-out chooses decay {chosen:.3g}, with a loss of {got:.2f} on the test images;",
-        f"the least of the five is {least:.2f}, at decay {best:.3g}.",
+        f"Leave-one-out is least at decay {chosen:.3g}, with a loss of {got:.3f} on the test images;",
+        f"the least of the five is {least:.3f}, at decay {best:.3g}.",
+        f"{' and '.join(ties)} differ from it by less than a standard error: keep {ties[-1]}." if len(ties) > 1 else "",
         f"From the one network decay {foretold:.2g} looks best.",
         f"Test images lose more than training images do, between {true.min():.2f} and {true.max():.2f} more;",
         f"leaving out foretells {said.min():.2f} to {said.max():.2f}.",
     ]
+
+
+def _ties(differences: np.ndarray) -> bool:
+    """Whether the mean of differences (N,) is no larger than its standard error."""
+    return bool(differences.mean() <= differences.std(ddof=1) / np.sqrt(len(differences)))

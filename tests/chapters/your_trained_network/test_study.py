@@ -55,8 +55,13 @@ def test_three_numbers_belong_to_two_networks():
 def test_what_is_decided():
     rows = {0.1: [9, 0.1, 0.6, 0.5], 1.0: [7, 0.2, 0.4, 0.45], 10.0: [4, 0.5, 0.7, 0.4]}
     table = pd.DataFrame(rows, index=["total", "training", "left out", "tests"]).T
-    text = " ".join(decided(table, 0.3))
-    assert "chooses decay 1, with a loss of 0.45" in text and "least of the five is 0.40, at decay 10" in text
+    others, exact = np.array([0.3, 0.5] * 50), np.full(100, 0.4)
+    losses = {0.1: others + 0.2, 1.0: exact, 10.0: exact + 0.1}
+    text = " ".join(decided(table, 0.3, losses))
+    assert "least at decay 1, with a loss of 0.450" in text and "least of the five is 0.400, at decay 10" in text
+    assert "standard error" not in text
+    tie = " ".join(decided(table, 0.3, losses | {10.0: others + 0.005}))  # whose standard error is 0.01
+    assert "1 and 10 differ from it by less than a standard error: keep 10." in tie
     assert "between -0.10 and 0.40 more" in text and "0.20 to 0.50" in text and "decay 0.3 looks best" in text
 
 
