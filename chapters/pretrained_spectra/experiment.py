@@ -32,11 +32,12 @@ from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.laguerre import noise_eigenvalues
 from capcore.spectra.layers import Layer
+from capcore.spectra.layerwise import Asked, analyse_layers
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
-from capcore.spectra.reporting import report
+from capcore.spectra.selection import selected
 from chapters.kit import stored as results
 from chapters.spectra_resnets.fits import with_law_tail
 
@@ -155,17 +156,17 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
     others = {layer.name: "An embedding." for layer in layers if layer.kind == "embedding"}
     fixed = settings["fixed"].get(key, "")
     others |= {layer.name: "Not trained." for layer in layers if fnmatchcase(layer.name, fixed)}
-    found = report(checkpoint, skip=[escape(name) for name in others], options=options)
+    found, beside = analyse_layers(selected(checkpoint, skip=[escape(name) for name in others]), options, Asked())
     rows = [
-        layer_values(row, density, found.beside[row.name], key, settings)
-        for row, density in zip(found.details.spectra, found.details.densities, strict=True)
+        layer_values(row, density, beside[row.name], key, settings)
+        for row, density in zip(found.spectra, found.densities, strict=True)
         if row.ok
     ]
     left_out = [[layer.name, list(layer.tensor.shape), others[layer.name]] for layer in layers if layer.name in others]
-    unread = [*found.details.skipped, *found.details.not_layers]
+    unread = [*found.skipped, *found.not_layers]
     skipped = [each for each in unread if sum(n > 1 for n in each.shape) > 1 and each.name not in others]
     left_out += [[each.name, list(each.shape), each.reason] for each in skipped]
-    left_out += [[row.name, [row.rows, row.columns], row.reason] for row in found.details.spectra if not row.ok]
+    left_out += [[row.name, [row.rows, row.columns], row.reason] for row in found.spectra if not row.ok]
     analysed = {row["name"] for row in rows}
     kernels = [layer for layer in layers if layer.name in analysed and layer.is_convolution]
     return {
@@ -186,7 +187,7 @@ def run(
     read : the weights of a network; by default they are downloaded. kept : gives what an earlier run has computed of a
     network, or computes it.
     """
-    opened = read or import_module("chapters.pretrained_spectra.sources").reader()  # readers decide no number
+    opened = read or import_module(f"{__package__}.sources").reader()  # readers decide no number
 
     def values(key: str) -> dict[str, Any]:
         with opened(key) as checkpoint:
