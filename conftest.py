@@ -7,6 +7,7 @@ import nbval.kernel
 import pytest
 
 from book._ext.local_kernels import LocalKernelManager
+from tests import quick_xla
 
 
 class WithoutPictures(LocalKernelManager):
@@ -16,6 +17,12 @@ class WithoutPictures(LocalKernelManager):
 
 
 nbval.kernel.KernelManager = WithoutPictures
+
+
+def pytest_configure(config):
+    """Before anything imports JAX."""
+    quick_xla.prepare(config)
+
 
 REQUIRED = {
     "CAPCORE_REQUIRE_SHARED": ("needs ../shared",),  # reference material beside the repository

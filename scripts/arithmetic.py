@@ -56,7 +56,8 @@ class Setting:
         )
         kernels = {"OPENBLAS_CORETYPE": self.core} if self.core else {}
         loops = {"NPY_DISABLE_CPU_FEATURES": " ".join(features)} if self.plain else {}
-        return inherited | threads | kernels | loops | {"JUPYTER_PREFER_ENV_PATH": "1"}
+        compiled = {"CAPCORE_XLA": "full"}  # with the care that XLA takes for users, as make test does not
+        return inherited | threads | kernels | loops | compiled | {"JUPYTER_PREFER_ENV_PATH": "1"}
 
     def missed(self, plain: dict, found: dict) -> str:
         """Why ``found`` is not what was asked for, or ''; ``plain`` is what the same Python finds without it."""

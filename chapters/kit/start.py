@@ -79,9 +79,10 @@ def start(namespace: dict, declaration: type[Declaration] = Declaration, threads
 
 
 def _draw_figures_once() -> None:
-    """Where figures go inline: no drawing before the one that is shown, and none at all where they are off.
+    """Where figures go inline: no drawing before the one that is shown, which is that of ``chapters.kit.pictures``.
 
     After a cell Matplotlib would draw its figures as for a window, which nothing shows; then IPython draws them again.
+    A cell that readers copy shows its figure without ``caption``, and its picture must follow page and theme, too.
     """
     import matplotlib as mpl
     import matplotlib.pyplot as plt
@@ -90,12 +91,15 @@ def _draw_figures_once() -> None:
     shell = get_ipython()
     if shell is None or "inline" not in mpl.get_backend():
         return
+    from matplotlib.figure import Figure
     from matplotlib_inline.config import InlineBackend
+
+    from chapters.kit.pictures import picture
 
     plt.switch_backend(mpl.get_backend())  # loaded at the first figure, it would connect the hook again
     plt.uninstall_repl_displayhook()
-    if os.environ.get("CAPCORE_FIGURES") == "off":
-        InlineBackend.instance(parent=shell).figure_formats = set()
+    InlineBackend.instance(parent=shell).figure_formats = set()
+    shell.display_formatter.mimebundle_formatter.for_type(Figure, picture)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from chapters.sweeps.declared import NotebookError
 from chapters.sweeps.job import Job
 from chapters.sweeps.runner import Runner
 
+CONNECT = 10.0  # seconds for a scheduler to answer
 AS_TEXT = ["msgpack", "error"]
 """How answers may be written. Dask's other ways name types or code, which reading them would import or call."""
 PLAIN = {("builtins", "bytes"), ("builtins", "str")}
@@ -167,7 +168,7 @@ class Dask:
 
         if self._only_data:
             logging.getLogger("distributed.protocol").setLevel(logging.CRITICAL + 1)  # which logs all that is refused
-        return Deaf(self._cluster, timeout=10, set_as_default=False, name="capcore-sweep", deserializers=AS_TEXT)
+        return Deaf(self._cluster, timeout=CONNECT, set_as_default=False, name="capcore-sweep", deserializers=AS_TEXT)
 
     def _reconnect(self) -> None:
         """Another client where this one's scheduler has gone; waits for it."""

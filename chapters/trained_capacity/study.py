@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chapters.kit.stored import stored
-from chapters.shared.rank_statistics import spearman
+from chapters.shared.rank_statistics import rank_statistics, spearman
 from chapters.trained_capacity.along import half_times
 from chapters.trained_capacity.questions import QUESTIONS
 
@@ -115,6 +115,15 @@ def of_digits(found: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
+def rank_sizes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(draws,) sizes of Spearman's correlations of the rows of x and y (draws, m); a constant has 0 with all.
+
+    >>> rank_sizes(np.array([[1.0, 2, 3], [1, 1, 1]]), np.array([[9.0, 4, 1], [1, 2, 3]])).tolist()
+    [1.0, 0.0]
+    """
+    return np.abs(np.nan_to_num(rank_statistics(x, y)))
+
+
 def predictions(
     found: Mapping[str, Sequence[float]], outcome: str = "again", n_draws: int = 2000
 ) -> dict[str, np.ndarray]:
@@ -128,16 +137,19 @@ def predictions(
     columns = np.array([found[name] for name in names])
 
     def sizes(at: np.ndarray) -> np.ndarray:
-        rows = np.array([abs(spearman(each[at], truth[at])) for each in columns])
-        return np.append(rows, rows[0] - rows[2:].max())
+        """(draws, predictors and margin) of the outcomes ``at`` (draws, m), all draws at once."""
+        rows = np.array([rank_sizes(each[at], truth[at]) for each in columns])
+        return np.vstack([rows, rows[0] - rows[2:].max(axis=0)]).T
 
     everywhere = np.arange(len(truth))
-    draws = np.array([sizes(rng.choice(everywhere, len(truth))) for _ in range(n_draws)])
+    draws = sizes(np.array([rng.choice(everywhere, len(truth)) for _ in range(n_draws)]))
     low, high = np.quantile(draws, [0.025, 0.975], axis=0)
     values = {
-        name: np.array(each) for name, *each in zip((*names, "margin"), sizes(everywhere), low, high, strict=True)
+        name: np.array(each)
+        for name, *each in zip((*names, "margin"), sizes(everywhere[None])[0], low, high, strict=True)
     }
-    chance = [abs(spearman(columns[0], rng.permutation(truth))) for _ in range(n_draws)]
+    shuffled = np.array([rng.permutation(truth) for _ in range(n_draws)])
+    chance = rank_sizes(np.broadcast_to(columns[0], shuffled.shape), shuffled)
     return values | {"chance": np.array([np.quantile(chance, 0.95)])}
 
 

@@ -13,6 +13,7 @@ import yaml
 
 from chapters.claims import load
 from tests.book.axe import violations
+from tests.book.conftest import Reused
 from tests.book.test_pages import entries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +24,6 @@ pytestmark = [pytest.mark.site, pytest.mark.browser]
 PAGES = [*NAMED, "search", "genindex"]
 OTHER = {"light": "dark", "dark": "light"}
 WHOLE = ("notebooks/idea", "book/api/processes")  # axe looks at their code, and at both themes at each width
-ALIKE = ("book/api/", "genindex")  # pages of thousands of names in a few colours, which one of them shows to axe
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1440, "height": 1000}
 
@@ -33,19 +33,19 @@ def visit(request, browser, address):
     """``visit(name)``: the page after its mathematics, the requests it made, and what went wrong."""
     scheme, viewport = request.param
     context = browser.new_context(viewport=viewport, color_scheme=scheme)
+    page = Reused(context)
 
     def visit(name):
-        page = context.new_page()
-        requests, errors = [], []
+        tab, requests, errors = page.blank(), [], []
         page.on("request", lambda request: requests.append(request.url))
         page.on("response", lambda reply: reply.status >= 400 and errors.append(f"{reply.status} {reply.url}"))
         page.on("console", lambda message: message.type == "error" and errors.append(message.text))
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(f"{address}{name}.html", wait_until="load")
-        if page.locator(".math").count():
-            page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
-            page.evaluate("MathJax.startup.promise")
-        return page, requests, errors
+        tab.goto(f"{address}{name}.html", wait_until="load")
+        if tab.locator(".math").count():
+            tab.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+            tab.evaluate("MathJax.startup.promise")
+        return tab, requests, errors
 
     yield visit
     context.close()
@@ -54,33 +54,32 @@ def visit(request, browser, address):
 @pytest.mark.parametrize("name", PAGES)
 def test_page(visit, address, site, name):
     page, requests, errors = visit(name)
-    try:
-        assert [url for url in requests if not url.startswith((address, "data:", "blob:"))] == []
-        assert weight(site, address, requests) < 1.5e6
-        formulas = page.locator("span.math, div.math").count()
-        assert page.locator("mjx-container").count() >= formulas
-        assert page.locator("mjx-merror").count() == 0
-        said = page.locator(".cell.tag_remove-input .cell_output")
-        assert [each.text_content() for each in said.all() if not each.is_visible()] == [], "what cells say is shown"
-        if name in CLAIMS:
-            for rows in CLAIMS[name]:
-                claims_are_legible(page, rows)
-        chapter = name == "book/index" or name.startswith("notebooks/")
-        if chapter:
-            figures_are_legible(page)
-        assert violations(page, code=name in WHOLE, contrast=name in WHOLE or not name.startswith(ALIKE)) == []
-        looks_right(page)
-        page.add_style_tag(content="* { transition: none !important; }")
-        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", OTHER[theme_of(page)])
-        assert name not in WHOLE or violations(page, code=True, rules=["color-contrast"]) == []
-        page.evaluate("document.querySelectorAll('article details').forEach(each => { each.open = true })")
-        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        looks_right(page)
-        if chapter:
-            boxes_can_be_scrolled(page)
-        assert errors == []
-    finally:
-        page.close()
+    assert [url for url in requests if not url.startswith((address, "data:", "blob:"))] == []
+    assert weight(site, address, requests) < 1.5e6
+    formulas = page.locator("span.math, div.math").count()
+    assert page.locator("mjx-container").count() >= formulas
+    assert page.locator("mjx-merror").count() == 0
+    said = page.locator(".cell.tag_remove-input .cell_output")
+    assert [each.text_content() for each in said.all() if not each.is_visible()] == [], "what cells say is shown"
+    if name in CLAIMS:
+        for rows in CLAIMS[name]:
+            claims_are_legible(page, rows)
+    if name in CLAIMS.keys() - {"book/claims"}:
+        claims_are_in_the_margin_of_a_wide_page_and_one_line_of_a_narrow_one(page)
+    chapter = name == "book/index" or name.startswith("notebooks/")
+    if chapter:
+        figures_are_legible(page)
+    assert violations(page, whole=name in WHOLE) == []
+    looks_right(page)
+    page.add_style_tag(content="* { transition: none !important; }")
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", OTHER[theme_of(page)])
+    assert name not in WHOLE or violations(page, whole=True, rules=["color-contrast"]) == []
+    page.evaluate("document.querySelectorAll('article details').forEach(each => { each.open = true })")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    looks_right(page)
+    if chapter:
+        boxes_can_be_scrolled(page)
+    assert errors == []
 
 
 def looks_right(page):
@@ -104,24 +103,26 @@ def compressed(path):
     return len(gzip.compress(path.read_bytes(), 6))
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_page_without_scripts(browser, address, name):
-    """All that it says and shows is there; formulas are TeX, the contents a list."""
+@pytest.fixture(scope="module")
+def plain_page(browser):
+    """A page on which no script runs."""
     context = browser.new_context(viewport=DESKTOP, java_script_enabled=False)
-    page = context.new_page()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_page_without_scripts(plain_page, address, name):
+    """All that it says and shows is there; formulas are TeX, the contents a list."""
+    page = plain_page
     page.goto(f"{address}{name}.html", wait_until="load")
-    try:
-        assert page.locator("article").inner_text().strip()
-        shown = (
-            "parts => parts.filter(part => !part.closest('details:not([open])')).map(part => part.checkVisibility())"
-        )
-        for part in ("article img", "article .cell_output", "article section > p", "article table"):
-            assert set(page.locator(part).evaluate_all(shown)) <= {True}, part
-        drawn = "images => images.map(image => image.complete && image.naturalWidth > 0)"
-        assert set(page.locator("article img").evaluate_all(drawn)) <= {True}
-        assert page.locator("nav.bd-links a").count() > 40
-    finally:
-        context.close()
+    assert page.locator("article").inner_text().strip()
+    shown = "parts => parts.filter(part => !part.closest('details:not([open])')).map(part => part.checkVisibility())"
+    for part in ("article img", "article .cell_output", "article section > p", "article table"):
+        assert set(page.locator(part).evaluate_all(shown)) <= {True}, part
+    drawn = "images => images.map(image => image.complete && image.naturalWidth > 0)"
+    assert set(page.locator("article img").evaluate_all(drawn)) <= {True}
+    assert page.locator("nav.bd-links a").count() > 40
 
 
 def figures_are_legible(page):
@@ -140,8 +141,8 @@ def figures_are_legible(page):
     for figure in figures:
         assert figure["wide"] <= 0, figure
         assert figure["left"] >= 0 and figure["right"] <= page.viewport_size["width"], figure
-        assert figure["narrow"] is None or figure["narrow"] == narrow, figure
-        assert figure["narrow"] is None or figure["small"] or 0.96 <= figure["scale"] <= 1, figure
+        assert figure["narrow"] == narrow, figure
+        assert figure["small"] or 0.96 <= figure["scale"] <= 1, figure
 
 
 def boxes_can_be_scrolled(page):
@@ -183,9 +184,8 @@ CLASHES = """boxes => {
 }"""
 
 
-@pytest.mark.parametrize("name", sorted(CLAIMS.keys() - {"book/claims"}))
-def test_claims_are_in_the_margin_of_a_wide_page_and_one_line_of_a_narrow_one(visit, name):
-    page, _, _ = visit(name)
+def claims_are_in_the_margin_of_a_wide_page_and_one_line_of_a_narrow_one(page):
+    """Closed and opened they cover nothing; afterwards they are closed, and the page is at its top."""
     boxes = page.locator(".capcore-claim")
     assert boxes.count()
     column = page.locator("article section > p").first.bounding_box()
@@ -196,17 +196,12 @@ def test_claims_are_in_the_margin_of_a_wide_page_and_one_line_of_a_narrow_one(vi
             assert placed["x"] + placed["width"] <= page.viewport_size["width"]
         else:
             assert placed["height"] < 2 * letters
-    for opened in (False, True):
+    for opened in (True, False):
         boxes.evaluate_all("(boxes, opened) => boxes.forEach(box => { box.open = opened })", opened)
         page.evaluate("scrollTo(0, 0)")
         assert boxes.evaluate_all(CLASHES) == []
-    assert (
-        page.locator(".cell:has(.capcore-claim) details.hide").evaluate_all(
-            "bars => bars.some(bar => bar.checkVisibility())"
-        )
-        is False
-    )
-    page.close()
+    bars = page.locator(".cell:has(.capcore-claim) details.hide")
+    assert bars.evaluate_all("bars => bars.some(bar => bar.checkVisibility())") is False
 
 
 ASKED = {
@@ -231,7 +226,6 @@ def test_search_finds_the_answer_among_the_first_three(visit, asked, answer):
     found = page.locator("#search-results li > a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
     assert any(link.split("#")[0].removesuffix(".html").endswith(answer) for link in found[:3]), found[:6]
     assert errors == []
-    page.close()
 
 
 def test_search_finds_a_page(visit):
@@ -239,7 +233,6 @@ def test_search_finds_a_page(visit):
     page.goto(page.url + "?q=capacity")
     page.wait_for_selector("#search-results li")
     assert errors == []
-    page.close()
 
 
 def test_errata_are_in_the_margin_of_a_wide_page_and_in_the_line_of_a_narrow_one(visit):
@@ -249,7 +242,6 @@ def test_errata_are_in_the_margin_of_a_wide_page_and_in_the_line_of_a_narrow_one
             note.getBoundingClientRect().left > note.closest("p").getBoundingClientRect().right)"""
     )
     assert len(beside) > 3 and set(beside) == {page.viewport_size == DESKTOP}
-    page.close()
 
 
 def test_claims_can_be_filtered_and_searched(browser, address):

@@ -1,5 +1,7 @@
 """Where compilation is nine tenths of the work, each function is compiled once a module, and not at every call."""
 
+import os
+
 import pytest
 
 from capcore.networks.derivatives import Derivatives
@@ -21,3 +23,14 @@ def compiled_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Derivatives, "__init__", share)
         yield
+
+
+@pytest.fixture(scope="module")
+def optimised():
+    """XLA optimises as for users: what is asked for here, to 1e-9, depends on the order of sums."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update(
+        "jax_disable_most_optimizations", os.environ.get("JAX_DISABLE_MOST_OPTIMIZATIONS", "0") not in ("0", "")
+    )

@@ -8,11 +8,12 @@ from scipy.stats import binom
 
 import capcore as cc
 from capcore import networks
+from capcore.networks import capacities
 from capcore.networks.sketch import estimate
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
-pytestmark = pytest.mark.usefixtures("compiled_once")
+pytestmark = pytest.mark.usefixtures("compiled_once", "optimised")
 RUNS = 1000
 
 
@@ -50,6 +51,18 @@ def trained(kind, loss):
     y = rng.integers(0, 2, 30) if loss == "cross-entropy" else rng.normal(size=(30, 2))
     options = {"loss": loss, "weight_decay": 0.3}
     return apply, networks.polish(apply, rng.normal(size=n_params) / 2, x, y, **options).params, x, y, options
+
+
+@pytest.fixture(scope="module", autouse=True)
+def factors_once():
+    """Student's factor of a number of probes, the same in all of the runs, is looked up once: half of the time."""
+
+    class Remembered:
+        ppf = staticmethod(cache(capacities.t.ppf))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(capacities, "t", Remembered)
+        yield
 
 
 @pytest.fixture(scope="module", params=["squared", "cross-entropy"])

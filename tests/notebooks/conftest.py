@@ -6,10 +6,6 @@ most parameters. The others are marked ``slow``.
 
 import os
 import re
-import subprocess
-import sys
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from unittest import mock
 
@@ -24,9 +20,6 @@ from threadpoolctl import threadpool_limits
 from book._ext.local_kernels import AsyncLocalKernelManager
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-XLA_FLAGS = ("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1")
-"""One kernel per operation in place of fused ones, compiled in one piece."""
-STARTS_XLA = "import jax; jax.devices()"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,39 +60,12 @@ def said(notebook):
     return "\n".join(output["data"]["text/markdown"] for output in outputs if "text/markdown" in output.get("data", {}))
 
 
-@cache
-def known_flags():
-    """Those of the flags for quick compilation that the installed XLA knows: at one it does not know it stops."""
-    if find_spec("jax") is None or "XLA_FLAGS" in os.environ:
-        return ()
-
-    def starts(*flags):
-        environment = {**os.environ, "XLA_FLAGS": " ".join(flags)}
-        return not subprocess.run(
-            [sys.executable, "-P", "-c", STARTS_XLA], env=environment, capture_output=True
-        ).returncode
-
-    return XLA_FLAGS if starts(*XLA_FLAGS) else tuple(flag for flag in XLA_FLAGS if starts(flag))
-
-
 @pytest.fixture
-def quick_execution(monkeypatch, tmp_path_factory):
-    """What kernels inherit: figures are made and not rendered, and JAX compiles quickly and once for all notebooks.
+def quick_execution(monkeypatch):
+    """What kernels inherit: figures are made and not rendered, which would take half of the time.
 
-    Rendering would take half of the time. Variants train for a few steps, and compiling took most of their time: beyond
-    what all kernels of ``local_kernels`` leave out, JAX fuses nothing, and what one notebook has compiled the next one
-    reads. Settings of one's own are kept.
+    How JAX compiles, and that what one notebook has compiled the next one reads, all tests inherit from ``quick_xla``.
     """
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    settings = {
-        "XLA_FLAGS": " ".join(known_flags()),
-        "JAX_COMPILATION_CACHE_DIR": str(shared / "compiled"),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-    }
-    for name, value in settings.items():
-        monkeypatch.setenv(name, os.environ.get(name, value))
     monkeypatch.setenv("CAPCORE_FIGURES", "off")
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from chapters.sweeps import engine
+from chapters.sweeps import engine, workers
 from chapters.sweeps.command import main
 from chapters.sweeps.declared import NotebookError
 
@@ -50,6 +50,7 @@ def test_there_is_a_worker(called, count, tmp_path):
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "tcp://:::", "x\x1b[31m:y"])
 def test_a_scheduler_that_cannot_be_reached_is_refused(called, address, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "CONNECT", 1.0)  # tried again and again until then
     refused(called("--scheduler", address), "scheduler: found")
     assert not (tmp_path / "results" / "sweep.json").exists()
 

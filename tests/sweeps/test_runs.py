@@ -79,7 +79,7 @@ def test_a_run_that_never_returns_is_stopped(runner):
 def test_what_a_run_has_started_ends_with_it(how, detached, tmp_path, monkeypatch):
     """Also in a session of its own; and where the process that runs are forked from is stopped."""
     monkeypatch.setenv("CAPCORE_TOY_LOG", str(tmp_path / "log"))
-    monkeypatch.setattr(runners, "GRACE", 3.0)
+    monkeypatch.setattr(runners, "GRACE", 1.0 if how == "stops" else 3.0)  # all of which a stopped process takes
     runner, before = Runner(), time.monotonic()
     try:
         found = done(runner, "parent", {"how": how, "detached": detached}, seconds=2)

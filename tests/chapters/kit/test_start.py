@@ -74,8 +74,15 @@ def test_a_wrong_parameter_is_one_line(error):
     assert caught.value._render_traceback_() == ["ParameterError: n_layers: found 0"]
 
 
-@pytest.mark.parametrize(("setting", "shown"), [("off", ["text/plain"]), ("on", ["image/png", "text/plain"])])
-def test_figures_are_made_and_not_rendered_where_the_environment_says_so(monkeypatch, setting, shown):
+@pytest.mark.parametrize(
+    ("setting", "shown"),
+    [
+        ("off", ["text/plain"]),
+        ("on", ["image/png", "text/plain"]),
+        ("book", ["image/png", "image/svg+xml", "text/plain"]),
+    ],
+)
+def test_a_figure_without_a_caption_is_rendered_as_the_environment_says(monkeypatch, setting, shown):
     client = pytest.importorskip("nbclient")
     monkeypatch.setenv("CAPCORE_FIGURES", setting)
     sources = [
@@ -87,6 +94,7 @@ def test_figures_are_made_and_not_rendered_where_the_environment_says_so(monkeyp
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells)
     client.NotebookClient(notebook, kernel_name="python3", kernel_manager_class=AsyncLocalKernelManager).execute()
-    figure, left_open = (cell.outputs[0].data for cell in notebook.cells[2:])
-    assert sorted(figure) == shown
-    assert left_open["text/plain"] == "[]"
+    (figure,), (left_open,) = (cell.outputs for cell in notebook.cells[2:])
+    assert sorted(figure.data) == shown
+    assert ("narrow" in figure.metadata.get("capcore", {})) == (setting == "book"), "another picture for a phone"
+    assert left_open.data["text/plain"] == "[]"

@@ -61,7 +61,7 @@ def test_what_is_decided():
     assert "least at decay 1, with a loss of 0.450" in text and "least of the five is 0.400, at decay 10" in text
     assert "standard error" not in text
     tie = " ".join(decided(table, 0.3, losses | {10.0: others + 0.005}))  # whose standard error is 0.01
-    assert "1 and 10 differ from it by less than a standard error: keep 10." in tie
+    assert "Decays 1, 10 are within a standard error of it: keep 10." in tie
     assert "between -0.10 and 0.40 more" in text and "0.20 to 0.50" in text and "decay 0.3 looks best" in text
 
 

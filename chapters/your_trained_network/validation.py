@@ -1,0 +1,90 @@
+"""What the stored runs say of leave-one-out and of layers, in words and tables for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from chapters.shared.question import Question
+from chapters.your_trained_network import decay_answers as decays
+from chapters.your_trained_network import layer_answers as layers
+from chapters.your_trained_network.decay_questions import POINTS
+from chapters.your_trained_network.decay_questions import QUESTIONS as OF_DECAYS
+from chapters.your_trained_network.layer_questions import QUESTIONS as OF_LAYERS
+
+TASKS = {"decay": "weight decay", "width": "width", "both": "both", "stop": "when to stop"}
+SHOWN = {"cv": "five-fold", "holdout": "hold-out", "evidence": "evidence", "tic": "TIC", "random": "by lot"}
+Interval = tuple[float, float, float]
+
+
+def ends(found: Interval, digits: int = 1) -> str:
+    """A mean with its interval, with a minus sign that is one.
+
+    >>> ends((-0.02, -0.27, 1.26))
+    '0.0 [−0.3, 1.3]'
+    """
+    mean, low, high = (f"{round(each, digits) + 0.0:.{digits}f}".replace("-", "−") for each in found)
+    return f"{mean} [{low}, {high}]"
+
+
+def of_decays(cells: decays.Cells) -> list[str]:
+    """How leave-one-out chooses, beside others: a sentence with the finding, a table, and what decides each task."""
+    met = {task: decays.regret(cells, task, "alo", "cv") for task in TASKS}
+    head = ["to choose", "leave-one-out", *SHOWN.values(), "leave-one-out less five-fold"]
+    rows = [
+        [name, *(f"{decays.regret(cells, task, each)[0]:.1f}" for each in ("alo", *SHOWN)), ends(met[task])]
+        for task, name in TASKS.items()
+    ]
+    good = [name for task, name in TASKS.items() if met[task][2] <= POINTS]
+    of = {each: [cell for cell in cells if cell["optimiser"] == each] for each in ("Adam", "AdamW")}
+    apart = " and ".join(f"{ends(decays.regret(of[each], 'decay', 'alo', 'cv'))} with {each}" for each in of)
+    order = ends(decays.ranks(cells, "total"), 2), ends(decays.ranks(cells, "train"), 2)
+    means = {name: decays.regret(cells, "decay", name)[0] for name in ("cv", "random")}
+    lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
+    return [
+        f"**Weight decay is chosen {met['decay'][0]:.1f} points worse than by five-fold cross-validation, with a fifth of "
+        f"the training; by lot it would be {means['random'] - means['cv']:.0f} points worse.** Points are the",
+        "test loss of the network that is chosen, less that of the best one on offer, in per cent of the loss of the "
+        "best constant; 95 % intervals over data sets and splits:",
+        "\n\n" + "\n".join(lines) + "\n\n",
+        f"We had asked that the upper end of the last column be at most {POINTS:g}:",
+        f"so it is for {' and '.join(good)}." if good else "it never is.",
+        f"For weight decay the difference is {apart}.",
+        f"The total puts networks in the order of their optimism with a rank correlation of {order[0]};",
+        f"the training loss does so with {order[1]}.",
+    ]
+
+
+def of_layers(data: layers.Networks) -> list[str]:
+    """Whether marginal capacity tells which layer to freeze or to prune."""
+
+    def told(cost: str) -> str:
+        found = decays.interval(layers.correlations(data, cost, "marginal"))
+        return f"{ends(found, 2)}, and the layer of least capacity costs {ends(layers.chosen(data, cost, 'marginal'))}"
+
+    return [
+        "Nor does capacity choose a layer to give up, in stacks of five tanh layers.",
+        f"The rank correlation of marginal capacity with what freezing a layer costs is {told('freezing')} points more "
+        f"than one by lot. For pruning it is {told('pruning')}.",
+    ]
+
+
+def rows() -> list[list[str]]:
+    """Rows of the table of all questions: question, measure, what "yes" needs, what was found, the answer."""
+    found: list[tuple[Mapping[str, Question], Callable[[Any], dict[str, float]], Any]] = [
+        (OF_DECAYS, decays.numbers, decays.cells()),
+        (OF_LAYERS, layers.numbers, layers.networks()),
+    ]
+    return [
+        [
+            each.asks,
+            each.measure,
+            f"{'≥' if each.at_least else '≤'} {each.bound:g}",
+            f"{numbers[name]:.2g}",
+            each.answer(numbers[name]),
+        ]
+        for questions, count, values in found
+        for numbers in [count(values)]
+        for name, each in questions.items()
+    ]
+

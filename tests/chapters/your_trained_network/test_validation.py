@@ -1,0 +1,31 @@
+"""What the page says of the stored runs is what their answers are."""
+
+import pytest
+
+pytest.importorskip("jax")
+pytest.importorskip("sklearn")
+from chapters.your_trained_network import decay_answers, layer_answers, validation
+from chapters.your_trained_network.decay_questions import POINTS
+from tests.chapters.your_trained_network.test_decay_choice import cell
+
+
+def cells(**regrets):
+    return [cell(name, each, **regrets) for name in ("diabetes", "wine") for each in ("Adam", "AdamW")]
+
+
+def test_what_is_as_good_as_cross_validation_is_named_and_what_is_not_is_not():
+    good, bad = (" ".join(validation.of_decays(cells(alo=each))) for each in (0.01, 0.1))
+    assert "chosen 0.0 points worse" in good and "so it is for weight decay and width and both and when to stop." in good
+    assert "chosen 9.0 points worse" in bad and "it never is." in bad and "by lot it would be 9 points worse" in bad
+    assert "| when to stop | 10.0 | 1.0 | 2.0 | 3.0 | 3.0 | 10.0 | 9.0 [9.0, 9.0] |" in bad
+
+
+def test_the_page_has_the_answers_of_the_stored_runs():
+    text = " ".join(validation.of_decays(validation.decays.cells()))
+    met = decay_answers.regret(decay_answers.cells(), "decay", "alo", "cv")
+    assert validation.ends(met) in text and ("it never is" in text) == (met[2] > POINTS)
+    rows = validation.rows()
+    said = decay_answers.answers(decay_answers.cells()) | layer_answers.answers(layer_answers.networks())
+    assert len(rows) == len(said) and [row[-1] for row in rows] == list(said.values())
+    layers = " ".join(validation.of_layers(layer_answers.networks()))
+    assert validation.ends(layer_answers.chosen(layer_answers.networks(), "pruning", "marginal")) in layers
