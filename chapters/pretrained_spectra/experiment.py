@@ -39,7 +39,7 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 from capcore.spectra.selection import selected
 from chapters.kit import stored as results
-from chapters.spectra_resnets.fits import with_law_tail
+from chapters.shared.true_tails import with_law_tail
 
 Read: TypeAlias = Callable[[str], AbstractContextManager[Checkpoint]]
 """Key of a network → its weights, while they are in use."""

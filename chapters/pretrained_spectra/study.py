@@ -204,6 +204,6 @@ def plot_tests(table: pd.DataFrame, ax: Axes) -> Axes:
         shares = passed(table, kind).mean()
         ax.plot(shares[list(TESTS)], range(len(TESTS)), marker, color=colour, markersize=6, label=KINDS[kind])
     ax.set(xlim=(-0.03, 1.03), ylim=(len(TESTS) - 0.5, -0.5), xlabel="share of layers")
-    ax.set_yticks(range(len(TESTS)), [fill(name, 13) for name in TESTS.values()])
+    ax.set_yticks(range(len(TESTS)), [fill(name, 16) for name in TESTS.values()])
     ax.grid(axis="y", linewidth=0.5)
     return ax
