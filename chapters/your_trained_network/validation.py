@@ -87,4 +87,3 @@ def rows() -> list[list[str]]:
         for numbers in [count(values)]
         for name, each in questions.items()
     ]
-

@@ -17,7 +17,11 @@ def test_lines_that_count():
 
 def test_the_report_counts_each_file_once():
     now = {"a.py": '"""A."""\n\nX = 1\n', "commands/b.py": "X = 1\nY = 2\n"}
-    before = {"a.py": "X = 1\n", "cli.py": "Y = 2\n", "spectra/arguments.py": "Z = 3\n"}  # the last two are commands today
+    before = {
+        "a.py": "X = 1\n",
+        "cli.py": "Y = 2\n",
+        "spectra/arguments.py": "Z = 3\n",
+    }  # the last two are commands today
     rows = [line.split() for line in report({"before": before, "now": now}).splitlines()]
     assert [(row[0], *row[1:3], *row[-5:-3]) for row in rows[1:] if len(row) > 10] == [
         (".", "2", "2", "1", "1"),

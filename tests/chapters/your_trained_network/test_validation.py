@@ -15,7 +15,9 @@ def cells(**regrets):
 
 def test_what_is_as_good_as_cross_validation_is_named_and_what_is_not_is_not():
     good, bad = (" ".join(validation.of_decays(cells(alo=each))) for each in (0.01, 0.1))
-    assert "chosen 0.0 points worse" in good and "so it is for weight decay and width and both and when to stop." in good
+    assert (
+        "chosen 0.0 points worse" in good and "so it is for weight decay and width and both and when to stop." in good
+    )
     assert "chosen 9.0 points worse" in bad and "it never is." in bad and "by lot it would be 9 points worse" in bad
     assert "| when to stop | 10.0 | 1.0 | 2.0 | 3.0 | 3.0 | 10.0 | 9.0 [9.0, 9.0] |" in bad
 
