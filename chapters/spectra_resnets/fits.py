@@ -17,7 +17,6 @@ from tqdm import tqdm
 from capcore.spectra.alternatives import ALTERNATIVES, compare_tails
 from capcore.spectra.densities import Density
 from capcore.spectra.eigenvalues import gram_spectra
-from capcore.spectra.exponents import usable
 from capcore.spectra.inference import goodness_of_fit
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.noise import layer_generator
@@ -25,36 +24,13 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law
 from chapters.kit import stored as results
 from chapters.kit.stored import stored
+from chapters.shared.true_tails import with_law_tail
 from chapters.spectra_resnets.networks import StoredNetwork, stored_networks
 
 SETTINGS: dict[str, Any] = {"n_simulations": 999, "n_resamples": 200, "level": 0.1, "seed": 0}
 ARRANGEMENTS = ("slices", "pooled")
 CONTROLS = ("law", "noise")
 """Spectra of which the answer is known: the same body with a tail from the fitted law, and Gaussian weights."""
-
-
-def with_law_tail(eigenvalues: object, fit: PowerLawFit, rng: np.random.Generator) -> np.ndarray:
-    """(n,) A spectrum with a true power law for a tail, and the body of a given one.
-
-    Each value is, with the tail's share of the eigenvalues, a draw from the fitted law, and otherwise one of the
-    eigenvalues below x_min: Clauset et al. (2009), section 4.1.
-
-    eigenvalues : (M,), the ones that were fitted. fit : of :func:`~capcore.spectra.power_law.fit_power_law`, without
-    x_max. n is its ``n``. Raises ``ValueError`` for a failed fit.
-
-    >>> values = np.arange(1.0, 41.0)
-    >>> drawn = with_law_tail(values, fit_power_law(values, x_min=30.0), np.random.default_rng(0))
-    >>> len(drawn), set(drawn[drawn < 30]) <= set(values)
-    (40, True)
-    """
-    if not fit.ok:
-        raise ValueError(f"fit: found a failed fit ({fit.reason}), expected one that succeeded.")
-    body = usable(eigenvalues).values[: fit.n - fit.n_tail]
-    drawn = fit.x_min * (1 - rng.random(fit.n)) ** (-1 / (fit.alpha - 1))
-    if len(body):
-        below = rng.random(fit.n) >= fit.n_tail / fit.n
-        drawn[below] = rng.choice(body, int(below.sum()))
-    return drawn
 
 
 def gaussian_spectrum(rows: int, columns: int, matrices: int, rng: np.random.Generator) -> np.ndarray:

@@ -3,7 +3,7 @@
 BREAKS: dict[str, set[str]] = {
     "capcore.spectra.power_law:_fit": {
         *("capacity_vs_expressivity", "large_layers", "layer_seeds", "resnet_fits", "resnet_spectra", "tails"),
-        "trained_spectra",
+        *("pretrained_spectra", "trained_spectra"),
     },
     "capcore.gauss_newton:minimise_gauss_newton": {
         *("dilated_blocks", "eigenvalue_counts", "five_families", "layer_redundancy", "lbfgs_sweep"),

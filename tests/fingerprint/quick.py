@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,13 @@ def quick_run(name: str, patch: Any, folder: Path) -> Callable[[], object] | Non
     run, module = experiment.functions[0], experiment.module
     if name == "published_metrics":
         return (lambda: run(TABLE, n_shuffles=19)) if TABLE.exists() else None
-    if name == "resnet_spectra":
+    if name in ("resnet_spectra", "pretrained_spectra"):
         weights = np.random.default_rng(0).normal(size=(40, 40, 3, 3)).astype("f4")
         tensor = Tensor("conv.weight", "float32", weights.shape, lambda: weights)  # readers decide no number
-        opened = Checkpoint("quick", "arrays", lambda step: {}, weights.nbytes, {tensor.name: tensor})
+        opened = Checkpoint("quick", "arrays", "", weights.nbytes, {tensor.name: tensor})
+        if name == "pretrained_spectra":
+            settings = experiment.settings | {"networks": ["minilm"], "n_null": 1, "n_simulations": 2}
+            return lambda: run(settings, lambda _: nullcontext(opened))
         patch.setattr(module, "SOURCES", {"dense": module.SOURCES["dense"]})
         settings = experiment.settings | {"n_null": 1}
         return lambda: run(lambda _: opened, folder / "x.npz", settings)

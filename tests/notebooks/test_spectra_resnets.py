@@ -17,12 +17,8 @@ def test_it_runs_with_other_parameters(run, recorded, parameters):
     executed = run(NAME, **{**FAST, **parameters})
     values = recorded(executed)
     assert f"every slice of {parameters['network']}, layer after layer" in str(executed)
-    assert len(values) == 26 and {name.split(".")[1] for name in values} == {"01", "02", "09"}
+    assert len(values) == 4 and {name.split(".")[1] for name in values} == {"09"}  # the others: pretrained networks
     assert values["P3.09.computed"] == 11
-    assert values["P3.02.slices"] == pytest.approx(0.656, abs=0.002)  # of all networks, whichever is drawn
-    assert values["P3.01.exponential_control"] < -0.2  # stored: no variant touches it
-    assert values["P3.02.large"] == pytest.approx(20 / 45)  # stored, too
-    assert values["P3.02.gaussian"] == pytest.approx(0.72, abs=0.1)  # 200 draws: three standard errors
 
 
 def test_a_checkpoint_of_the_readers_own_is_drawn(run, tmp_path):

@@ -1,0 +1,209 @@
+"""What the page on pretrained networks shows: shares of layers, the same of spectra with a known law, and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from capcore.plotting import CYCLE
+from capcore.spectra.alternatives import ALTERNATIVES
+from capcore.validation import positive_integer
+from chapters.kit.stored import stored
+from chapters.pretrained_spectra.questions import LARGE, LEVEL, QUESTIONS, RANGE, WIDE
+from chapters.pretrained_spectra.sources import SOURCES
+
+TESTS = {
+    "fits": "not rejected",
+    "no_other": "no other law preferred",
+    "exponential": "preferred to an exponential",
+}
+"""Column of :func:`passed` → its name on the page."""
+KINDS = {"": "as found", "law": "true tails", "entries": "power-law entries", "noise": "Gaussian noise"}
+"""Prefix of the columns → spectra, in the order of the page."""
+ENOUGH = 0.9
+CONFIDENCE = (2.5, 97.5)
+
+
+def layer_table(values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """One row a layer of all networks, with its network's ``key`` and ``field``.
+
+    values : of the experiment; by default the stored ones.
+    """
+    networks = (stored("pretrained_spectra")["values"] if values is None else values)["networks"]
+    parts = [
+        pd.DataFrame({"key": key, "field": SOURCES[key].field, **found["layers"]}) for key, found in networks.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def slice_table(values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """``key`` and ``alpha`` of every matrix as the draft counts them: slices of kernels, and linear layers."""
+    networks = (stored("pretrained_spectra")["values"] if values is None else values)["networks"]
+    parts = []
+    for key, found in networks.items():
+        layers = found["layers"]
+        linear = [alpha for alpha, kind in zip(layers["alpha"], layers["kind"], strict=True) if kind == "linear"]
+        parts.append(pd.DataFrame({"key": key, "alpha": [*linear, *found["slices"]]}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def passed(table: pd.DataFrame, kind: str = "") -> pd.DataFrame:
+    """Which layers pass each of :data:`TESTS`, as found or for one kind of spectra with a known law.
+
+    kind : a key of :data:`KINDS`.
+    """
+    column = (lambda name: table[f"{kind} {name}".strip()]) if kind else table.__getitem__
+    others = np.min([column(name) for name in ALTERNATIVES], axis=0)
+    return pd.DataFrame(
+        {
+            "fits": column("p_value") > LEVEL,
+            "no_other": others >= 0,
+            "exponential": column("exponential") > 0,
+        }
+    )
+
+
+def inside(alphas: pd.Series, bounds: tuple[float, float] = RANGE) -> pd.Series:
+    """Whether each exponent lies in a closed range; the same index.
+
+    >>> inside(pd.Series([1.9, 2.0, 5.0])).tolist()
+    [False, True, True]
+    """
+    return alphas.between(*bounds)
+
+
+def is_large(table: pd.DataFrame) -> pd.Series:
+    """Layers whose matrices have enough rows and columns to be called large."""
+    return table[["rows", "columns"]].min(axis=1) >= LARGE
+
+
+def upper_end(
+    keys: pd.Series, numerators: pd.DataFrame, denominators: pd.DataFrame, n_resamples: int = 4_000, seed: int = 0
+) -> float:
+    """Upper end of the 95 % interval of the least of several ratios of sums, networks drawn with replacement.
+
+    keys : the network of each row. numerators, denominators : of the ratios, a column each.
+    """
+    names = list(dict.fromkeys(keys))
+    if len(names) < 2:
+        raise ValueError(f"keys: found {len(names)} network, expected at least 2. One has nothing to resample.")
+    above, below = (part.groupby(keys.to_numpy(), sort=False).sum().loc[names] for part in (numerators, denominators))
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(len(names), size=(positive_integer(n_resamples, "n_resamples"), len(names)))
+    ratios = above.to_numpy(float)[drawn].sum(axis=1) / np.maximum(below.to_numpy(float)[drawn].sum(axis=1), 1)
+    return float(np.percentile(ratios.min(axis=1), CONFIDENCE[1]))
+
+
+def ratios(table: pd.DataFrame) -> pd.Series:
+    """Share of layers that pass each test, divided by that of true tails."""
+    return passed(table).mean() / passed(table, "law").mean()
+
+
+def of_power_laws(table: pd.DataFrame) -> dict[str, float]:
+    """Values of the checks of P3.01 on pretrained networks, by their names in :data:`QUESTIONS`."""
+    found, law = passed(table), passed(table, "law")
+    language = ratios(table[table["field"] == "language"])
+    least = ratios(table)
+    values = {
+        "pretrained_fits_ratio": least["fits"],
+        "pretrained_no_other_ratio": least["no_other"],
+        "pretrained_exponential_ratio": least["exponential"],
+        "pretrained_upper": upper_end(table["key"], found, law),
+        "pretrained_language": language.min(),
+        "pretrained_power": law[["fits", "no_other"]].mean().min(),
+        "pretrained_fits": found["fits"].mean(),
+        "pretrained_no_other": found["no_other"].mean(),
+        "pretrained_large": found["fits"][is_large(table)].mean(),
+        "pretrained_favoured": (table["law likeliest"] > 0).mean(),
+        "pretrained_entries": passed(table, "entries")["fits"].mean(),
+        "pretrained_noise": 1 - passed(table, "noise")["fits"].mean(),
+        "pretrained_span": table["span"].median(),
+    }
+    return {name: float(values[name]) for name in QUESTIONS["P3.01"]}
+
+
+def of_range(table: pd.DataFrame, matrices: pd.DataFrame) -> dict[str, float]:
+    """Values of the checks of P3.02 on pretrained networks, by their names in :data:`QUESTIONS`.
+
+    table : of :func:`layer_table`. matrices : of :func:`slice_table`.
+    """
+    held, large = inside(table["alpha"]), table[is_large(table)]
+    ends = [
+        upper_end(part["key"], inside(part["alpha"]).to_frame(), part["alpha"].notna().to_frame())
+        for part in (table, matrices)
+    ]
+    below = (table["alpha"] < table["null_median"]) & (table["null_p_value"] <= 0.05)
+    values = {
+        "pretrained_slices": inside(matrices["alpha"]).mean(),
+        "pretrained_pooled": held.mean(),
+        "pretrained_networks": (held.groupby(table["key"]).mean() >= ENOUGH).mean(),
+        "pretrained_upper": max(ends),
+        "pretrained_language": held[table["field"] == "language"].mean(),
+        "pretrained_wide": inside(table["alpha"], WIDE).mean(),
+        "pretrained_control": inside(table["spread alpha"]).mean(),
+        "pretrained_chance": inside(large["alpha"]).mean() - inside(large["null_median"]).mean(),
+        "pretrained_below": below.mean(),
+    }
+    return {name: float(values[name]) for name in QUESTIONS["P3.02"]}
+
+
+def network_table(table: pd.DataFrame, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """One row a network: package, licence, layers analysed and left out, and three shares of its layers."""
+    networks = (stored("pretrained_spectra")["values"] if values is None else values)["networks"]
+    lines = {}
+    for key, some in table.groupby("key", sort=False):
+        source = SOURCES[str(key)]
+        package, version = source.packages[0].split("==")
+        several = f", {len(source.packages)} parts" if len(source.packages) > 1 else ""
+        below = (some["alpha"] < some["null_median"]) & (some["null_p_value"] <= 0.05)
+        lines[source.title] = {
+            "package": f"{package} {version}{several}",
+            "licence": source.licence,
+            "layers": len(some),
+            "left out": len(networks[key]["left_out"]),
+            "α in [2, 5]": _percent(inside(some["alpha"]).mean()),
+            "α below chance": _percent(below.mean()),
+            "not rejected": _percent(passed(some)["fits"].mean()),
+        }
+    return pd.DataFrame(lines).T.rename_axis("network")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def plot_networks(table: pd.DataFrame, ax: Axes, highest: float = 20.0) -> Axes:
+    """α of every layer, a line for each network, before the medians of the layers' nulls; logarithmic.
+
+    Exponents above ``highest`` are drawn there.
+    """
+    keys = list(dict.fromkeys(table["key"]))
+    rng = np.random.default_rng(0)  # of heights within a line
+    ax.axvspan(*RANGE, color="0.92", zorder=0, label="2 to 5")
+    heights = np.array([keys.index(key) for key in table["key"]]) + rng.uniform(-0.22, 0.22, len(table))
+    for column, colour, shift, label in (("null_median", "0.6", 0.0, "chance"), ("alpha", CYCLE[0], 0.0, "trained")):
+        shown = np.clip(table[column], None, highest)
+        ax.plot(shown, heights + shift, "o", color=colour, markersize=2.6, alpha=0.7, mew=0, label=label)
+    ax.set(xscale="log", xlabel="exponent α", ylim=(len(keys) - 0.5, -0.5), xlim=(1.2, highest * 1.05))
+    ax.set_yticks(range(len(keys)), [SOURCES[key].title for key in keys])
+    ticks: Sequence[float] = [1.5, 2, 3, 5, 10, highest]
+    ax.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-1]), f"{highest:g}+"])
+    ax.xaxis.set_minor_formatter("")
+    return ax
+
+
+def plot_tests(table: pd.DataFrame, ax: Axes) -> Axes:
+    """Share of layers that pass each test, a row for each, as found and for spectra with a known law."""
+    marks = zip(KINDS, (CYCLE[0], "0.2", CYCLE[1], "0.6"), "os^D", strict=True)
+    for kind, colour, marker in marks:
+        shares = passed(table, kind).mean()
+        ax.plot(shares[list(TESTS)], range(len(TESTS)), marker, color=colour, markersize=6, label=KINDS[kind])
+    ax.set(xlim=(-0.03, 1.03), ylim=(len(TESTS) - 0.5, -0.5), xlabel="share of layers")
+    ax.set_yticks(range(len(TESTS)), [fill(name, 16) for name in TESTS.values()])
+    ax.grid(axis="y", linewidth=0.5)
+    return ax
