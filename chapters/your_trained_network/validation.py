@@ -42,8 +42,8 @@ def of_decays(cells: decays.Cells) -> list[str]:
     means = {name: decays.regret(cells, "decay", name)[0] for name in ("cv", "random")}
     lines = ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *rows)]
     return [
-        f"**Weight decay is chosen {met['decay'][0]:.1f} points worse than by five-fold cross-validation, with a fifth of "
-        f"the training; by lot it would be {means['random'] - means['cv']:.0f} points worse.** Points are the",
+        f"**Weight decay is chosen {met['decay'][0]:.1f} points worse than by five-fold cross-validation, with a fifth "
+        f"of the training; by lot it would be {means['random'] - means['cv']:.0f} points worse.** Points are the",
         "test loss of the network that is chosen, less that of the best one on offer, in per cent of the loss of the "
         "best constant; 95 % intervals over data sets and splits:",
         "\n\n" + "\n".join(lines) + "\n\n",
