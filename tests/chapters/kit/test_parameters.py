@@ -22,7 +22,7 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[3] / "notebooks").glob("*.i
 DECLARED = {path.stem: import_module(f"chapters.{path.stem}.parameters").Parameters for path in NOTEBOOKS}
 ALL = [(chapter, each) for chapter, declaration in DECLARED.items() for each in parameters_of(declaration)]
 NO_SIZE = frozenset(
-    "compared drawn_layers epochs kernel_size max_iterations more_threads n_blocks seed target threads".split()  # noqa: SIM905
+    "compared drawn_layers epochs fewest kernel_size max_iterations more_threads n_blocks seed target threads".split()  # noqa: SIM905
 )
 """Whole numbers, or lists of them, that multiply time at most, or that another parameter bounds."""
 
