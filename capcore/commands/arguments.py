@@ -74,13 +74,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from capcore.commands.shared import described, wrong_ending
 from capcore.spectra.defaults import DRAWS, NON_FINITE, RESAMPLES, VIEW, usual_options
 
 if TYPE_CHECKING:
     from capcore.spectra.options import SpectraOptions
 
 TOOL = "weightwatcher"
-FIGURES = (".png", ".svg", ".pdf")
 NULLS = {"shuffle": "shuffled", "shuffled": "shuffled", "gaussian": "gaussian", "none": None}
 FLAGS = {
     "n_resamples": "--bootstrap", "n_simulations": "--simulations", "n_null": "--null-draws", "kinds": "--kind",
@@ -93,10 +93,7 @@ _PYTHON = re.compile("^(" + "|".join(re.escape(name) for name in FLAGS) + r")(?=
 
 def parser(prog: str) -> argparse.ArgumentParser:
     """The parser of ``capcore spectra``; its help is the text at the head of this module."""
-    description, examples, epilog = (__doc__ or "").replace("::\n\n", ":\n").partition("examples:")
-    result = argparse.ArgumentParser(
-        prog, description=description, epilog=examples + epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    result = described(prog, __doc__)
     result.add_argument("paths", nargs="+", metavar="PATH", help="a file of weights, or a folder of such files")
     add = result.add_argument_group("what to look at").add_argument
     add("--layers", action="append", default=[], metavar="PATTERN", help="only layers such as 'layer1.*'; repeatable")
@@ -199,8 +196,8 @@ def problems(arguments: argparse.Namespace) -> list[str]:
         if path is not None and Path(path).exists() and Path(path).is_dir() == single:
             wanted = "the name of a file" if single else "a folder"
             found.append(f"--{name}: found the {'folder' if single else 'file'} {path}, expected {wanted}.")
-    if arguments.plot and Path(arguments.plot).suffix.lower() not in FIGURES:
-        found.append(f"--plot: found {arguments.plot}, expected a name that ends in {', '.join(FIGURES)}.")
+    if arguments.plot:
+        found += wrong_ending(arguments.plot)
     if arguments.plot and arguments.output and Path(arguments.plot).resolve() == Path(arguments.output).resolve():
         found.append(f"--plot: found the file of --output, {arguments.plot}, expected a different file.")
     if arguments.layer and not arguments.plot:

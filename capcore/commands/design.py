@@ -42,12 +42,11 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import chdir
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capcore.commands.outcome import exit_status, refuse, write_whole
+from capcore.commands.shared import described, new_figure, no_matplotlib, wrong_ending
 
 if TYPE_CHECKING:
     from capcore.designs.results import Design
@@ -61,7 +60,6 @@ FAMILIES = (
     "overlapping stacks",
     "taps and stack",
 )
-FIGURES = (".png", ".svg", ".pdf")
 NAMED = {"max_params": "--params", "n_inputs": "--inputs", "n_observed": "--observed", "far_share": "--far-share"}
 NAMED |= {"families": "--families", "n_best": "--best", "process": "SERIES", "series": "SERIES", "column": "--column"}
 NAMED |= {"decimal": "--decimal", "sep": "--sep"}
@@ -71,10 +69,7 @@ _TOLD = re.compile("^(" + "|".join(NAMED) + r")(?=[:\[])")
 
 def parser(prog: str) -> argparse.ArgumentParser:
     """The parser of ``capcore design``; its help is the text at the head of this module."""
-    description, examples, epilog = (__doc__ or "").replace("::\n\n", ":\n").partition("examples:")
-    result = argparse.ArgumentParser(
-        prog, description=description, epilog=examples + epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    result = described(prog, __doc__)
     add = result.add_argument
     add("series", metavar="SERIES", help="a .csv, .tsv, .parquet, .npy or .npz file, oldest value first")
     add("--inputs", type=int, default=256, metavar="N", help="receptive field; best a power of two; default: 256")
@@ -159,21 +154,12 @@ def problems(arguments: argparse.Namespace) -> list[str]:
     if len({Path(getattr(arguments, name)).resolve() for name in written}) < len(written):
         found.append(f"{', '.join(f'--{name}' for name in written)}: found one file twice, expected different ones.")
     if arguments.plot:
-        if Path(arguments.plot).suffix.lower() not in FIGURES:
-            found.append(f"--plot: found {arguments.plot}, expected a name that ends in {', '.join(FIGURES)}.")
-        if find_spec("matplotlib") is None:
-            found.append("--plot: found no matplotlib, which this needs. Install it: pip install matplotlib")
+        found += [*wrong_ending(arguments.plot), *no_matplotlib()]
     return found
 
 
 def draw(found: Design, path: Path) -> None:
     """The picture of a design."""
-    with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the series
-        from matplotlib.figure import Figure
-
-        from capcore.plotting import use_style
-
-        use_style()
-    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
+    figure = new_figure(6.0, 4.0)
     found.plot(figure.subplots())
     write_whole(path, figure.savefig)

@@ -38,19 +38,17 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import chdir
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capcore.commands.outcome import exit_status, refuse, write_whole
+from capcore.commands.shared import described, new_figure, no_matplotlib, wrong_ending
 
 if TYPE_CHECKING:
     from capcore.checkpoints.tensors import Checkpoint
     from capcore.networks.results import NetworkAllocation
 
-FIGURES = (".png", ".svg", ".pdf")
 NAMED = {"apply": "--module", "weight_decay": "--weight-decay", "params": "MODEL", "inputs": "DATA: inputs"}
 NAMED |= {"targets": "DATA: targets", "seconds": "--seconds"}
 """Names of parameters in messages → where the user gave them."""
@@ -60,10 +58,7 @@ _TOLD = re.compile("^(" + "|".join(NAMED) + r")(?=[:\[])")
 
 def parser(prog: str) -> argparse.ArgumentParser:
     """The parser of ``capcore network``; its help is the text at the head of this module."""
-    description, examples, epilog = (__doc__ or "").replace("::\n\n", ":\n").partition("examples:")
-    result = argparse.ArgumentParser(
-        prog, description=description, epilog=examples + epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    result = described(prog, __doc__)
     add = result.add_argument
     add("model", metavar="MODEL", help="a file of weights: .pt, .safetensors, .npz and the like")
     add("data", metavar="DATA", help="an .npz file with the arrays inputs and targets")
@@ -132,12 +127,10 @@ def problems(arguments: argparse.Namespace) -> list[str]:
         found.append(f"--path: found no folder {arguments.path}, expected the one with the code of --module.")
     if arguments.plot:
         path = Path(arguments.plot)
-        if path.suffix.lower() not in FIGURES:
-            found.append(f"--plot: found {path}, expected a name that ends in {', '.join(FIGURES)}.")
+        found += wrong_ending(arguments.plot)
         if not path.resolve().parent.is_dir():
             found.append(f"--plot: found no folder for {path}, expected an existing one. Create it first.")
-        if find_spec("matplotlib") is None:
-            found.append("--plot: found no matplotlib, which this needs. Install it: pip install matplotlib")
+        found += no_matplotlib()
     return found
 
 
@@ -253,14 +246,10 @@ def draw(found: NetworkAllocation, path: Path) -> None:
     """The capacity of the inputs, where there is one subspace of several groups, and leverages in order."""
     import numpy as np
 
-    with chdir(Path(__file__).parent):  # matplotlib would read settings in the working folder, beside the weights
-        from matplotlib.figure import Figure
-
-        from capcore.plotting import CYCLE, use_style
-
-        use_style()
     several = any(np.ndim(values) for values in found.per_subspace.values())
-    figure = Figure(figsize=(7.5 if several else 4.0, 3.0), layout="constrained")
+    figure = new_figure(7.5 if several else 4.0, 3.0)
+    from capcore.plotting import CYCLE  # with matplotlib, which new_figure imports elsewhere than in the working folder
+
     *left, right = figure.subplots(1, 1 + several, squeeze=False)[0]
     for ax in left:
         found.plot(ax)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +68,14 @@ class Candidate:
     def words(self) -> str:
         """The model in a few words."""
         return described(self.arch)
+
+
+def best_of_each(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
+    """Family → its model of the least final prediction error, and of these the smallest."""
+    found: dict[str, Candidate] = {}
+    for each in sorted(candidates, key=lambda one: (one.prediction_error, one.n_params)):
+        found.setdefault(each.family, each)
+    return found
 
 
 def described(arch: Any) -> str:

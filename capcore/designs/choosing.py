@@ -11,12 +11,12 @@ from tqdm import tqdm
 from capcore import verbs
 from capcore.available_memory import covariance_bytes, covariance_too_large, fits
 from capcore.designs.bonds import EPS
-from capcore.designs.candidates import Candidate, final_prediction_error
+from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error
 from capcore.designs.families import FAMILIES, USUAL, Found, Task
 from capcore.designs.notes import notes
 from capcore.designs.results import Design
 from capcore.designs.search import wall
-from capcore.designs.stability import MOST_LAGS, halves_agree
+from capcore.designs.stability import halves_agree
 from capcore.gate import plain_number, plain_process, plain_seed
 from capcore.processes import Process
 from capcore.time_series import estimate_process
@@ -131,7 +131,7 @@ def design(
             f"{max_params} parameters. Ask for less, or allow more parameters."
         )
     best = recommended(allowed, names, n_observed)
-    agreement = None if series is None else halves_agree(series, min(n_inputs, MOST_LAGS))
+    agreement = None if series is None else halves_agree(series, n_inputs)
     said = notes(allowed, best, task, agreement)
     for text, urgent in said:
         if urgent:
@@ -204,9 +204,9 @@ def candidate(task: Task, family: str, found: Found) -> Candidate:
 def recommended(candidates: list[Candidate], names: list[str], n_observed: int | None) -> Candidate:
     """The best model of the simplest family that is as good as any, within the error of the comparison."""
     best = min(candidates, key=lambda each: each.prediction_error)
+    firsts = best_of_each(candidates)
     for name in names:
-        own = [each for each in candidates if each.family == name]
-        first = min(own, key=lambda each: (each.prediction_error, each.n_params), default=None)
+        first = firsts.get(name)
         if first is not None and first.prediction_error <= best.prediction_error * (
             1 + uncertainty(first, best, n_observed)
         ):
@@ -232,7 +232,7 @@ def uncertainty(one: Candidate, other: Candidate, n_observed: int | None) -> flo
 def listed(candidates: list[Candidate], best: Candidate, names: list[str], count: int) -> list[Candidate]:
     """The recommended model, the best of each family and the next best of all; simplest family first."""
     ordered = sorted(candidates, key=lambda each: (each.prediction_error, each.n_params))
-    firsts = [next((each for each in ordered if each.family == name), None) for name in names]
-    wanted = [best, *(each for each in firsts if each is not None), *ordered]
+    firsts = best_of_each(candidates)
+    wanted = [best, *(firsts[name] for name in names if name in firsts), *ordered]
     kept = list({id(each): each for each in wanted}.values())[:count]
     return sorted(kept, key=lambda each: (names.index(each.family), each.prediction_error))

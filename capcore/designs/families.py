@@ -15,6 +15,7 @@ from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools, Taps
 from capcore.designs.bonds import BondTable, bond_table
+from capcore.designs.candidates import final_prediction_error
 from capcore.designs.search import Skeleton, best_stacks
 from capcore.optimum import Problem
 from capcore.processes import Process
@@ -82,9 +83,8 @@ def autoregressive(task: Task) -> Iterator[Found]:
     variances = task.variances
     sizes, most = task.sizes(), min(task.max_params, task.n_inputs, len(variances) - 1)
     if task.n_observed is not None:
-        orders = np.arange(1, min(most, task.n_observed - 1) + 1)
-        costs = variances[orders] * (task.n_observed + orders) / (task.n_observed - orders)
-        sizes = sorted({*sizes, *(orders[np.argmin(costs)].tolist(),)}) if orders.size else sizes
+        errors = {q: final_prediction_error(float(variances[q]), q, task.n_observed) for q in range(1, most + 1)}
+        sizes = sorted({*sizes, *([min(errors, key=lambda q: errors[q])] if errors else [])})
     for size in sizes:
         yield projected(task, AutoRegressiveTaps(size, task.n_inputs))
 

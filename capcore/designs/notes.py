@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from capcore.designs.candidates import best_of_each
 from capcore.designs.stability import UNLIKELY
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def notes(candidates: list[Candidate], best: Candidate, task: Task, agreement: f
                 False,
             )
         )
-    kept = _bests(candidates)
+    kept = best_of_each(candidates).values()
     gap = (max(each.loss for each in kept) - min(each.loss for each in kept)) / variance
     price = min(cost(each, task.n_observed) for each in kept)
     if task.n_observed is not None and len(kept) > 1 and gap < price:
@@ -101,11 +102,3 @@ def notes(candidates: list[Candidate], best: Candidate, task: Task, agreement: f
             ("No model has fewer degrees of freedom than there are values: observe more, or allow fewer.", True)
         )
     return found
-
-
-def _bests(candidates: list[Candidate]) -> list[Candidate]:
-    """The best of each family."""
-    found: dict[str, Candidate] = {}
-    for each in sorted(candidates, key=lambda one: one.prediction_error):
-        found.setdefault(each.family, each)
-    return list(found.values())

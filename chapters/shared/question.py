@@ -33,3 +33,12 @@ class Question:
         'yes'
         """
         return "yes" if (found >= self.bound if self.at_least else found <= self.bound) else "no"
+
+    def row(self, found: float) -> list[str]:
+        """The cells of a table: question, measure, what "yes" needs, what was found, the answer.
+
+        >>> Question("Is it large?", "size", 0.9).row(0.95)[2:]
+        ['≥ 0.9', '0.95', 'yes']
+        """
+        needed = f"{'≥' if self.at_least else '≤'} {self.bound:g}"
+        return [self.asks, self.measure, needed, f"{found:.2g}", self.answer(found)]

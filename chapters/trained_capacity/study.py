@@ -171,16 +171,7 @@ def numbers() -> dict[str, float]:
 def answers() -> list[list[str]]:
     """Rows of the chapter's table: question, measure, what "yes" needs, what was found, the answer."""
     found = numbers()
-    return [
-        [
-            each.asks,
-            each.measure,
-            f"{'≥' if each.at_least else '≤'} {each.bound:g}",
-            f"{found[name]:.2g}",
-            each.answer(found[name]),
-        ]
-        for name, each in QUESTIONS.items()
-    ]
+    return [each.row(found[name]) for name, each in QUESTIONS.items()]
 
 
 def explored() -> dict[str, Any]:

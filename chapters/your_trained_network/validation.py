@@ -76,13 +76,7 @@ def rows() -> list[list[str]]:
         (OF_LAYERS, layers.numbers, layers.networks()),
     ]
     return [
-        [
-            each.asks,
-            each.measure,
-            f"{'≥' if each.at_least else '≤'} {each.bound:g}",
-            f"{numbers[name]:.2g}",
-            each.answer(numbers[name]),
-        ]
+        each.row(numbers[name])
         for questions, count, values in found
         for numbers in [count(values)]
         for name, each in questions.items()
