@@ -21,7 +21,9 @@ if importlib.util.find_spec("weightwatcher") is None:
 SAME = 1e-9
 AS_THE_TOOL = SpectraOptions(DensityOptions("pooled", divide_by="nothing", scale="weightwatcher"), alternatives=())
 LIKE = {"alpha": "alpha", "D": "distance", "xmin": "x_min", "num_evals": "n", "num_pl_spikes": "n_tail"}
-LIKE |= {"lambda_max": "lambda_max", "sigma": "sigma", "log_alpha_norm": "log_alpha_norm", "stable_rank": "stable_rank"}
+LIKE |= {name: name for name in ("lambda_max", "sigma", "log_alpha_norm", "stable_rank")}
+LIKE |= {"alpha_weighted": "alpha_hat", "log_norm": "log_frobenius", "log_spectral_norm": "log_spectral"}
+LIKE |= {"matrix_rank": "rank"}
 """Column of the tool → ours, for layers with at least 20 eigenvalues, all above 1e-5."""
 
 
