@@ -3,7 +3,7 @@
 Three numbers can be had for one trained network, and they belong to different things. The Gauss–Newton total at the
 trained weights belongs to the network linearised there, and needs no optimum. The total with the full Hessian belongs
 to an optimum: at other weights it describes nothing. And what is computed after polishing belongs to the polished
-network, which fits more closely and so uses more parameters. The report says which of them it has in hand.
+network, another one than was trained. The report says which of them it has in hand.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def decided(table: pd.DataFrame, foretold: float, losses: Mapping[float, np.ndar
         f"Decays {', '.join(ties)} are within a standard error of it: keep {ties[-1]}." if len(ties) > 1 else "",
         f"From the one network decay {foretold:.2g} looks best.",
         f"Test images lose more than training images do, between {true.min():.2f} and {true.max():.2f} more;",
-        f"leaving out foretells {said.min():.2f} to {said.max():.2f}.",
+        f"leaving out foretells {said.min():.2f} to {said.max():.2f} here; below it is tried elsewhere.",
     ]
 
 

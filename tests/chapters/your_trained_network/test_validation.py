@@ -19,7 +19,9 @@ def test_what_is_as_good_as_cross_validation_is_named_and_what_is_not_is_not():
         "chosen 0.0 points worse" in good and "so it is for weight decay and width and both and when to stop." in good
     )
     assert "chosen 9.0 points worse" in bad and "it never is." in bad and "by lot it would be 9 points worse" in bad
-    assert "| when to stop | 10.0 | 1.0 | 2.0 | 3.0 | 3.0 | 10.0 | 9.0 [9.0, 9.0] |" in bad
+    assert "1.0 by five-fold, 2.0 by hold-out, 4.0 by the training loss plus total/N, 10.0 by leave-one-out." in bad
+    assert "1.00 to 1.00 times" in bad
+    assert "| when to stop | 10.0 | 1.0 | 2.0 | 4.0 | 3.0 | 3.0 | 10.0 | 9.0 [9.0, 9.0] |" in bad
 
 
 def test_the_page_has_the_answers_of_the_stored_runs():
