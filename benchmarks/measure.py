@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import resource
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -79,6 +79,28 @@ def best_of_each(
     for _ in range(repeats - 1):
         first, second = min(first, best_of(ours, 1, clock)[0]), min(second, best_of(theirs, 1, clock)[0])
     return (first, found), (second, expected)
+
+
+def times_of_each(
+    ours: Callable[[], T], theirs: Callable[[], U], repeats: int, clock: Clock = perf_counter
+) -> tuple[tuple[list[float], T], tuple[list[float], U]]:
+    """All times of two sides that take turns, in order, each with the last result."""
+    first, second = [], []
+    for _ in range(repeats):
+        seconds, found = best_of(ours, 1, clock)
+        first.append(seconds)
+        seconds, expected = best_of(theirs, 1, clock)
+        second.append(seconds)
+    return (first, found), (second, expected)
+
+
+def range_of(seconds: Sequence[float]) -> str:
+    """Shortest and longest time in words.
+
+    >>> range_of([2.0, 0.51, 1.0])
+    '0.51–2 s'
+    """
+    return f"{min(seconds):.3g}–{max(seconds):.3g} s"
 
 
 def forget_peak_memory() -> None:

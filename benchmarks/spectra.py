@@ -11,7 +11,7 @@ brings PyTorch with it, so that neither is in the group ``benchmarks``; an envir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks import singular_values as large
+from benchmarks import spectra_reports
 from benchmarks import spectra_sources as sources
 from benchmarks.measure import Row, Skipped, best_of_each, peer
+from benchmarks.spectra_reports import INSTALL
 from benchmarks.spectra_sources import Fits, Source, quietly
-from capcore.commands.arguments import options_of, parser
 from capcore.spectra import (
     DensityOptions,
     SpectraOptions,
@@ -33,11 +34,8 @@ from capcore.spectra import (
     read_checkpoint,
     weightwatcher_details,
 )
-from capcore.spectra.layerwise import Asked, analyse_layers
-from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.weightwatcher import LayerMatrices, singular_values
 
-INSTALL = "pip install weightwatcher==0.7.7 powerlaw==2.0.0, in an environment of its own (benchmarks/spectra.py)"
 SAME = 1e-10
 COLUMNS = ["alpha", "xmin", "D", "sigma", "lambda_max", "log_norm", "alpha_weighted", "log_alpha_norm", "stable_rank"]
 
@@ -48,6 +46,7 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
     yield from _fits(drawn, "drawn", 3 if quick else 10)
     yield from _network("ResNet-8 drawn" if quick else "ResNet-56 drawn", list(drawn.values())[-1])
     yield from _large(quick)
+    yield from spectra_reports.rows(quick)
     if quick:
         return
     trained = sources.supplied()
@@ -128,20 +127,6 @@ def _network(name: str, source: Source) -> Iterator[Row | Skipped]:
         ours = partial(_table, source, mp_fit=noise)
         theirs = partial(quietly, sources.analyze, source, kind, mp_fit=noise)
         yield _table_row(f"{work}, {name}", peer_name, *best_of_each(ours, theirs, repeats))
-    theirs = partial(quietly, sources.analyze, source)
-    for work, flags in (("capcore spectra --fast", ["--fast"]), ("capcore spectra, its 100 draws and intervals", [])):
-        (seconds, found), (peer_seconds, details) = best_of_each(partial(_asked, source, flags), theirs, 3)
-        alphas = details.set_index("longname")["alpha"]
-        same = sum(abs(row.alpha - alphas.get(row.layer.removesuffix(".weight"), 0)) < 1e-6 for row in found)
-        agreement = f"α of {same} of {len(found)} layers equal to 1e-6"
-        yield Row(f"{work}, {name}", f"{reference}, its default run", seconds, peer_seconds, agreement, same > 0)
-
-
-def _asked(source: Source, flags: list[str]) -> Sequence[SpectrumMetrics]:
-    """What the command computes, with these flags."""
-    options = options_of(parser("capcore spectra").parse_args(["weights", *flags]))
-    report, _ = analyse_layers(read_checkpoint(source), options, Asked(resamples_given=False))
-    return report.spectra
 
 
 def _large(quick: bool) -> Iterator[Row | Skipped]:

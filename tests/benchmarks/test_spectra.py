@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks import measure, spectra, spectra_sources
+from benchmarks import measure, spectra, spectra_reports, spectra_sources
 from benchmarks.measure import Row, Skipped
 from capcore.spectra import fit_power_laws
 
@@ -15,7 +15,7 @@ PEERS = ("weightwatcher", "powerlaw", "torch")
 
 @pytest.fixture
 def without_peers(monkeypatch):
-    for module in (spectra, spectra_sources):
+    for module in (spectra, spectra_reports, spectra_sources):
         monkeypatch.setattr(module, "peer", lambda name: None if name.startswith(PEERS) else measure.peer(name))
 
 
@@ -46,7 +46,7 @@ def test_the_exhaustive_scan_is_the_one_that_the_pruned_scan_replaces():
 def test_without_peers_every_row_that_needs_one_is_skipped_by_name(without_peers):
     found = list(spectra.rows(quick=True))
     skipped = [row for row in found if isinstance(row, Skipped)]
-    assert [row.package for row in skipped] == ["weightwatcher", "powerlaw", "weightwatcher", "weightwatcher"]
+    assert [row.package for row in skipped] == ["weightwatcher", "powerlaw", *["weightwatcher"] * 3]
     assert all("Found no package" in str(row) and "weightwatcher==0.7.7" in str(row) for row in skipped)
     rows = [row for row in found if isinstance(row, Row)]
     assert len(rows) == 8 and all(row.holds for row in rows)
@@ -57,6 +57,7 @@ def test_without_trained_networks_the_reason_is_said(without_peers, monkeypatch)
     monkeypatch.setattr(spectra, "_fits", lambda *_: iter(()))
     monkeypatch.setattr(spectra, "_network", lambda *_: iter(()))
     monkeypatch.setattr(spectra, "_large", lambda *_: iter(()))
+    monkeypatch.setattr(spectra_reports, "rows", lambda *_: iter(()))
     (row,) = spectra.rows()
     assert isinstance(row, Skipped)
     assert str(row) == "skipped: trained networks. Found no ../shared/data/checkpoints, expected networks there."
@@ -87,7 +88,7 @@ def test_the_installed_reference_and_package_say_the_same():
     for name in PEERS:
         pytest.importorskip(name, reason="a peer outside the lock")
     rows = [row for row in spectra.rows(quick=True) if isinstance(row, Row)]
-    assert len(rows) == 15 and all(row.holds for row in rows)
+    assert len(rows) == 18 and all(row.holds for row in rows)
 
 
 def test_both_sides_take_turns():
@@ -99,6 +100,50 @@ def test_both_sides_take_turns():
     (first, ours), (second, theirs) = measure.best_of_each(side("ours"), side("theirs"), 3)
     assert calls == ["ours", "theirs"] * 3 and (ours, theirs) == ("ours", "theirs")
     assert first > 0 and second > 0
+    calls.clear()
+    (first, ours), (second, theirs) = measure.times_of_each(side("ours"), side("theirs"), 3)
+    assert calls == ["ours", "theirs"] * 3 and (ours, theirs) == ("ours", "theirs")
+    assert len(first) == len(second) == 3 and min(first + second) > 0
+
+
+def test_networks_that_are_not_at_hand_are_skipped_and_not_downloaded(monkeypatch, tmp_path):
+    monkeypatch.setattr(spectra_reports.packages, "CACHE", tmp_path)
+    monkeypatch.setattr(spectra_reports.packages, "download", lambda *_: pytest.fail("downloads"))
+    monkeypatch.setattr(spectra_sources, "SUPPLIED", tmp_path)
+    monkeypatch.setattr(spectra_reports, "_large", lambda: "Not here either.")
+    found = list(spectra_reports.rows())
+    assert all(isinstance(row, Skipped) for row in found) and not list(tmp_path.iterdir())
+    texts = [str(row) for row in found]
+    assert [text.split(", ")[1] for text in texts] == [
+        each.title.split(", ")[0] for each in spectra_reports.networks(False)
+    ]
+    assert all("--fetch-only" in text for text in texts[1:3]) and "shared/data" in texts[0]
+
+
+def test_a_report_and_the_preset_are_held_to_what_the_peer_says(monkeypatch):
+    """The preset in all layers; a report in most, because it drops eigenvalues by another threshold."""
+    weights = spectra_sources.resnet_weights(8)
+    monkeypatch.setattr(spectra_reports, "version", lambda _: "0")
+    monkeypatch.setattr(spectra_reports, "_theirs", spectra_reports._preset)
+    flags = spectra_reports.MODES.values()
+    found = [spectra_reports._row("work", weights, each, 2) for each in flags]
+    assert all(row.holds and row.seconds > 0 and "2 turns, ours" in row.agreement for row in found)
+
+    def off(source):
+        return {name: alpha * (1 + 2e-6) for name, alpha in spectra_reports._preset(source).items()}
+
+    monkeypatch.setattr(spectra_reports, "_theirs", off)
+    assert not any(spectra_reports._row("work", weights, each, 1).holds for each in flags)
+
+
+def test_every_report_draws_its_null(monkeypatch):
+    """Otherwise a second turn would find the draws of the first."""
+    drawn: list[object] = []
+    noise_draws = spectra_reports.draws.noise_draws
+    monkeypatch.setattr(spectra_reports.draws, "noise_draws", lambda *given: drawn.append(given) or noise_draws(*given))
+    weights = {"fc.weight": np.random.default_rng(0).normal(size=(30, 40))}
+    assert spectra_reports.asked(weights, []) == spectra_reports.asked(weights, [])
+    assert len(drawn) == 2
 
 
 def test_quiet_calls_print_nothing_and_return(capsys):

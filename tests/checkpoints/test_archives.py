@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from capcore.checkpoints.archives import read_npy, read_npz
+from capcore.checkpoints import files
 from capcore.checkpoints.files import AHEAD, ALWAYS, File
 from capcore.spectra import CheckpointError
 from tests.strategies import all_of
@@ -134,6 +135,17 @@ def test_a_bomb_is_refused_before_it_goes_off(tmp_path):
         read_npz(path)
     assert tracemalloc.get_traced_memory()[1] < 2**20
     tracemalloc.stop()
+
+
+def test_what_expands_as_weights_do_is_read_however_large(tmp_path, monkeypatch):
+    """Beyond what every archive may have, a share of the file's size decides: noise does not shrink, zeros do."""
+    monkeypatch.setattr(files, "ALWAYS", 1000)
+    noise = np.random.default_rng(0).normal(size=1000)
+    path = archive(tmp_path / "a.npz", [("w.npy", npy_bytes(noise))], compression=zipfile.ZIP_DEFLATED)
+    np.testing.assert_array_equal(read_npz(path)["w"], noise)
+    archive(path, [("w.npy", npy_bytes(np.zeros(10**6)))], compression=zipfile.ZIP_DEFLATED)
+    with pytest.raises(CheckpointError, match=f"at most {files.EXPANSION * path.stat().st_size}"):
+        read_npz(path)
 
 
 def test_a_member_that_is_longer_than_it_says(tmp_path):

@@ -10,47 +10,11 @@ import capcore as cc
 from capcore import networks
 from capcore.networks import capacities
 from capcore.networks.sketch import estimate
+from tests.networks.kinds import KINDS, trained
 
-jax = pytest.importorskip("jax")
-jnp = jax.numpy
-pytestmark = pytest.mark.usefixtures("compiled_once", "optimised")
+pytest.importorskip("jax")
+pytestmark = pytest.mark.usefixtures("compiled_once")
 RUNS = 1000
-
-
-def network(w, x):
-    """Three inputs, four tanh units, two outputs."""
-    return jnp.tanh(x @ w[:12].reshape(3, 4)) @ w[12:].reshape(4, 2)
-
-
-def convolution(w, x):
-    """Twelve inputs, two layers of tied weights, their mean over positions, two outputs."""
-    one, two = w[:15].reshape(3, 1, 5), w[15:60].reshape(3, 3, 5)
-    for kernel in (one, two):
-        x = jnp.tanh(jax.lax.conv_general_dilated(x.reshape(len(x), kernel.shape[1], -1), kernel, (1,), "VALID"))
-    return x.mean(-1) @ w[60:66].reshape(3, 2)
-
-
-def recurrent(w, x):
-    """Eight inputs in turn, five tanh units whose weights are the same at each, two outputs."""
-    around, into = w[:25].reshape(5, 5), w[25:30]
-    state = jnp.zeros((len(x), 5))
-    for step in range(8):
-        state = jnp.tanh(state @ around + x[:, step, None] * into)
-    return state @ w[30:40].reshape(5, 2)
-
-
-KINDS = {"untied": (network, 3, 20), "convolution": (convolution, 12, 66), "recurrent": (recurrent, 8, 40)}
-
-
-@cache
-def trained(kind, loss):
-    """The function of a kind of network, its optimum, inputs, targets and options."""
-    apply, n_inputs, n_params = KINDS[kind]
-    rng = np.random.default_rng(6)
-    x = rng.normal(size=(30, n_inputs))
-    y = rng.integers(0, 2, 30) if loss == "cross-entropy" else rng.normal(size=(30, 2))
-    options = {"loss": loss, "weight_decay": 0.3}
-    return apply, networks.polish(apply, rng.normal(size=n_params) / 2, x, y, **options).params, x, y, options
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -153,23 +117,6 @@ def test_small_totals_are_held(rank):
     for probes, share in ((4, 0.89), (16, 0.93)):
         held, away = shares_held(basis @ basis.T, False, probes)
         assert held[0] >= binom.ppf(0.001, RUNS, share) and away < 4
-
-
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
-def test_what_is_not_sampled_is_off_by_what_solves_lack(tolerance):
-    """Each solve lacks a known share of its capacity; what rounding leaves of 1e-9 is not known."""
-    apply, params, x, y, options = trained("convolution", "squared")
-    options = {**options, "curvature": "full"}
-    subspaces = {"two": networks.inputs(x[:, :2]), "one": np.eye(60)[:, :1]}
-    dense = cc.allocate_network(apply, params, x, y, subspaces=subspaces, **options)
-    found = cc.allocate_network(
-        apply, params, x, y, subspaces=subspaces, method="sketch", tolerance=tolerance, probes=4, **options
-    )
-    for name, expected in dense.per_subspace.items():
-        error = found.errors.per_subspace[name]
-        assert np.all(error > 0) and np.all(error <= tolerance * expected + 1e-9)
-        assert np.all(np.abs(found.per_subspace[name] - expected) <= error + 1e-9)
-    assert found.largest_leverage <= dense.largest_leverage + 1e-9
 
 
 def test_solves_that_are_not_finished_are_told_and_counted():

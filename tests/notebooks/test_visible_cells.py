@@ -1,12 +1,15 @@
 """What a page shows runs: its visible cells, in a fresh namespace with capcore installed, print what the page prints.
 
-Folded cells and the repository's own ``chapters`` are not there for a reader who copies from the page.
+Folded cells and the repository's own ``chapters`` are not there for a reader who copies from the page. ``make test``
+looks whether the page binds every name that it uses, and ``.ci/run`` also runs the cells.
 """
 
 import ast
+import builtins
 import contextlib
 import importlib
 import io
+import symtable
 import sys
 from types import ModuleType
 
@@ -44,11 +47,27 @@ def printed(outputs):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_page_shows_where_its_names_come_from(path, extension):
+    bound = set(dir(builtins))
+    for code, _ in visible(path, extension):
+        assert imports(code) - INSTALLED - sys.stdlib_module_names == set()
+        used, here = names(code)
+        assert used - here - bound == set(), code
+        bound |= here
+
+
+def test_a_name_that_no_cell_before_binds_is_found():
+    assert names("import numpy as np\ny = [np.sin(x) + a for a in z]\ndef f(b): return b + c") == (
+        {"np", "x", "z", "c"},
+        {"np", "y", "f"},
+    )
+
+
+@pytest.mark.pages
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_what_a_page_shows_runs_alone(path, extension, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shown = visible(path, extension)
-    for code, _ in shown:
-        assert imports(code) - INSTALLED - sys.stdlib_module_names == set()
     page = ModuleType("page")
     try:
         for code, outputs in shown:
@@ -61,6 +80,22 @@ def test_what_a_page_shows_runs_alone(path, extension, tmp_path, monkeypatch):
                     assert repr(value).split() == output.data["text/plain"].split(), code
     finally:
         plt.close("all")
+
+
+def names(code):
+    """What the code takes from outside its functions, and what it binds there: two sets of names."""
+    outside = symtable.symtable(code, "a visible cell", "exec")
+    tables, used = [outside], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        used |= {
+            each.get_name()
+            for each in table.get_symbols()
+            if each.is_referenced() and not each.is_free() and (table is outside or each.is_global())
+        }
+    bound = {each.get_name() for each in outside.get_symbols() if each.is_assigned() or each.is_imported()}
+    return used, bound
 
 
 def imports(code):

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import capcore as cc
 from capcore.checkpoints.opening import read_checkpoint
+from capcore.commands.arguments import parser
 from capcore.spectra.power_law import fit_power_law
 from capcore.spectra.weightwatcher import layer_matrices, weightwatcher_details, weightwatcher_summary
 from capcore.spectra.weightwatcher_fits import fit_noise, fits_as_weightwatcher
+from tests.checkpoints.crafted import packed
 from tests.spectra.goldens.crafted import crafted_layers
 
 GOLDENS = json.loads((Path(__file__).parent / "goldens" / "weightwatcher.json").read_text("utf8"))
@@ -161,3 +166,35 @@ def test_what_the_page_says_of_failed_layers():
     assert (round(golden["summary"]["alpha"], 2), round(float(np.mean(good)), 2)) == (2.99, 4.16)
     assert (golden["summary"]["log_norm"], golden["summary"]["alpha_weighted"]) == ("-inf", "inf")
     assert sum(len(entry["pooled"]["name"]) for entry in GOLDENS["checkpoints"].values()) == 306
+
+
+PAGE = (Path(__file__).parents[2] / "book" / "weightwatcher.md").read_text("utf8")
+
+
+def test_what_the_page_shows_runs(tmp_path, monkeypatch):
+    """Its code; the flags and columns that its tables name exist, and the columns called equal are equal."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    weights = {"conv.weight": rng.normal(size=(24, 20, 3, 3)), "fc.weight": rng.normal(size=(40, 60))}
+    (tmp_path / "model.safetensors").write_bytes(packed({name: each.astype("f4") for name, each in weights.items()}))
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    known = parser("capcore spectra").format_help()
+    flags = set(re.findall(r"--[a-z][a-z-]+", PAGE))
+    assert len(flags) > 10 and not [flag for flag in flags if flag not in known]
+    full, short = names["found"].details.table(), names["found"].table()
+    details, model = names["details"], vars(names["found"].details.model)
+    rows = re.findall(r"^\| (`longname`.*?)\n\n", PAGE, flags=re.S | re.M)[0].splitlines()
+    equal = 0
+    for row in rows[:-1]:
+        theirs, ours = (re.findall(r"`(\w+)`", cell) for cell in row.strip("| ").split(" | ")[:2])
+        assert all(name in full or name in short or name in model or name == "traps" for name in ours), row
+        if re.search(r"\| (yes|from 20 .*|likewise|at full rank.*) \|$", row) and not set(ours) & {"alpha_hat", "log_frobenius"}:
+            for a, b in zip(theirs, ours, strict=True):
+                np.testing.assert_allclose(full[b].astype(float), details[a].astype(float), rtol=1e-9, err_msg=a)
+                equal += 1
+    assert equal == 7
+    np.testing.assert_allclose(full["entropy"], details["entropy"], rtol=1e-7)
+    found = cc.spectra.report(weights, fast=True, skip="conv*", base=weights | {"fc.weight": weights["fc.weight"] / 2})
+    assert found.beside["fc.weight"]["change"] == pytest.approx(1.0) and found.details.densities

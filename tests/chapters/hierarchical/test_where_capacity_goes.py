@@ -88,6 +88,12 @@ def test_a_stored_entry_is_that_of_a_fit_from_a_random_start(values):
     assert np.abs(profile(found, 32) - profile(kept, 32)).max() <= 1
 
 
+def test_where_every_input_counts_in_full_none_is_listed():
+    arch = stack(full_width(3), "fine first", 3)
+    problem = Problem.of(arch, PowerLaw())
+    assert summary(arch, problem, fit(arch, problem, rng=0)) == [8, 0.0, ""]
+
+
 def test_a_quick_run_has_the_shape_of_the_stored_one(values):
     quick = run({**SETTINGS, **QUICK, "orders": ["fine first"], "families": ["PowerLaw"]})
     assert set(quick) == set(values) and "3 fine first 2,1" in quick["models"]

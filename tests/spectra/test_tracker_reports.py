@@ -1,0 +1,180 @@
+"""What users asked in the public trackers of WeightWatcher and powerlaw, tried here.
+
+Each test names the report and what was asked. The trackers are github.com/CalculatedContent/WeightWatcher/issues and
+github.com/jeffalstott/powerlaw/issues. The networks are small ones with the names and proportions of those reported.
+"""
+
+import numpy as np
+import pytest
+
+import capcore as cc
+from capcore.spectra import DensityOptions, History, SpectraOptions, compare_tails, fit_power_law
+from capcore.spectra.weightwatcher import preset_table
+
+
+@pytest.fixture
+def normal(rng):
+    """Draws Gaussian weights of a shape, in single precision."""
+    return lambda *shape: rng.normal(size=shape).astype(np.float32)
+
+
+def told(found):
+    """Layer → its number of eigenvalues, and weight that has no exponent → the reason."""
+    return {row.layer: row.n for row in found.details.spectra if row.ok}, found.details.failures
+
+
+def test_embeddings_of_bert_are_analysed(normal):
+    """WeightWatcher 72: the three embeddings of a BERT model were skipped, as layers of a type that was not found."""
+    shapes = {"word": (600, 48), "position": (64, 48), "token_type": (2, 48)}
+    weights = {f"embeddings.{name}_embeddings.weight": normal(*shape) for name, shape in shapes.items()}
+    found = cc.spectra.report({**weights, "embeddings.LayerNorm.weight": np.ones(48)}, fast=True)
+    analysed, left_out = told(found)
+    word, position, token_type = weights
+    assert analysed == {word: 48, position: 48}
+    assert {row.kind for row in found.details.spectra} == {"embedding"}
+    assert list(left_out) == [token_type] and "fewer than the minimum" in left_out[token_type]
+    assert [row["longname"] for row in preset_table(weights).rows] == [
+        "embeddings.word_embeddings",
+        "embeddings.position_embeddings",
+    ]
+
+
+def test_recurrent_layers_are_analysed(normal):
+    """WeightWatcher 303: is the analysis of a model with an LSTM still useful, if only supported layers are in it?
+
+    All matrices of the recurrent layers are in the report, and the preset says which of them the tool leaves out.
+    """
+    recurrent = {"lstm.weight_ih_l0": normal(128, 24), "lstm.weight_hh_l0": normal(128, 32)}
+    recurrent |= {"lstm.weight_ih_l0_reverse": normal(128, 24), "lstm.weight_hh_l0_reverse": normal(128, 32)}
+    weights = {**recurrent, "lstm.bias_ih_l0": normal(128), "head.weight": normal(20, 64)}
+    analysed, left_out = told(cc.spectra.report(weights, fast=True))
+    assert list(analysed) == [*recurrent, "head.weight"] and not left_out
+    preset = preset_table(weights)
+    assert [row["longname"] for row in preset.rows] == ["head"]
+    assert preset.left_out == dict.fromkeys(recurrent, "Its name does not end in .weight.")
+
+
+def test_an_onnx_model_is_read(tmp_path, normal):
+    """WeightWatcher 233: analysing an ONNX model ended in ``NameError: name 'dims' is not defined``."""
+    onnx = pytest.importorskip("onnx")
+    weights = {"conv": normal(24, 16, 3, 3), "dense": normal(24, 32)}
+    nodes = [
+        onnx.helper.make_node("Conv", ["x", "conv"], ["y"]),
+        onnx.helper.make_node("MatMul", ["y", "dense"], ["z"]),
+    ]
+    initial = [onnx.numpy_helper.from_array(values, name) for name, values in weights.items()]
+    graph = onnx.helper.make_graph(nodes, "graph", [], [], initializer=initial)
+    onnx.save(onnx.helper.make_model(graph), tmp_path / "model.onnx")
+    found = cc.spectra.report(tmp_path / "model.onnx", fast=True)
+    assert told(found) == ({"conv": 9 * 16, "dense": 24}, {})
+    expected = cc.spectra.report(weights, fast=True).details.table()["alpha"]
+    assert found.details.table()["alpha"].tolist() == pytest.approx(expected.tolist(), rel=1e-12)
+
+
+def test_depthwise_convolutions_are_named(normal):
+    """WeightWatcher 169: support for depthwise layers, as in EfficientNet.
+
+    A depthwise kernel has one weight for each channel at a tap, which is no matrix: the reason says so, and which
+    matrix it has when it is unfolded. That one can be analysed.
+    """
+    weights = {"depthwise.weight": normal(48, 1, 5, 5), "pointwise.weight": normal(64, 48, 1, 1)}
+    analysed, left_out = told(cc.spectra.report(weights, fast=True))
+    assert analysed == {"pointwise.weight": 48}
+    assert "depthwise" in left_out["depthwise.weight"] and "48 × 25" in left_out["depthwise.weight"]
+    options = SpectraOptions(DensityOptions("unfolded"), alternatives=())
+    assert told(cc.spectra.report(weights, options=options)) == ({"depthwise.weight": 25, "pointwise.weight": 48}, {})
+
+
+def test_a_file_of_keras_gives_a_table(tmp_path, normal):
+    """WeightWatcher 322: a TensorFlow model saved as .h5 gave an empty table."""
+    h5py = pytest.importorskip("h5py")
+    weights = {
+        "model_weights/conv2d/conv2d/kernel:0": normal(3, 3, 16, 24),
+        "model_weights/dense/dense/kernel:0": normal(30, 20),
+        "model_weights/dense/dense/bias:0": normal(20),
+    }
+    with h5py.File(tmp_path / "model.h5", "w") as file:
+        for name, values in weights.items():
+            file.create_dataset(name, data=values)
+    analysed, left_out = told(cc.spectra.report(tmp_path / "model.h5", fast=True))
+    assert sorted(analysed.values()) == [20, 9 * 16] and not left_out
+
+
+def test_training_is_seen_beside_chance(normal):
+    """WeightWatcher 307: alpha fell from 28.94 to 4.2 in training, then rose slowly; how should this be read?
+
+    The maintainer asked how many layers there are, and how alpha was averaged. The history therefore keeps every layer,
+    with the range that chance gives. Of noise with 384 rows and columns, an alpha such as 28.94 is within it.
+    """
+    noise, left = normal(384, 384), normal(384, 384)
+    learnt = normal(384, 100) * np.arange(1, 101) ** -0.75 @ normal(100, 384)  # squares fall as i^−1.5
+    history = History()
+    for step, weights in ((0, noise), (1000, noise + learnt)):
+        history.add({"trained.weight": weights, "left.weight": left}, step)
+    table = history.table()
+    first, last = table.loc[0], table.loc[1000]
+    assert (first["null_p_value"] > 0.05).all() and (first["null_high"] > 28.94).all()
+    assert last.loc["trained.weight", "null_p_value"] == pytest.approx(2 / 101)
+    assert last.loc["trained.weight", "alpha"] < last.loc["trained.weight", "null_low"]
+    assert last.loc["left.weight"].equals(first.loc["left.weight"])
+
+
+def test_wav2vec2_is_analysed_to_its_end(normal):
+    """WeightWatcher 128: wav2vec2 ended in a ``ValueError``, where a convolution reads a single channel.
+
+    The model's other convolution stores its weights as norms and directions (weight norm), and has groups.
+    """
+    weights = {
+        "feature_extractor.conv_layers.0.conv.weight": normal(64, 1, 10),
+        "feature_extractor.conv_layers.1.conv.weight": normal(64, 64, 3),
+        "encoder.pos_conv_embed.conv.weight_g": np.abs(normal(1, 1, 8)),
+        "encoder.pos_conv_embed.conv.weight_v": normal(48, 12, 8),
+        "lm_head.weight": normal(32, 48),
+    }
+    first, second, *_, head = weights
+    analysed, left_out = told(cc.spectra.report(weights, fast=True))
+    assert analysed == {second: 3 * 64, "encoder.pos_conv_embed.conv.weight": 8 * 12, head: 32}
+    assert list(left_out) == [first] and "64 × 1" in left_out[first] and "64 × 10" in left_out[first]
+    options = SpectraOptions(DensityOptions("pooled"), groups={"*pos_conv_embed*": 4}, alternatives=())
+    analysed, _ = told(cc.spectra.report(weights, options=options))
+    assert analysed["encoder.pos_conv_embed.conv.weight"] == 8 * 4 * 12
+
+
+def test_a_training_checkpoint_gives_a_table(normal):
+    """WeightWatcher 243: a checkpoint with its weights under ``state_dict`` gave an empty table."""
+    weights = {"encoder.fc.weight": normal(40, 30), "decoder.fc.weight": normal(30, 40)}
+    found = cc.spectra.report({"state_dict": weights, "epoch": 3, "optimizer_states": [{}]}, fast=True)
+    assert told(found) == (dict.fromkeys(weights, 30), {})
+
+
+def bounded(alpha, low, high, number, rng):
+    """Draws of the density x^−alpha between two ends."""
+    a, b = low ** (1 - alpha), high ** (1 - alpha)
+    return (a + rng.random(number) * (b - a)) ** (1 / (1 - alpha))
+
+
+def test_a_sharp_upper_end_is_part_of_the_law(rng):
+    """powerlaw 108: can a power law be fitted that ends abruptly, such as r^−1.5 between 0.1 and 10?"""
+    values = bounded(1.5, 0.1, 10.0, 20_000, rng)
+    fit = fit_power_law(values, x_min=0.1, x_max=10.0)
+    assert abs(fit.alpha - 1.5) < 3 * fit.sigma < 0.02
+    searched = fit_power_law(values[:4000], x_max=10.0)
+    assert abs(searched.alpha - 1.5) < 4 * searched.sigma
+    assert fit_power_law(values, x_min=0.1).alpha > 1.65  # the formula without an upper end is biased here
+
+
+def test_exponents_below_one(rng):
+    """powerlaw 79: can alpha be less than one, for a power law and for a truncated one?
+
+    Without an upper end a power law with such an exponent has no finite mass. With one it has, as with a cut-off.
+    """
+    values = bounded(0.5, 1.0, 10.0, 20_000, rng)
+    fit = fit_power_law(values, x_min=1.0, x_max=10.0)
+    assert abs(fit.alpha - 0.5) < 3 * fit.sigma < 0.04
+    assert fit_power_law(values, x_min=1.0).alpha > 1
+    cut_off = 4.0 * rng.gamma(0.5, size=60_000)  # density x^−0.5 exp(−x/4)
+    cut_off = cut_off[cut_off >= 1.0]
+    (test,) = compare_tails(cut_off, fit_power_law(cut_off, x_min=1.0), alternatives=("truncated power law",))
+    assert test.favours == "truncated power law"
+    assert test.model.parameters["alpha"] == pytest.approx(0.5, abs=0.1)
+    assert test.model.parameters["rate"] == pytest.approx(0.25, abs=0.025)
