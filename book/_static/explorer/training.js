@@ -37,9 +37,8 @@
 
   CapExplorer.register("training", {
     about:
-      "Left: the capacity of every cell, from 0, light, to 1 and more, dark; frequencies grow to the right and downwards. Right: " +
-      "means over groups of cells. “As they are”: every function by itself, with what it shares with others. “Whitened”: what is " +
-      "its own. Click on the right to choose a step.",
+      "Left: the capacity of every cell. Right: means over groups of cells. “As they are”: every function by itself, with what it shares " +
+      "with others. “Whitened”: what is its own. Click on the right to choose a step.",
 
     controls({ data }) {
       const kinds = Object.keys(data.labels).sort().reverse(), last = data.steps.length - 1;
@@ -54,14 +53,17 @@
     draw({ data, state, width, Plot, colours }) {
       const { at, map, labels } = state, { maps, error } = data.labels[labels], cells = maps[map][at], found = courses(data, state);
       const narrow = width < NARROW, left = narrow ? Math.min(width, 280) : Math.round(0.42 * width), right = narrow ? width : width - left - 14;
+      const side = narrow ? left : left - CapExplorer.BAR;
       const table = cells.map((value, i) => ({ value, row: Math.floor(i / SIDE), column: i % SIDE }));
       const image = Plot.plot({
-        width: left, height: left, margin: 2, marginTop: 22, marginRight: 22,
+        width: side, height: side, margin: 2, marginTop: 22, marginRight: 20, marginBottom: 18,
         x: { domain: d3.range(SIDE), axis: null, padding: 0.04 }, y: { domain: d3.range(SIDE), axis: null, padding: 0.04 },
         color: { type: "identity" },
         marks: [
           Plot.cell(table, { x: "column", y: "row", fill: (d) => colours.shade(d.value), stroke: colours.grid, strokeWidth: 0.5 }),
           Plot.text([MAPS[map].text], { frameAnchor: "top-left", dy: -20, fontWeight: "bold" }),
+          Plot.text([map === "pixels" ? "" : "frequency across →"], { frameAnchor: "bottom", dy: 15 }),
+          Plot.text([map === "pixels" ? "" : "frequency down →"], { frameAnchor: "right", dx: 13, rotate: 90, textAnchor: "middle" }),
         ],
       });
       const points = found.flatMap(({ place, values }) => values.map((value, i) => ({ place, value, step: data.steps[i] })));
@@ -80,8 +82,9 @@
         ],
         color: { type: "identity" },
       });
-      const height = narrow ? left + 226 : left, place = narrow ? [0, left + 6] : [left + 14, 0];
-      const figure = CapExplorer.compose(width, height, [[image, 0, 0], [lines, ...place]]);
+      const bar = CapExplorer.bar(side - 20, "capacity", ["0", "0.5", "1 or more"], colours), below = side + CapExplorer.BAR;
+      const height = narrow ? below + 226 : left, place = narrow ? [0, below + 6] : [left + 14, 0];
+      const figure = CapExplorer.compose(width, height, [[image, 0, 0], [bar, 0, side], [lines, ...place]]);
       Object.assign(figure, { lines, place });
       const means = found.map(({ place, values }) => `${place} ${number(values[at])}`).join(", ");
       return {

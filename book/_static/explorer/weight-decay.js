@@ -22,9 +22,15 @@
       x: { domain: d3.range(SIDE), axis: null, padding: 0.04 }, y: { domain: d3.range(SIDE), axis: null, padding: 0.04 },
       marks: [
         Plot.cell(cells(pixels), { x: "column", y: "row", fill: (d) => colours.shade(d.value / most), stroke: colours.grid, strokeWidth: 0.5 }),
-        Plot.text([`capacity of the pixels, 0 to ${number(most, 1)}`], { frameAnchor: "top-left", dy: -21, dx: -1, fontWeight: "bold" }),
+        Plot.text(["capacity of the pixels"], { frameAnchor: "top-left", dy: -21, dx: -1, fontWeight: "bold" }),
       ],
     });
+  }
+
+  // What the shades of the map mean at this weight decay.
+  function scale({ pixels }, side, { colours }) {
+    const most = d3.max(pixels);
+    return CapExplorer.bar(side, "", ["0", number(most / 2), number(most)], colours);
   }
 
   // Two rows of images, those with most capacity and those with least; label and leverage below each.
@@ -67,7 +73,7 @@
   CapExplorer.register("weight-decay", {
     about:
       "Networks like this page's, from three starts, trained to an optimum at each weight decay; each optimum starts from that of the next " +
-      "weaker decay. Left: capacity of the linear functions of each pixel; the darkest shade is the largest at this decay. Right: the images with " +
+      "weaker decay. Left: capacity of the linear functions of each pixel. Right: the images with " +
       "most and with least capacity; label and leverage. Below left: all starts, the chosen one thicker. Click below to choose a decay.",
 
     controls({ data }) {
@@ -81,7 +87,7 @@
 
     draw({ data, state, width, Plot, colours }) {
       const tools = { Plot, colours }, { at, start } = state, run = data.starts[start], seen = run[at];
-      const narrow = width < NARROW, side = narrow ? 210 : Math.min(240, Math.round(0.38 * width)), top = side + 22;
+      const narrow = width < NARROW, side = narrow ? 210 : Math.min(240, Math.round(0.38 * width)), top = side + 22 + CapExplorer.BAR - 14;
       const rest = narrow ? width : width - side - 24, half = narrow ? width : Math.floor((width - 12) / 2);
       const row = narrow ? 228 : top, second = narrow ? top + row + 8 : top + 8, third = narrow ? second + COURSE : second;
       const starts = data.starts.map((each, i) => ({ values: each.map(({ total }) => total), colour: i === start ? colours.text : colours.muted, thin: i !== start })).sort((a, b) => b.thin - a.thin);
@@ -92,6 +98,7 @@
       const panels = [[totals, 0, second], [right, narrow ? 0 : half + 12, third]];
       const figure = CapExplorer.compose(width, third + COURSE, [
         [map(seen, side, tools), narrow ? (width - side) / 2 : 0, 0],
+        [scale(seen, side, tools), narrow ? (width - side) / 2 : 0, side + 8],
         [images(data, seen, rest, row, tools), narrow ? 0 : side + 24, narrow ? top + 4 : 0],
         ...panels,
       ]);
