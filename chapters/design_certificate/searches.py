@@ -13,7 +13,7 @@ from chapters.design_certificate.stacks import MOST, Stack, changed, depth, rand
 
 FOUNDERS = 10  # random stacks with which evolution begins
 RIVALS = 4  # of a tournament
-TRIES = 20  # proposals for each fit that is allowed; stacks that were fitted before cost none
+TRIES = 3  # proposals for each fit that is allowed; stacks that were fitted before cost none
 
 
 @dataclass
