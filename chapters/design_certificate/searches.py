@@ -13,7 +13,7 @@ from chapters.design_certificate.stacks import MOST, Stack, changed, depth, rand
 
 FOUNDERS = 10  # random stacks with which evolution begins
 RIVALS = 4  # of a tournament
-TRIES = 3  # proposals for each fit that is allowed; stacks that were fitted before cost none
+TRIES = 4  # proposals for each fit that is allowed; stacks that were fitted before cost none
 
 
 @dataclass
@@ -69,8 +69,8 @@ def evolution(purse: Purse, n_inputs: int, budget: int, seed: int) -> float:
 def tpe(purse: Purse, n_inputs: int, budget: int, seed: int) -> float:
     """optuna's tree-structured Parzen estimator, at its defaults: channels of every cut, 0 for none.
 
-    A proposal beyond the budget is narrowed until it fits. optuna is no dependency of this book: without it this raises
-    ``ModuleNotFoundError``.
+    A proposal beyond the budget is scaled down until it fits. optuna is no dependency of this book: without it this
+    raises ``ModuleNotFoundError``.
     """
     optuna: Any = import_module("optuna")
     optuna.logging.set_verbosity(optuna.logging.ERROR)

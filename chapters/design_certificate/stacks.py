@@ -83,26 +83,25 @@ def changed(stack: Stack, n_inputs: int, budget: int, rng: np.random.Generator) 
 
 
 def within(channels: Mapping[int, int], n_inputs: int, budget: int) -> Stack:
-    """The stack, with its widest cut narrowed, and once all have one channel its widest kernel cut, until it fits.
+    """The stack, scaled down as a whole until it fits; once all cuts have one channel, its widest kernel is cut.
 
-    >>> within({1: 4, 2: 4}, 16, 20), within({}, 16, 10)
-    (((2, 2, 4), (2, 2)), ((4, 4), (1,)))
+    >>> within({1: 4, 2: 8}, 16, 20), within({}, 16, 10)
+    (((2, 2, 4), (1, 2)), ((4, 4), (1,)))
     """
-    kept = dict(channels)
-    while True:
-        found = stack_of(kept, n_inputs)
+    kept = dict(sorted(channels.items()))
+    for share in np.linspace(1, 0, 4 * MOST + 1):
+        found = stack_of({cut: max(1, round(share * width)) for cut, width in kept.items()}, n_inputs)
         if found[1] and size(found) <= budget:
             return found
-        kept = channels_of(found)
-        if kept and max(kept.values()) > 1:
-            widest = max(kept, key=lambda cut: kept[cut])
-            kept[widest] -= 1
-            continue
+    while True:
         ends = [0, *kept, depth(n_inputs)]
         below, above = max(pairwise(ends), key=lambda pair: pair[1] - pair[0])
         if above - below < 2:
             raise ValueError(f"budget: found {budget}, expected at least {size(found)}, the smallest of these stacks.")
-        kept = dict(sorted({**kept, (below + above) // 2: 1}.items()))
+        kept = dict.fromkeys(sorted({*kept, (below + above) // 2}), 1)
+        found = stack_of(kept, n_inputs)
+        if size(found) <= budget:
+            return found
 
 
 def depth(n_inputs: int) -> int:
