@@ -14,7 +14,7 @@ from chapters.design_certificate.study import Tried
 
 LOWEST = 1e-12  # of v*: smaller losses are drawn there
 GREY = "0.82"
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     "stacks": {"color": CYCLE[0], "marker": "o", "linestyle": "none", "ms": 4},
     "near and pools": {"color": CYCLE[1], "marker": "s", "linestyle": "-", "ms": 3.5},
     "log taps": {"color": CYCLE[2], "marker": "^", "linestyle": ":", "ms": 3.5},

@@ -104,6 +104,16 @@ def compared(values: Mapping[str, Any], search: str, seed: int = 0) -> Ratio:
     return Ratio(int(np.sum(every < 1)), every.size, float(np.exp(logs.mean())), low, high)
 
 
+def enters(found: Design) -> bool:
+    """Whether near taps and pools of some size lose less than the bound of all stacks of at most that size."""
+    pools = [each for each in found.candidates if each.family == "near and pools"]
+    return any(
+        each.loss < min((bound for size, bound in found.wall if size <= each.n_params), default=np.inf)
+        for each in pools
+        if each.n_params >= found.wall[0][0]
+    )
+
+
 def two_scales(values: Mapping[str, Any], budget: int) -> int:
     """Processes in which near taps and pools of a size lose less than the bound of all stacks of at most that size."""
     cells = [process["cells"][str(budget)] for process in values.values()]

@@ -4,7 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import capcore as cc
-from chapters.design_certificate import figures as draw, study
+from chapters.design_certificate import figures as draw
+from chapters.design_certificate import study
 from chapters.kit.stored import stored
 
 

@@ -51,6 +51,11 @@ def test_two_scales_are_compared_with_the_bound():
     assert study.two_scales(values, 8) == 1
 
 
+def test_near_taps_and_pools_enter_where_no_stack_does():
+    assert study.enters(cc.design(cc.PowerLaw(), n_inputs=32, max_params=24))
+    assert not study.enters(cc.design(cc.AR1(0.5), n_inputs=32, max_params=24))
+
+
 def test_three_series_and_what_a_row_says():
     assert [len(values) for values in study.series().values()] == [1047, 12000, 800]
     values = next(iter(study.series().values()))
