@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from capcore.designs.results import Design
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, share_legend
 from chapters.design_certificate.study import Tried
 
 LOWEST = 1e-12  # of v*: smaller losses are drawn there
@@ -56,6 +56,15 @@ def plot_wall(found: Design, ax: Axes, least: int = 8) -> Axes:
     ax.set_xticks(ticks, [str(each) for each in ticks])
     ax.set_xticks([], minor=True)
     return ax
+
+
+def plot_walls(designs: Mapping[str, Design], axes: Sequence[Axes]) -> None:
+    """The walls of several processes side by side, with one legend."""
+    for ax, (name, found) in zip(axes, designs.items(), strict=True):
+        plot_wall(found, ax).set_title(name)
+    for ax in axes[1:]:
+        ax.set_ylabel("")
+    share_legend(axes[0].figure, axes[:1])  # type: ignore[arg-type]  # not in a subfigure
 
 
 def plot_bounds(found: Tried, axes: tuple[Axes, Axes]) -> None:

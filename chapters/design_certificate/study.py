@@ -1,4 +1,4 @@
-"""What the chapter computes beside its long experiments: random stacks and their bounds, ratios, real series."""
+"""What the chapter computes beside its long experiments: random stacks and their bounds, ratios, a table of series."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from scipy.stats import spearmanr
 
 from capcore.architectures import Hierarchical
 from capcore.designs.bonds import TIGHT, BondTable
-from capcore.designs.notes import cost
 from capcore.designs.results import Design
 from capcore.large.fit import fit_large
 from capcore.processes import Process
@@ -120,30 +119,19 @@ def two_scales(values: Mapping[str, Any], budget: int) -> int:
     return sum(cell["pools"] < cell["bound"] for cell in cells)
 
 
-def series() -> dict[str, np.ndarray]:
-    """Three series that Matplotlib brings along: trade in a share, a membrane, and a trace of an encephalogram."""
-    from matplotlib.cbook import get_sample_data
-
-    prices = np.load(get_sample_data("goog.npz", asfileobj=False))["price_data"]
-    membrane = np.fromfile(get_sample_data("membrane.dat", asfileobj=False), np.float32)
-    traces = np.fromfile(get_sample_data("eeg.dat", asfileobj=False), float).reshape(-1, 4)
-    return {
-        "shares traded in a day, logarithm": np.log(prices["volume"].astype(float)),
-        "current through a membrane": membrane.astype(float),
-        "encephalogram, one trace": traces[:, 0],
-    }
-
-
-def row(name: str, found: Design) -> dict[str, Any]:
-    """What a design says of a series, in units of v*."""
-    best = found.best
-    stacks = [each for each in found.candidates if each.family == "stacks"]
+def row(name: str, values: Mapping[str, Any]) -> dict[str, str]:
+    """A series in the page's table."""
     return {
         "series": name,
-        "values": f"{found.n_observed:,}",
-        "recommended": best.words,
-        "loss": f"{best.loss / found.variance:.2f}",
-        "best stack": f"{min(each.loss for each in stacks) / found.variance:.2f}",
-        "cost of estimation": f"{cost(best, found.n_observed):.2f}",
-        "halves agree": "no" if any("two halves" in note for note in found.notes) else "yes",
+        "values": f"{values['values']:,}",
+        **{
+            f"{title}{part}": text
+            for title, key in (("recommended", "best"), ("stack of least loss", "stack"))
+            for part, text in (
+                ("", values[key]["words"]),
+                (": loss", f"{values[key]['loss']:.3f}"),
+                (": cost", f"{values[key]['cost']:.3f}"),
+            )
+        },
+        "halves agree": "yes" if values["agree"] else "no",
     }

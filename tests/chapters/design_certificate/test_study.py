@@ -53,15 +53,9 @@ def test_two_scales_are_compared_with_the_bound():
 
 def test_near_taps_and_pools_enter_where_no_stack_does():
     assert study.enters(cc.design(cc.PowerLaw(), n_inputs=32, max_params=24))
-    assert not study.enters(cc.design(cc.AR1(0.5), n_inputs=32, max_params=24))
-
-
-def test_three_series_and_what_a_row_says():
-    assert [len(values) for values in study.series().values()] == [1047, 12000, 800]
-    values = next(iter(study.series().values()))
-    row = study.row("shares", cc.design(values, n_inputs=16, max_params=8))
-    assert row["values"] == "1,047" and "tap" in row["recommended"] and row["halves agree"] in ("yes", "no")
-    assert float(row["loss"]) >= 0 and float(row["cost of estimation"]) > 0
+    with pytest.warns(UserWarning, match="without loss"):
+        attained = cc.design(cc.AR1(0.5), n_inputs=32, max_params=24)
+    assert not study.enters(attained)
 
 
 def test_the_page_on_the_bound_prints_what_it_shows(capsys):
