@@ -103,6 +103,11 @@ def compared(values: Mapping[str, Any], search: str, seed: int = 0) -> Ratio:
     return Ratio(int(np.sum(every < 1)), every.size, float(np.exp(logs.mean())), low, high)
 
 
+def ahead(values: Mapping[str, Any], search: str) -> int:
+    """Cells in which the design loses less than a search by a per cent or more: beyond the rounding of equal stacks."""
+    return sum(int(np.sum(each < 0.99)) for each in ratios(values, search).values())
+
+
 def enters(found: Design) -> bool:
     """Whether near taps and pools of some size lose less than the bound of all stacks of at most that size."""
     pools = [each for each in found.candidates if each.family == "near and pools"]

@@ -41,6 +41,11 @@ def test_ratios_count_each_process_once():
     assert found.low == pytest.approx(0.25) and found.high == pytest.approx(1.0)
 
 
+def test_equal_stacks_are_no_gain():
+    values = {"a": {"cells": {"1": cell(1.0, 1.0 + 1e-9), "2": cell(1.0, 1.02)}}}
+    assert study.ahead(values, "random") == 1 and study.compared(values, "random").won == 2
+
+
 def test_a_loss_of_rounding_beside_one_that_is_not_decides():
     found = study.ratios({"a": {"cells": {"1": cell(0.0, 1e-10)}}}, "random")
     assert found["a"] == pytest.approx([1e-4])
