@@ -14,6 +14,7 @@ from chapters.design_certificate.study import Tried
 
 LOWEST = 1e-12  # of v*: smaller losses are drawn there
 GREY = "0.82"
+BEYOND = 1.06  # of the largest size: where the axis ends
 LOOKS: dict[str, dict[str, Any]] = {
     "stacks": {"color": CYCLE[0], "marker": "o", "linestyle": "none", "ms": 4},
     "near and pools": {"color": CYCLE[1], "marker": "s", "linestyle": "-", "ms": 3.5},
@@ -38,7 +39,7 @@ def plot_wall(found: Design, ax: Axes, least: int = 8) -> Axes:
     least : int
         The smallest size drawn.
     """
-    sizes = np.array([each[0] for each in found.wall] + [found.max_params])
+    sizes = np.array([each[0] for each in found.wall] + [BEYOND * found.max_params])
     bounds = np.array([each[1] for each in found.wall] + [found.wall[-1][1]]) / found.variance
     shown = [each for each in found.candidates if each.n_params >= least]
     losses = [max(each.loss / found.variance, LOWEST) for each in shown]
@@ -50,7 +51,7 @@ def plot_wall(found: Design, ax: Axes, least: int = 8) -> Axes:
         at = [max(each.loss / found.variance, LOWEST) for each in own]
         ax.plot([each.n_params for each in own], at, label=NAMES[name], linewidth=1, **look)
     ax.text(least * 1.08, low * 1.6, "no stack\ngets here", fontsize=8.5, color="0.25")
-    ax.set(xscale="log", yscale="log", xlim=(least, found.max_params * 1.06), ylim=(low, high))
+    ax.set(xscale="log", yscale="log", xlim=(least, BEYOND * found.max_params), ylim=(low, high))
     ax.set(xlabel="parameters", ylabel="loss / v*")
     ticks = [each for each in (8, 16, 32, 64, 128, 256) if least <= each <= found.max_params]
     ax.set_xticks(ticks, [str(each) for each in ticks])
@@ -99,7 +100,7 @@ def plot_ratios(values: Mapping[str, Mapping[str, np.ndarray]], means: Mapping[s
         ax.plot(mean.mean, row + 0.3, "s", color=CYCLE[1], ms=5)
     ax.axvline(1, color="0.4", linewidth=1)
     ax.set_yticks(range(len(values)), list(values))
-    ax.set(xscale="log", xlabel="loss of the design / median loss of the search", ylim=(len(values) - 0.45, -0.55))
+    ax.set(xscale="log", xlabel="loss / median loss of the search", ylim=(len(values) - 0.45, -0.55))
     ax.grid(False, axis="y")
     return ax
 
@@ -120,14 +121,14 @@ def plot_menu(menu: Mapping[str, Any], budgets: list[int], ax: Axes) -> Axes:
     low, high = min(losses) / 4, max(losses) * 4
     for i, (budget, each) in enumerate(found.items()):
         shares, least = np.array(each).T
-        ax.step([0, *shares], [least[0], *least], where="pre", color=CYCLE[i], label=f"{budget} parameters")
+        ax.step([0, *shares], [least[0], *least], where="pre", color=CYCLE[i])
         ax.plot(shares, least, "o", ms=3.5, color=CYCLE[i])
+        ax.text(0.01, 1.4 * least[0], f"{budget} parameters", fontsize=8.5, color=CYCLE[i])
     shares, least = np.array(found[budgets[-1]]).T
     ax.fill_between([0, *shares], [least[0], *least], low, step="pre", color=GREY, linewidth=0, zorder=0)
     ax.axvspan(shares[-1], 1, color=GREY, linewidth=0, zorder=0)
     ax.set(yscale="log", xlim=(0, 0.7), ylim=(low, high))
     ax.set(xlabel="share of the capacity on the distant half, at least", ylabel="loss / v*")
-    ax.legend()
     return ax
 
 
