@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import matmul_toeplitz as toeplitz_product
 from scipy.sparse.linalg import LinearOperator
 
+from benchmarks import designs
 from benchmarks.measure import Row, best_of
 from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
@@ -36,6 +37,7 @@ def rows(quick: bool = False) -> Iterator[Row]:
             for channels in (4,) if quick else (4, 8):
                 yield _at_scale(n_layers, channels, process, iterations)
     yield _hessian(8 if quick else 16)
+    yield from designs.rows(quick)
 
 
 def _lbfgs(arch: Hierarchical, problem: ToeplitzProblem, start: np.ndarray, iterations: int) -> Minimum:

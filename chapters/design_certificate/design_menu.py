@@ -1,0 +1,118 @@
+"""What can be ordered: stacks of every size with their loss and with the capacity that they spend on the distant half.
+
+The stacks are those that the bond table recommends: for each least rank of the last bond, from one to six, those that
+at most one other is no larger than and no worse. More ranks there move capacity to the distant past. Where an optimum
+is singular its capacity depends on where a fit ends, so that it is left out.
+
+``python -m chapters run design_menu`` makes it again, in a minute or two on one core.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tqdm import tqdm
+
+from capcore.allocation import allocate
+from capcore.architectures import Hierarchical
+from capcore.designs.bonds import EPS, BondTable, bond_table
+from capcore.designs.search import best_stacks, wall
+from capcore.large.fit import fit_large
+from capcore.optimum import Problem
+from capcore.processes import Process
+from chapters.design_certificate.processes import named
+
+SETTINGS: dict[str, Any] = {
+    "n_inputs": 128,
+    "max_params": 96,
+    "processes": ["power law, exponent 0.5", "two seasons", "music-like"],
+    "last_ranks": [1, 2, 3, 4, 5, 6],
+    "keep": 2,
+    "max_iterations": 100,
+}
+QUICK: dict[str, Any] = {"n_inputs": 16, "max_params": 14, "last_ranks": [1, 2], "keep": 1, "max_iterations": 10}
+DIGITS = 4  # of losses and shares
+
+
+def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """Process → ``wall``, (parameters, bound) of all stacks; ``tried``, how many stacks; ``stacks`` on the front.
+
+    A stack is on the front if no other one that is no larger has as low a loss and as large a share.
+    """
+    settings = {**SETTINGS, **settings}
+    chosen = {name: process for name, process in named().items() if name in settings["processes"]}
+    bar = tqdm(chosen.items(), desc="processes", disable=not progress)
+    return {name: menu(process, settings) for name, process in bar}
+
+
+def menu(process: Process, settings: dict[str, Any]) -> dict[str, Any]:
+    """The menu of one process."""
+    n, most = settings["n_inputs"], settings["max_params"]
+    table = bond_table(process, n)
+    skeletons = {}
+    for last in settings["last_ranks"]:
+        for each in best_stacks(table, most, settings["keep"], last_rank=last):
+            if each.channels:
+                skeletons[each.kernel_sizes, each.channels] = each
+    problem = Problem.of(Hierarchical([1], kernel_size=[2, n // 2]), process)
+    found = []
+    for kernels, channels in skeletons:
+        arch = Hierarchical(list(channels), kernel_size=list(kernels))
+        fit = fit_large(arch, process, max_iterations=settings["max_iterations"])
+        table.lowered(kernels, channels, fit.loss)
+        alloc = allocate(arch, fit.params, problem)
+        if fit.loss > EPS * problem.variance and alloc.total == arch.generic_capacity():
+            share = float(alloc.per_input[n // 2 :].sum() / alloc.total)
+            found.append(entry(arch, fit.loss / problem.variance, share))
+    unit = problem.variance
+    return {
+        "wall": [[size, float(f"{bound / unit:.{DIGITS}g}")] for size, bound in wall(table, most)],
+        "tried": len(skeletons),
+        "stacks": [{**each, "bound": bound_of(table, each)} for each in undominated(found)],
+    }
+
+
+def entry(arch: Hierarchical, loss: float, share: float) -> dict[str, Any]:
+    """A stack on the menu."""
+    return {
+        "kernels": list(arch.kernel_sizes),
+        "channels": list(arch.channels),
+        "parameters": arch.n_params,
+        "capacity": arch.generic_capacity(),
+        "loss": float(f"{loss:.{DIGITS}g}"),
+        "share": round(share, DIGITS),
+    }
+
+
+def bound_of(table: BondTable, stack: dict[str, Any]) -> float:
+    """The bound of a stack, in units of v*."""
+    arch = Hierarchical(stack["channels"], kernel_size=stack["kernels"])
+    return float(f"{table.bound(arch) / table.variance:.{DIGITS}g}")
+
+
+def undominated(stacks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that no other beats or equals in size, loss and share at once; by size, then by share.
+
+    >>> small, worse = {"parameters": 3, "loss": 0.1, "share": 0.2}, {"parameters": 4, "loss": 0.1, "share": 0.1}
+    >>> undominated([worse, small]) == [small]
+    True
+    """
+    kept: list[dict[str, Any]] = []
+    for each in sorted(stacks, key=lambda one: (one["parameters"], one["loss"], -one["share"])):
+        if not any(one["loss"] <= each["loss"] and one["share"] >= each["share"] for one in kept):
+            kept.append(each)
+    return sorted(kept, key=lambda one: (one["parameters"], one["share"]))
+
+
+def ordered(content: dict[str, Any], budget: int, share: float) -> dict[str, Any] | None:
+    """The stack of least loss with at most so many parameters and at least such a share; None if there is none.
+
+    Parameters
+    ----------
+    content : dict
+        The menu of a process.
+    budget : int
+    share : float
+    """
+    fitting = [each for each in content["stacks"] if each["parameters"] <= budget and each["share"] >= share]
+    return min(fitting, key=lambda one: one["loss"], default=None)

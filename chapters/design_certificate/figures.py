@@ -1,0 +1,148 @@
+"""Figures of designs: the wall that no stack passes, bounds against losses, ratios to searches, what can be ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from capcore.designs.results import Design
+from capcore.plotting import CYCLE, share_legend
+from chapters.design_certificate.study import Tried
+
+LOWEST = 1e-12  # of v*: smaller losses are drawn there
+GREY = "0.82"
+BEYOND = 1.06  # of the largest size: where the axis ends
+LOOKS: dict[str, dict[str, Any]] = {
+    "stacks": {"color": CYCLE[0], "marker": "o", "linestyle": "none", "ms": 4},
+    "near and pools": {"color": CYCLE[1], "marker": "s", "linestyle": "-", "ms": 3.5},
+    "log taps": {"color": CYCLE[2], "marker": "^", "linestyle": ":", "ms": 3.5},
+    "autoregressive": {"color": CYCLE[3], "marker": "D", "linestyle": "--", "ms": 3},
+}
+NAMES = {
+    "stacks": "stacks",
+    "near and pools": "near taps and pools",
+    "log taps": "taps at geometric lags",
+    "autoregressive": "recent taps",
+}
+
+
+def plot_wall(found: Design, ax: Axes, least: int = 8) -> Axes:
+    """Losses of all models of a design by their size, and in grey what no stack reaches.
+
+    Parameters
+    ----------
+    found : Design
+    ax : Axes
+    least : int
+        The smallest size drawn.
+    """
+    sizes = np.array([each[0] for each in found.wall] + [BEYOND * found.max_params])
+    bounds = np.array([each[1] for each in found.wall] + [found.wall[-1][1]]) / found.variance
+    shown = [each for each in found.candidates if each.n_params >= least]
+    losses = [max(each.loss / found.variance, LOWEST) for each in shown]
+    low, high = min([*losses, max(bounds[-1], LOWEST)]) / 3, max(losses) * 3
+    steps = np.r_[least, sizes], np.r_[high, np.maximum(bounds, low)]
+    ax.fill_between(*steps, low, step="post", color=GREY, linewidth=0, zorder=0)
+    for name, look in LOOKS.items():
+        own = [each for each in shown if each.family == name]
+        at = [max(each.loss / found.variance, LOWEST) for each in own]
+        ax.plot([each.n_params for each in own], at, label=NAMES[name], linewidth=1, **look)
+    ax.text(least * 1.08, low * 1.6, "no stack\ngets here", fontsize=8.5, color="0.25")
+    ax.set(xscale="log", yscale="log", xlim=(least, BEYOND * found.max_params), ylim=(low, high))
+    ax.set(xlabel="parameters", ylabel="loss / v*")
+    ticks = [each for each in (8, 16, 32, 64, 128, 256) if least <= each <= found.max_params]
+    ax.set_xticks(ticks, [str(each) for each in ticks])
+    ax.set_xticks([], minor=True)
+    return ax
+
+
+def plot_walls(designs: Mapping[str, Design], axes: Sequence[Axes]) -> None:
+    """The walls of several processes side by side, with one legend."""
+    for ax, (name, found) in zip(axes, designs.items(), strict=True):
+        plot_wall(found, ax).set_title(name)
+    for ax in axes[1:]:
+        ax.set_ylabel("")
+    share_legend(axes[0].figure, axes[:1])  # type: ignore[arg-type]  # not in a subfigure
+
+
+def plot_bounds(found: Tried, axes: tuple[Axes, Axes]) -> None:
+    """Losses of random stacks against the largest entry at their bonds, and against the sum of the entries."""
+    for ax, values, name in zip(
+        axes, (found.bounds, found.sums), ("largest entry / v*", "sum of the entries / v*"), strict=True
+    ):
+        shown = np.maximum(values, LOWEST), np.maximum(found.losses, LOWEST)
+        ends = np.array([min(map(np.min, shown)) / 2, max(map(np.max, shown)) * 2])
+        ax.plot(ends, ends, color="0.4", linewidth=1)
+        ax.fill_between(ends, ends, ends[0], color=GREY, linewidth=0, zorder=0, alpha=1 if ax is axes[0] else 0)
+        ax.plot(*shown, "o", ms=3, color=CYCLE[0], alpha=0.7)
+        ax.set(xscale="log", yscale="log", xlabel=name, ylabel="loss / v*", xlim=ends, ylim=ends)
+
+
+def plot_ratios(values: Mapping[str, Mapping[str, np.ndarray]], means: Mapping[str, Any], ax: Axes) -> Axes:
+    """The design's loss over each search's, a dot for each cell, with the mean and its interval.
+
+    Parameters
+    ----------
+    values : dict
+        Search → process → ratios.
+    means : dict
+        Search → :class:`~chapters.design_certificate.study.Ratio`.
+    ax : Axes
+    """
+    for row, (name, found) in enumerate(values.items()):
+        every = np.concatenate(list(found.values()))
+        ax.plot(every, np.full(every.size, row) + np.linspace(-0.22, 0.12, every.size), "o", ms=3, color="0.6")
+        mean = means[name]
+        ax.plot([mean.low, mean.high], [row + 0.3] * 2, color=CYCLE[1], linewidth=2)
+        ax.plot(mean.mean, row + 0.3, "s", color=CYCLE[1], ms=5)
+    ax.axvline(1, color="0.4", linewidth=1)
+    ax.set_yticks(range(len(values)), list(values))
+    ax.set(xscale="log", xlabel="loss / median loss of the search", ylim=(len(values) - 0.45, -0.55))
+    ax.grid(False, axis="y")
+    return ax
+
+
+def plot_menu(menu: Mapping[str, Any], budgets: list[int], ax: Axes) -> Axes:
+    """For each budget the least loss for at least such a share of the capacity on the distant half; grey below all.
+
+    Parameters
+    ----------
+    menu : dict
+        One process of the stored result.
+    budgets : list of int
+        Ascending.
+    ax : Axes
+    """
+    found = {budget: front(menu, budget) for budget in budgets}
+    losses = [loss for each in found.values() for _, loss in each]
+    low, high = min(losses) / 4, max(losses) * 4
+    for i, (budget, each) in enumerate(found.items()):
+        shares, least = np.array(each).T
+        ax.step([0, *shares], [least[0], *least], where="pre", color=CYCLE[i])
+        ax.plot(shares, least, "o", ms=3.5, color=CYCLE[i])
+        ax.text(0.01, 1.4 * least[0], f"{budget} parameters", fontsize=8.5, color=CYCLE[i])
+    shares, least = np.array(found[budgets[-1]]).T
+    ax.fill_between([0, *shares], [least[0], *least], low, step="pre", color=GREY, linewidth=0, zorder=0)
+    ax.axvspan(shares[-1], 1, color=GREY, linewidth=0, zorder=0)
+    ax.set(yscale="log", xlim=(0, 0.7), ylim=(low, high))
+    ax.set(xlabel="share of the capacity on the distant half, at least", ylabel="loss / v*")
+    return ax
+
+
+def front(menu: Mapping[str, Any], budget: int) -> list[tuple[float, float]]:
+    """(share, loss) of the stacks within a budget that no other of them beats in both, by share.
+
+    >>> stacks = [{"parameters": 3, "share": 0.2, "loss": 0.1}, {"parameters": 4, "share": 0.1, "loss": 0.2}]
+    >>> front({"stacks": stacks}, 4)
+    [(0.2, 0.1)]
+    """
+    within = [each for each in menu["stacks"] if each["parameters"] <= budget]
+    kept = [
+        each
+        for each in within
+        if not any(one["loss"] < each["loss"] and one["share"] >= each["share"] for one in within)
+    ]
+    return sorted((each["share"], each["loss"]) for each in kept)

@@ -1,0 +1,29 @@
+"""What the parameters of ``notebooks/design_certificate.ipynb`` may be."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from annotated_types import Ge
+from pydantic import Field, model_validator
+
+from chapters.kit.parameters import Count, Seed, Square, WithProcess
+
+
+class Parameters(WithProcess):
+    """Parameters of ``notebooks/design_certificate.ipynb``."""
+
+    n_inputs: Annotated[Square, Ge(16)] = Field(128, description="inputs, a power of two")
+    max_params: Annotated[Count, Ge(16)] = Field(64, description="parameters at most")
+    n_stacks: Annotated[Count, Ge(3)] = Field(120, description="random stacks whose losses are compared with the bound")
+    seed: Seed = Field(0, description="of the random stacks")
+
+    @model_validator(mode="after")
+    def _cut_in_two(self) -> Self:
+        if self.n_inputs & (self.n_inputs - 1):
+            raise ValueError(f"n_inputs: found {self.n_inputs}, expected a power of two, such as 128.")
+        if self.max_params < (least := 4 * (self.n_inputs.bit_length() - 1)):
+            raise ValueError(
+                f"max_params: found {self.max_params}, expected at least {least}: two stacks of one channel."
+            )
+        return self

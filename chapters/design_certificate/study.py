@@ -1,0 +1,142 @@
+"""What the chapter computes beside its long experiments: random stacks and their bounds, ratios, a table of series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from capcore.architectures import Hierarchical
+from capcore.designs.bonds import TIGHT, BondTable
+from capcore.designs.results import Design
+from capcore.large.fit import fit_large
+from capcore.processes import Process
+from chapters.design_certificate.design_search import highest, sum_of
+from chapters.design_certificate.stacks import Stack, random_stack
+
+FLOOR = 1e-14  # of v*: below it losses are rounding
+DRAWS = 10_000  # of the bootstrap
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """Random stacks with their losses, and the largest and the sum of their table's entries, (m,) each, over v*."""
+
+    losses: np.ndarray
+    bounds: np.ndarray
+    sums: np.ndarray
+
+    @property
+    def below(self) -> int:
+        """How many lose less than their bound."""
+        return int(np.sum(self.losses < self.bounds - TIGHT))
+
+    @property
+    def rank_correlation(self) -> float:
+        """Of the sums with the losses."""
+        return float(spearmanr(self.sums, self.losses).statistic)
+
+    @property
+    def factor(self) -> float:
+        """Median of the ratio of loss and bound, over the stacks whose bound is not rounding."""
+        known = self.bounds > FLOOR
+        return float(np.median(self.losses[known] / self.bounds[known])) if known.any() else 1.0
+
+
+def tried(process: Process, table: BondTable, budget: int, count: int, seed: int) -> Tried:
+    """So many random stacks of most of a budget, fitted."""
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(count):
+        stack = random_stack(table.n_inputs, min(budget, table.n_inputs), rng)
+        found.append((loss(process, stack), highest(table, stack), sum_of(table, stack)))
+    losses, bounds, sums = np.array(found).T / table.variance
+    return Tried(losses, bounds, sums)
+
+
+def loss(process: Process, stack: Stack) -> float:
+    """The loss of a stack at its optimum."""
+    kernels, channels = stack
+    return fit_large(Hierarchical(list(channels), kernel_size=list(kernels)), process, max_iterations=60).loss
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The design's loss over a search's: cells won, those that decide, the mean ratio and its interval."""
+
+    won: int
+    cells: int
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """Of the cells that decide, those in which the design loses less."""
+        return self.won / self.cells
+
+
+def ratios(values: Mapping[str, Any], search: str) -> dict[str, np.ndarray]:
+    """Process → (k,) ratios of the design's loss and the median of a search, in the cells that decide."""
+    found = {}
+    for name, process in values.items():
+        cells = process["cells"].values()
+        pairs = [(max(cell["design"], FLOOR), max(float(np.median(cell[search])), FLOOR)) for cell in cells]
+        found[name] = np.array([ours / theirs for ours, theirs in pairs if max(ours, theirs) > FLOOR])
+    return {name: each for name, each in found.items() if each.size}
+
+
+def compared(values: Mapping[str, Any], search: str, seed: int = 0) -> Ratio:
+    """The geometric mean of :func:`ratios`, each process once, with its 95 % bootstrap interval over processes.
+
+    >>> cell = {"design": 1.0, "random": [2.0, 4.0, 8.0]}
+    >>> compared({"a": {"cells": {"40": cell}}, "b": {"cells": {"40": cell}}}, "random")
+    Ratio(won=2, cells=2, mean=0.25, low=0.25, high=0.25)
+    """
+    found = ratios(values, search)
+    logs = np.array([np.log(each).mean() for each in found.values()])
+    draws = np.random.default_rng(seed).choice(logs, size=(DRAWS, logs.size)).mean(axis=1)
+    low, high = np.exp(np.quantile(draws, [0.025, 0.975])).tolist()
+    every = np.concatenate(list(found.values()))
+    return Ratio(int(np.sum(every < 1)), every.size, float(np.exp(logs.mean())), low, high)
+
+
+def ahead(values: Mapping[str, Any], search: str) -> int:
+    """Cells in which the design loses less than a search by a per cent or more: beyond the rounding of equal stacks."""
+    return sum(int(np.sum(each < 0.99)) for each in ratios(values, search).values())
+
+
+def enters(found: Design) -> bool:
+    """Whether near taps and pools of some size lose less than the bound of all stacks of at most that size."""
+    pools = [each for each in found.candidates if each.family == "near and pools"]
+    return any(
+        each.loss < min((bound for size, bound in found.wall if size <= each.n_params), default=np.inf)
+        for each in pools
+        if each.n_params >= found.wall[0][0]
+    )
+
+
+def two_scales(values: Mapping[str, Any], budget: int) -> int:
+    """Processes in which near taps and pools of a size lose less than the bound of all stacks of at most that size."""
+    cells = [process["cells"][str(budget)] for process in values.values()]
+    return sum(cell["pools"] < cell["bound"] for cell in cells)
+
+
+def row(name: str, values: Mapping[str, Any]) -> dict[str, str]:
+    """A series in the page's table."""
+    return {
+        "series": name,
+        "values": f"{values['values']:,}",
+        **{
+            f"{title}{part}": text
+            for title, key in (("recommended", "best"), ("stack of least loss", "stack"))
+            for part, text in (
+                ("", values[key]["words"]),
+                (": loss", f"{values[key]['loss']:.3f}"),
+                (": cost", f"{values[key]['cost']:.3f}"),
+            )
+        },
+        "halves agree": "yes" if values["agree"] else "no",
+    }
