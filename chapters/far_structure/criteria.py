@@ -15,14 +15,14 @@ the difference between the mean autocorrelation of 16 such sequences and that of
 **Stacks.** All 25 of 64 inputs without overlap that have 40 to 48 parameters and κ from 22 to 26.
 **Effect.** For each series and kind of unit: Spearman's partial correlation of far share and far error over stacks,
 given the network's parameters, κ and the loss on the last quarter of the series. Far error and loss are means over five
-seeds of their logarithms. Below 0: more far capacity, less error. The effect of *nonlinear* networks is the mean of those
-of tanh and gated ones.
-**Intervals** hold 95 % of 2,000 bootstrap effects. Stacks are drawn, and seeds within each; for means over series, series
-too. The same stacks are drawn for all series, because what is peculiar to a stack is common to them.
-**Series** count if the root mean square of their autocorrelation at the far lags is at least ``STRUCTURE``: twice that of
-white noise of 1,600 values, 1/√1600. Three have none and must show no effect.
-**Divergence.** A network whose sequences reach 20 standard deviations is left out and counted; a stack that has no other
-on a series is left out there.
+seeds of their logarithms. Below 0: more far capacity, less error. The effect of *nonlinear* networks is the mean of
+those of tanh and gated ones.
+**Intervals** hold 95 % of 2,000 bootstrap effects. Stacks are drawn, and seeds within each; for means over series,
+series too. The same stacks are drawn for all series, because what is peculiar to a stack is common to them.
+**Series** count if the root mean square of their autocorrelation at the far lags is at least ``STRUCTURE``: twice that
+of white noise of 1,600 values, 1/√1600. Three have none and must show no effect.
+**Divergence.** A network whose sequences reach 20 standard deviations is left out and counted; a stack that has no
+other on a series is left out there.
 """
 
 from __future__ import annotations
