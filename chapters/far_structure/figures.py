@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from capcore.plotting import CYCLE
+from capcore.plotting import CYCLE, LAG_LABEL
 from chapters.far_structure.resampling import Effect
 from chapters.far_structure.series import NULLS
 from chapters.far_structure.stacks import N_INPUTS
@@ -47,5 +47,5 @@ def plot_curves(truth: Sequence[float], curves: Mapping[str, Sequence[float]], a
     ax.plot(lags, truth[1:], color="0.45", lw=2.5, label="the series")
     for i, (label, values) in enumerate(curves.items()):
         ax.plot(lags, values[1:], ("--", "-", ":")[i], color=(CYCLE[1], CYCLE[0], CYCLE[6])[i], label=label)
-    ax.set(xlabel="← past      lag      now →", ylabel=ylabel, xlim=(N_INPUTS, 1))
+    ax.set(xlabel=LAG_LABEL, ylabel=ylabel, xlim=(N_INPUTS, 1))
     return ax
