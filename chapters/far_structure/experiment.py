@@ -1,7 +1,7 @@
 """Does the linear far share foretell how well free-running networks keep the autocorrelation at far lags?
 
 Every stack with linear, tanh and gated units, on every series, from five seeds; ``criteria`` says what is asked.
-``python -m chapters run far_structure`` makes it again, in about fifteen minutes on one core.
+``python -m chapters run far_structure`` makes it again, in about fifteen minutes of one core.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ QUICK: dict[str, Any] = {
     "stacks": [0, 25],
 }
 PACKAGES = ("numpy", "scipy", "jax", "optax", "matplotlib", "scikit-learn")
-NEAR, FAR = slice(1, N_INPUTS // 2 + 1), slice(N_INPUTS // 2 + 1, N_INPUTS + 1)
-"""Lags in each half of the receptive field."""
+FAR = slice(N_INPUTS // 2 + 1, N_INPUTS + 1)
+"""Lags in the second half of the receptive field."""
 
 
 def autocorrelation(values: np.ndarray) -> np.ndarray:
@@ -71,7 +71,7 @@ def far_share(stack: Stack, values: np.ndarray) -> tuple[float, float]:
 
 
 def judged(found: Trained, truth: np.ndarray, burn_in: int) -> dict[str, Any]:
-    """What networks (series, seeds) do: test losses, far and near errors, (series, seeds); NaN where they diverged.
+    """What networks (series, seeds) do: test losses and far errors, (series, seeds); NaN where they diverged.
 
     "curve" is (series, 65), the autocorrelation of what they generate, its mean over the seeds that did not diverge.
 
@@ -85,7 +85,6 @@ def judged(found: Trained, truth: np.ndarray, burn_in: int) -> dict[str, Any]:
     return {
         "loss": np.where(lost, np.nan, found.losses[..., 2]),
         "far": np.sqrt(np.mean(gap[..., FAR] ** 2, axis=-1)),
-        "near": np.sqrt(np.mean(gap[..., NEAR] ** 2, axis=-1)),
         "curve": np.nansum(curves, axis=1) / left,
     }
 
@@ -102,16 +101,12 @@ def short(value: float) -> float | None:
 def stored_rows(rows: list[dict[str, np.ndarray]], at: int) -> dict[str, Any]:
     """What is written down of one series, from :func:`judged` of each stack.
 
-    "loss" and "far": lists over seeds of lists over stacks, the latter in units of 1e-4; "near": over stacks, the
-    geometric mean over seeds.
+    "loss" and "far": lists over seeds of lists over stacks, the latter in units of 1e-4.
     """
-    loss, far, near = (np.array([row[name][at] for row in rows]).T for name in ("loss", "far", "near"))
-    with quiet():
-        middle = np.exp(np.nanmean(np.log(near), axis=0))
+    loss, far = (np.array([row[name][at] for row in rows]).T for name in ("loss", "far"))
     return {
         "loss": [[short(each) for each in of_seed] for of_seed in loss],
         "far": [[None if np.isnan(each) else round(1e4 * each) for each in of_seed] for of_seed in far.tolist()],
-        "near": [short(each) for each in middle],
     }
 
 

@@ -55,8 +55,6 @@ class Networks:
         Far share and validation error of the linear stack.
     loss, far : dict
         Kind of unit → (S, K, n) logarithms of test loss and far error; NaN where a network diverged.
-    near : dict
-        Kind of unit → (S, n) logarithms of the near error.
     """
 
     names: tuple[str, ...]
@@ -67,7 +65,6 @@ class Networks:
     validation: np.ndarray
     loss: dict[str, np.ndarray]
     far: dict[str, np.ndarray]
-    near: dict[str, np.ndarray]
 
     @classmethod
     def of(cls, values: Mapping[str, Any], names: Iterable[str]) -> Networks:
@@ -86,7 +83,7 @@ class Networks:
             {kind: np.array([stack["parameters"][i] for stack in stacks], float) for i, kind in enumerate(kinds)},
             np.array([values["series"][name]["far share"] for name in names]),
             np.array([values["series"][name]["validation"] for name in names]),
-            *({kind: told(kind, quantity) for kind in kinds} for quantity in ("loss", "far", "near")),
+            *({kind: told(kind, quantity) for kind in kinds} for quantity in ("loss", "far")),
         )
 
     @property
@@ -98,8 +95,8 @@ class Networks:
         """Resamples of the chosen stacks, of seeds and of series."""
         return draws(len(chosen), next(iter(self.far.values())).shape[1], len(self.names))
 
-    def effects(self, kind: str, given: Sequence[str] = GIVEN, outcome: str = "far") -> tuple[np.ndarray, Draws]:
-        """(S, B) partial correlations of far share and far (or near) error over the stacks alike, and the draws."""
+    def effects(self, kind: str, given: Sequence[str] = GIVEN) -> tuple[np.ndarray, Draws]:
+        """(S, B) partial correlations of far share and far error over the stacks alike, and the draws."""
         chosen = self.alike
         drawn = self.draws(chosen)
         fixed = {"parameters": self.parameters[kind][chosen], "κ": self.capacity[chosen]}
@@ -108,8 +105,7 @@ class Networks:
             known = {name: each[drawn.stacks] for name, each in fixed.items()}
             known["loss"] = drawn_means(self.loss[kind][at][:, chosen], drawn)
             share = self.share[at, chosen][drawn.stacks]
-            near = self.near[kind][at, chosen][drawn.stacks]
-            error = drawn_means(self.far[kind][at][:, chosen], drawn) if outcome == "far" else near
+            error = drawn_means(self.far[kind][at][:, chosen], drawn)
             rows.append(partial_spearman(share, error, [known[name] for name in given]))
         return np.array(rows), drawn
 
@@ -157,6 +153,15 @@ class Networks:
             rows.append([np.sum(wins & same), np.sum(same)])
         return np.array(rows)
 
+    def repeated(self, kind: str) -> np.ndarray:
+        """(S,) rank correlation, over the stacks alike, of the far error of two seeds with that of the others.
+
+        A mean over all seeds is about twice as long a test as either half: that it would have the reliability
+        2r/(1 + r) is Spearman and Brown's formula, and no predictor can correlate with it by more than the root.
+        """
+        few, rest = (np.nanmean(each, axis=1) for each in np.split(self.far[kind][..., self.alike], [2], axis=1))
+        return partial_spearman(few, rest)
+
     def diverged(self, kind: str) -> float:
         """Share of networks that diverged."""
         return float(np.isnan(self.far[kind]).mean())
@@ -175,9 +180,9 @@ def structured(values: Mapping[str, Any]) -> list[str]:
     return [name for name, far in found.items() if np.sqrt(np.mean(far**2)) >= criteria.STRUCTURE]
 
 
-def nonlinear(some: Networks, given: Sequence[str] = GIVEN, outcome: str = "far") -> tuple[np.ndarray, Draws]:
+def nonlinear(some: Networks, given: Sequence[str] = GIVEN) -> tuple[np.ndarray, Draws]:
     """(S, B) effects of nonlinear networks, the mean of the two kinds, and the draws."""
-    both = [some.effects(kind, given, outcome) for kind in NONLINEAR]
+    both = [some.effects(kind, given) for kind in NONLINEAR]
     return np.mean([effects for effects, _ in both], axis=0), both[0][1]
 
 

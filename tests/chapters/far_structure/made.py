@@ -18,7 +18,7 @@ def made(slope, rng, noise=0.5, n_seeds=5):
         mean = -slope * (name in SERIES) * shares[name] + noise * rng.normal(size=len(stacks))
         far = np.exp(mean + 0.1 * rng.normal(size=(n_seeds, len(stacks))))
         loss = np.exp(0.05 * rng.normal(size=(n_seeds, len(stacks))))
-        return {"loss": loss.tolist(), "far": np.round(1000 * far).tolist(), "near": far.mean(axis=0).tolist()}
+        return {"loss": loss.tolist(), "far": np.round(1000 * far).tolist()}
 
     return {
         "stacks": [
