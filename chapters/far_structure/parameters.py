@@ -16,5 +16,5 @@ class Parameters(Declaration):
         "fractional Gaussian noise", "power law", "warped season", "two warped seasons", "threshold autoregression",
         "Mackey–Glass", "Lorenz", "switching levels", "volume of trade", "membrane current", "elevation", "head scan",
         "temple", "flower", "white noise", "AR(1)", "shuffled volume",
-    ] = Field("warped season", description="the series of the run on this page")  # fmt: skip
+    ] = Field("warped season", description="series of the run on this page, one of the first picture")  # fmt: skip
     units: Literal["linear", "tanh", "gated"] = Field("tanh", description="of the stack that is trained")
