@@ -43,6 +43,38 @@ def test_nothing_is_left_of_what_is_given(rng):
     assert np.all(resampling.partial_spearman(np.ones((5, 12)), y) == 0)
 
 
+def test_series_are_drawn_for_their_mean(rng):
+    """Effects that no stack changes leave the series to scatter: a standard error of spread / √14."""
+    effects = rng.normal(size=14)
+    drawn = resampling.draws(25, 5, 14, 4000)
+    found = resampling.over_series(np.tile(effects[:, None], 4001), drawn)
+    half = 1.96 * effects.std() / np.sqrt(14)
+    assert found.mean == pytest.approx(effects.mean())
+    assert [found.high - found.mean, found.mean - found.low] == pytest.approx([half, half], rel=0.15)  # not normal
+
+
+def test_what_is_common_to_series_is_not_averaged_away(rng):
+    """The same stacks are drawn for all: with equal series the mean is as uncertain as each."""
+    values = made(2.0, rng)
+    for kind in values["networks"].values():
+        kind.update(dict.fromkeys(kind, kind["Lorenz"]))
+    values["series"] = dict.fromkeys(values["series"], values["series"]["Lorenz"])
+    rows, drawn = study.Networks.of(values, SERIES).effects("tanh")
+    assert np.allclose(resampling.over_series(rows, drawn), resampling.interval(rows[0]), atol=1e-12)
+
+
+def test_means_are_over_the_seeds_that_are_drawn(rng):
+    values, drawn = rng.normal(size=(5, 8)), resampling.draws(8, 5, 2, 20)
+    values[1:4, 2] = np.nan
+    found = resampling.drawn_means(values, drawn)
+    for at in range(21):
+        for place, stack in enumerate(drawn.stacks[at]):
+            some = values[drawn.seeds[at, place], stack]
+            some = some[~np.isnan(some)]
+            expected = some.mean() if some.size else np.nan
+            assert found[at, place] == pytest.approx(expected, nan_ok=True)
+
+
 def test_a_planted_effect_is_found(rng):
     found = study.found(*networks(made(8.0, rng)))
     assert found.answer == "yes"
