@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore import time_series, verbs
+from capcore.allocation import allocate
+from capcore.optimum import Problem, fit
+from capcore.time_series import estimate_process
 from capcore.validation import quiet
 from chapters.far_structure.networks import LIMIT, Trained, n_params, train_all
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
@@ -60,10 +62,10 @@ def far_share(stack: Stack, values: np.ndarray) -> tuple[float, float]:
     """
     end, last = round(0.6 * len(values)), round(0.75 * len(values))
     with quiet():
-        process = time_series.estimate_process(values[:end], N_INPUTS)
-        fit = verbs.fit(stack.arch, process)
-        allocation = verbs.allocate(stack.arch, fit, process)
-    weights = stack.arch.coefficients(fit.params)
+        problem = Problem.of(stack.arch, estimate_process(values[:end], N_INPUTS))
+        params = fit(stack.arch, problem).params
+        allocation = allocate(stack.arch, params, problem)
+    weights = stack.arch.coefficients(params)
     centred = values - values[:end].mean()
     windows = np.lib.stride_tricks.sliding_window_view(centred[end - len(weights) : last - 1], len(weights))
     left = centred[end:last] - windows[:, ::-1] @ weights
