@@ -6,7 +6,7 @@ BREAKS: dict[str, set[str]] = {
         *("pretrained_spectra", "trained_spectra"),
     },
     "capcore.gauss_newton:minimise_gauss_newton": {
-        *("dilated_blocks", "eigenvalue_counts", "five_families", "layer_redundancy", "lbfgs_sweep"),
+        *("dilated_blocks", "eigenvalue_counts", "far_structure", "five_families", "layer_redundancy", "lbfgs_sweep"),
         *("multidimensional", "optimum_responses", "random_starts", "similar_components", "stopped_stacks"),
         "where_capacity_goes",
     },

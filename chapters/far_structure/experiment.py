@@ -1,0 +1,182 @@
+"""Does the linear far share foretell how well free-running networks keep the autocorrelation at far lags?
+
+Every stack with linear, tanh and gated units, on every series, from five seeds; ``criteria`` says what is asked.
+``python -m chapters run far_structure`` makes it again, in about fifteen minutes of one core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.allocation import allocate
+from capcore.optimum import Problem, fit
+from capcore.time_series import estimate_process
+from capcore.validation import quiet
+from chapters.far_structure.networks import LIMIT, Trained, n_params, train_all
+from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
+from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks
+
+SETTINGS: dict[str, Any] = {
+    "series": [*SERIES, *NULLS],
+    "units": ["linear", "tanh", "gated"],
+    "seeds": [0, 1, 2, 3, 4],
+    "steps": 600,
+    "n_sequences": 16,
+    "burn_in": 400,
+    "stacks": None,
+}
+QUICK: dict[str, Any] = {
+    "series": ["volume of trade", "white noise"],
+    "units": ["tanh"],
+    "seeds": [0, 1],
+    "steps": 40,
+    "n_sequences": 2,
+    "burn_in": 10,
+    "stacks": [0, 25],
+}
+PACKAGES = ("numpy", "scipy", "jax", "optax", "matplotlib", "scikit-learn")
+FAR = slice(N_INPUTS // 2 + 1, N_INPUTS + 1)
+"""Lags in the second half of the receptive field."""
+
+
+def autocorrelation(values: np.ndarray) -> np.ndarray:
+    """(…, 65) autocorrelations at lags 0 … 64 of sequences (…, T), each about its own mean.
+
+    >>> autocorrelation(np.tile([1.0, -1.0], 500))[:3].round(3).tolist()
+    [1.0, -0.999, 0.998]
+    """
+    centred = values - values.mean(axis=-1, keepdims=True)
+    powers = np.abs(np.fft.rfft(centred, 2 * values.shape[-1])) ** 2
+    found = np.fft.irfft(powers)[..., : N_INPUTS + 1]
+    return np.asarray(found / found[..., :1])
+
+
+def far_share(stack: Stack, values: np.ndarray) -> tuple[float, float]:
+    """Share of κ at lags 33 … 64 of the linear stack that is best for the first 60 % of a series; its validation error.
+
+    The validation error is the mean square on the next 15 %.
+    """
+    end, last = round(0.6 * len(values)), round(0.75 * len(values))
+    with quiet():
+        problem = Problem.of(stack.arch, estimate_process(values[:end], N_INPUTS))
+        params = fit(stack.arch, problem).params
+        allocation = allocate(stack.arch, params, problem)
+    weights = stack.arch.coefficients(params)
+    centred = values - values[:end].mean()
+    windows = np.lib.stride_tricks.sliding_window_view(centred[end - len(weights) : last - 1], len(weights))
+    left = centred[end:last] - windows[:, ::-1] @ weights
+    return float(allocation.per_input[N_INPUTS // 2 :].sum() / allocation.total), float(np.mean(left**2))
+
+
+def judged(found: Trained, truth: np.ndarray, burn_in: int) -> dict[str, Any]:
+    """What networks (series, seeds) do: test losses and far errors, (series, seeds); NaN where they diverged.
+
+    "curve" is (series, 65), the autocorrelation of what they generate, its mean over the seeds that did not diverge.
+
+    truth : (series, 65) autocorrelations.
+    """
+    lost = np.abs(found.values).max(axis=(-1, -2)) >= LIMIT
+    curves = autocorrelation(found.values[..., burn_in:]).mean(axis=-2)
+    curves[lost] = np.nan
+    gap = curves - truth[:, None]
+    left = np.maximum((~lost).sum(axis=1, keepdims=True), 1)
+    return {
+        "loss": np.where(lost, np.nan, found.losses[..., 2]),
+        "far": np.sqrt(np.mean(gap[..., FAR] ** 2, axis=-1)),
+        "curve": np.nansum(curves, axis=1) / left,
+    }
+
+
+def short(value: float) -> float | None:
+    """Three significant digits; None for NaN.
+
+    >>> short(0.123456), short(np.nan)
+    (0.123, None)
+    """
+    return None if np.isnan(value) else float(f"{value:.3g}")
+
+
+def stored_rows(rows: list[dict[str, np.ndarray]], at: int) -> dict[str, Any]:
+    """What is written down of one series, from :func:`judged` of each stack.
+
+    "loss" and "far": lists over seeds of lists over stacks, the latter in units of 1e-4.
+    """
+    loss, far = (np.array([row[name][at] for row in rows]).T for name in ("loss", "far"))
+    return {
+        "loss": [[short(each) for each in of_seed] for of_seed in loss],
+        "far": [[None if np.isnan(each) else round(1e4 * each) for each in of_seed] for of_seed in far.tolist()],
+    }
+
+
+def padded(names: Sequence[str]) -> tuple[np.ndarray, list[int]]:
+    """(S, LENGTH) series with zeros at the end, and their lengths."""
+    every = [series(name) for name in names]
+    return np.array([np.pad(each, (0, LENGTH - len(each))) for each in every]), [len(each) for each in every]
+
+
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """ "stacks": what each is; "series": by name, their autocorrelation and, by stack, what linear theory says;
+    "networks": by units and name of the series, :func:`stored_rows`; "curves": of two tanh stacks of 64 inputs, those
+    with the least and the most far share on a series, what they generate.
+    """
+    names, kinds = settings["series"], settings["units"]
+    stacks = all_stacks()
+    stacks = stacks if settings["stacks"] is None else [stacks[number] for number in settings["stacks"]]
+    truth = np.array([autocorrelation(series(name)) for name in names])
+    data, sizes = padded(names)
+    shape = settings["n_sequences"], settings["burn_in"] + LENGTH
+    linear = {
+        name: [far_share(stack, series(name)) for stack in stacks]
+        for name in tqdm(names, desc="linear stacks", unit="series", disable=not progress)
+    }
+    networks: dict[str, Any] = {}
+    curves: dict[str, Any] = {}
+    bar = tqdm(total=len(kinds) * len(stacks), desc="networks", unit="stack", disable=not progress)
+    for kind in kinds:
+        rows = []
+        for stack in stacks:
+            found = train_all(stack, kind, data, sizes, settings["seeds"], settings["steps"], shape)
+            rows.append(judged(found, truth, settings["burn_in"]))
+            bar.update()
+        networks[kind] = {name: stored_rows(rows, at) for at, name in enumerate(names)}
+        for at, name in enumerate(names if kind == "tanh" else []):
+            curves[name] = {
+                str(number): [round(float(each), 3) for each in rows[number]["curve"][at]]
+                for number in ends([share for share, _ in linear[name]], stacks)
+            }
+    bar.close()
+    return {
+        "stacks": [told(stack, kinds) for stack in stacks],
+        "series": {
+            name: {
+                "length": sizes[i],
+                "autocorrelation": [round(float(each), 3) for each in truth[i]],
+                "far share": [round(share, 3) for share, _ in linear[name]],
+                "validation": [short(error) for _, error in linear[name]],
+            }
+            for i, name in enumerate(names)
+        },
+        "networks": networks,
+        "curves": curves,
+    }
+
+
+def ends(shares: Sequence[float], stacks: Sequence[Stack]) -> list[int]:
+    """The stacks of 64 inputs with the least and the most far share, by their number."""
+    long = [number for number, stack in enumerate(stacks) if stack.n_inputs == N_INPUTS]
+    return [min(long, key=lambda number: shares[number]), max(long, key=lambda number: shares[number])]
+
+
+def told(stack: Stack, kinds: Sequence[str]) -> dict[str, Any]:
+    """Kernels, channels, receptive field, κ, and the parameters with each kind of unit."""
+    return {
+        "kernels": list(stack.kernels),
+        "channels": list(stack.channels),
+        "field": stack.n_inputs,
+        "capacity": stack.capacity,
+        "parameters": [n_params(stack, kind) for kind in kinds],
+    }

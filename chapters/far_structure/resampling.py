@@ -1,0 +1,112 @@
+"""Partial rank correlations of many resamples at once, and the tests over series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+RESAMPLES = 2000
+NOTHING_LEFT = 1e-9
+"""Of the length of a vector of ranks: what is left of it after others are taken out counts as none."""
+
+
+class Effect(NamedTuple):
+    """An effect, and both ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def partial_spearman(x: np.ndarray, y: np.ndarray, given: Sequence[np.ndarray] = ()) -> np.ndarray:
+    """(B,) Spearman's correlation of rows of x and y (B, n) with the ranks of ``given`` (B, n) regressed out.
+
+    A place where x, y or a given quantity is NaN is left out; 0 where nothing is left of x or y.
+
+    >>> partial_spearman(np.array([[1.0, 2, 3, 4]]), np.array([[2.0, 1, 4, 3]]), [np.array([[1.0, 1, 2, 2]])]).round(3)
+    array([-1.])
+    """
+    columns = np.stack([*given, x, y])
+    there = ~np.isnan(columns).any(axis=0)
+    if there.all():
+        ranks = rankdata(columns, axis=-1)
+    else:
+        ranks = rankdata(np.where(there, columns, np.nan), axis=-1, nan_policy="omit")
+    count = there.sum(axis=-1, keepdims=True)
+    ranks = np.where(there, ranks - (count + 1) / 2, 0.0)
+    least = NOTHING_LEFT * np.linalg.norm(ranks, axis=-1, keepdims=True)
+    for i in range(len(ranks)):
+        size = np.linalg.norm(ranks[i], axis=-1, keepdims=True)
+        ranks[i] = np.where(size > least[i], ranks[i] / np.where(size > 0, size, 1), 0.0)
+        if i < len(given):
+            ranks[i + 1 :] -= np.sum(ranks[i + 1 :] * ranks[i], axis=-1, keepdims=True) * ranks[i]
+    return np.clip(np.sum(ranks[-2] * ranks[-1], axis=-1), -1, 1)
+
+
+class Draws(NamedTuple):
+    """Which stacks, seeds and series each resample has; the first one has every stack, seed and series once.
+
+    ``stacks`` (B, n), ``seeds`` (B, n, K) of each of them, ``series`` (B, S).
+    """
+
+    stacks: np.ndarray
+    seeds: np.ndarray
+    series: np.ndarray
+
+
+def draws(n_stacks: int, n_seeds: int, n_series: int, count: int = RESAMPLES) -> Draws:
+    """What was observed, and ``count`` resamples of it."""
+    rng = np.random.default_rng(39)
+    stacks = rng.integers(n_stacks, size=(count + 1, n_stacks))
+    seeds = rng.integers(n_seeds, size=(count + 1, n_stacks, n_seeds))
+    series = rng.integers(n_series, size=(count + 1, n_series))
+    stacks[0], seeds[0], series[0] = np.arange(n_stacks), np.arange(n_seeds), np.arange(n_series)
+    return Draws(stacks, seeds, series)
+
+
+def drawn_means(values: np.ndarray, drawn: Draws) -> np.ndarray:
+    """(B, n) means over seeds of values (K, n), of each resample; NaN where no seed that was drawn has one."""
+    found = values[drawn.seeds, drawn.stacks[..., None]]
+    there = ~np.isnan(found)
+    count = there.sum(axis=-1)
+    return np.where(count, np.where(there, found, 0).sum(axis=-1) / np.maximum(count, 1), np.nan)
+
+
+def interval(values: np.ndarray) -> Effect:
+    """What was observed, the first value, and the interval of the resamples.
+
+    >>> interval(np.array([0.5, 0.0, 1.0]))
+    Effect(mean=0.5, low=0.025, high=0.975)
+    """
+    low, high = np.quantile(values[1:], [0.025, 0.975])
+    return Effect(float(values[0]), float(low), float(high))
+
+
+def over_series(values: np.ndarray, drawn: Draws) -> Effect:
+    """The mean over series of values (S, B), and its interval, with series drawn as well."""
+    return interval(np.take_along_axis(values.T, drawn.series, axis=1).mean(axis=1))
+
+
+def sign_flips(effects: Sequence[float]) -> float:
+    """One-sided p-value of the mean effect being below 0: the share of all signs with a mean as low.
+
+    >>> sign_flips([-1.0, -2.0, -3.0]), sign_flips([1.0])
+    (0.125, 1.0)
+    """
+    signs = np.array(list(product([1.0, -1.0], repeat=len(effects))))
+    means = signs @ np.asarray(effects)
+    return float(np.mean(means <= means[0] + 1e-12))
+
+
+def chance(effect: Callable[[np.ndarray], np.ndarray], n_stacks: int, count: int = RESAMPLES) -> np.ndarray:
+    """(B,) the mean effect with the far shares of the stacks shuffled, in the same way for all series.
+
+    effect : orders (B, n) of the far shares → (S, B) effects.
+    """
+    rng = np.random.default_rng(40)
+    orders = np.array([rng.permutation(n_stacks) for _ in range(count)])
+    return effect(orders).mean(axis=0)

@@ -1,0 +1,90 @@
+"""Stacks without overlap that nearly agree in parameters and capacity, and differ in where their capacity lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from capcore.architectures import Hierarchical
+
+N_INPUTS = 64
+PARAMS, CAPACITIES = (40, 48), (22, 26)
+"""Least and most parameters and κ of the stacks that are compared."""
+SHORT = (((4, 4), (4,)), ((2, 2, 2, 2), (2, 4, 2)), ((4, 4, 2), (3, 2)), ((2, 2, 2, 2, 2), (2, 3, 3, 2)))
+"""Kernels and channels of stacks that see 16 or 32 values, for comparison."""
+
+
+class Stack(NamedTuple):
+    """A stack whose layers join as many neighbours as their kernel is long, the lowest layer first."""
+
+    kernels: tuple[int, ...]
+    channels: tuple[int, ...]
+
+    @property
+    def n_inputs(self) -> int:
+        """Receptive field."""
+        return prod(self.kernels)
+
+    @property
+    def n_params(self) -> int:
+        """Parameters of the linear stack, without biases.
+
+        >>> Stack((4, 4), (5,)).n_params
+        40
+        """
+        widths = (1, *self.channels, 1)
+        return sum(a * k * b for a, k, b in zip(widths, self.kernels, widths[1:], strict=False))
+
+    @property
+    def capacity(self) -> int:
+        """κ: the parameters less the square of the channels at each bond, which change no coefficient."""
+        return self.n_params - sum(c * c for c in self.channels)
+
+    @property
+    def arch(self) -> Hierarchical:
+        """The linear stack."""
+        return Hierarchical(list(self.channels), kernel_size=list(self.kernels))
+
+
+def compositions(m: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write m as an ordered sum.
+
+    >>> list(compositions(3))
+    [(1, 1, 1), (1, 2), (2, 1), (3,)]
+    """
+    if m == 0:
+        yield ()
+    for first in range(1, m + 1):
+        yield from ((first, *rest) for rest in compositions(m - first))
+
+
+def possible(most: int = 6) -> Iterator[Stack]:
+    """All stacks of 64 inputs, kernels powers of two, whose channels are at most ``most`` and all needed."""
+    for powers in compositions(6):
+        ends = [sum(powers[:i]) for i in range(1, len(powers))]
+        for channels in product(range(1, most + 1), repeat=len(ends)):
+            widths = (1, *channels, 1)
+            kernels = tuple(2**p for p in powers)
+            pairs = list(zip(widths, kernels, widths[1:], strict=False))
+            if all(b <= a * k and a <= b * k for a, k, b in pairs):
+                yield Stack(kernels, channels)
+
+
+def alike() -> list[Stack]:
+    """All possible stacks with about as many parameters and about the same κ.
+
+    >>> len(alike())
+    25
+    """
+    return [
+        each
+        for each in possible()
+        if PARAMS[0] <= each.n_params <= PARAMS[1] and CAPACITIES[0] <= each.capacity <= CAPACITIES[1]
+    ]
+
+
+def all_stacks() -> list[Stack]:
+    """Those that are alike, then the short ones."""
+    return alike() + [Stack(*each) for each in SHORT]

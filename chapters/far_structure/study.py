@@ -1,0 +1,249 @@
+"""What the stored networks say: effects of each series and kind of unit, competitors, pairs, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from chapters.far_structure import criteria
+from chapters.far_structure.resampling import (
+    Draws,
+    Effect,
+    chance,
+    drawn_means,
+    draws,
+    interval,
+    over_series,
+    partial_spearman,
+    sign_flips,
+)
+from chapters.far_structure.series import NULLS, SERIES
+from chapters.far_structure.stacks import N_INPUTS
+from chapters.kit.stored import stored
+
+NONLINEAR = ("tanh", "gated")
+GIVEN = ("parameters", "κ", "loss")
+"""What is held fixed."""
+COMPETITORS = {
+    "far share": -1,
+    "receptive field": -1,
+    "validation error": 1,
+    "parameters": -1,
+}
+"""Name → the sign of its correlation with the far error if it helps."""
+LEAST = 0.5
+"""Of stored far errors, in their units of 1e-4, so that a rounded 0 has a logarithm."""
+
+
+@dataclass(frozen=True, eq=False)
+class Networks:
+    """The stored networks of several series, as arrays over stacks (n).
+
+    Attributes
+    ----------
+    names : tuple of str
+        Series, S of them.
+    field, capacity : (n,) array
+        Of each stack.
+    parameters : dict
+        Kind of unit → (n,).
+    share, validation : (S, n) array
+        Far share and validation error of the linear stack.
+    loss, far : dict
+        Kind of unit → (S, K, n) logarithms of test loss and far error; NaN where a network diverged.
+    """
+
+    names: tuple[str, ...]
+    field: np.ndarray
+    capacity: np.ndarray
+    parameters: dict[str, np.ndarray]
+    share: np.ndarray
+    validation: np.ndarray
+    loss: dict[str, np.ndarray]
+    far: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], names: Iterable[str]) -> Networks:
+        """Those of some series of the stored ``values``."""
+        names, stacks, kinds = tuple(names), values["stacks"], list(values["networks"])
+
+        def told(kind: str, quantity: str) -> np.ndarray:
+            rows = [values["networks"][kind][name][quantity] for name in names]
+            found = np.array(rows, dtype=float)
+            return np.log(np.maximum(found, LEAST if quantity == "far" else 0))
+
+        return cls(
+            names,
+            np.array([stack["field"] for stack in stacks]),
+            np.array([stack["capacity"] for stack in stacks], dtype=float),
+            {kind: np.array([stack["parameters"][i] for stack in stacks], float) for i, kind in enumerate(kinds)},
+            np.array([values["series"][name]["far share"] for name in names]),
+            np.array([values["series"][name]["validation"] for name in names]),
+            *({kind: told(kind, quantity) for kind in kinds} for quantity in ("loss", "far")),
+        )
+
+    @property
+    def alike(self) -> np.ndarray:
+        """The stacks that are compared, by number: those of 64 inputs."""
+        return np.flatnonzero(self.field == N_INPUTS)
+
+    def draws(self, chosen: np.ndarray) -> Draws:
+        """Resamples of the chosen stacks, of seeds and of series."""
+        return draws(len(chosen), next(iter(self.far.values())).shape[1], len(self.names))
+
+    def effects(self, kind: str, given: Sequence[str] = GIVEN) -> tuple[np.ndarray, Draws]:
+        """(S, B) partial correlations of far share and far error over the stacks alike, and the draws."""
+        chosen = self.alike
+        drawn = self.draws(chosen)
+        fixed = {"parameters": self.parameters[kind][chosen], "κ": self.capacity[chosen]}
+        rows = []
+        for at in range(len(self.names)):
+            known = {name: each[drawn.stacks] for name, each in fixed.items()}
+            known["loss"] = drawn_means(self.loss[kind][at][:, chosen], drawn)
+            share = self.share[at, chosen][drawn.stacks]
+            error = drawn_means(self.far[kind][at][:, chosen], drawn)
+            rows.append(partial_spearman(share, error, [known[name] for name in given]))
+        return np.array(rows), drawn
+
+    def shuffled(self, kind: str, orders: np.ndarray) -> np.ndarray:
+        """(S, B) effects with the far shares of the stacks alike in the orders (B, n)."""
+        chosen = self.alike
+        rows = []
+        for at in range(len(self.names)):
+            columns = [
+                self.parameters[kind][chosen],
+                self.capacity[chosen],
+                np.nanmean(self.loss[kind][at][:, chosen], axis=0),
+                np.nanmean(self.far[kind][at][:, chosen], axis=0),
+            ]
+            *fixed, error = (np.broadcast_to(each, orders.shape) for each in columns)
+            rows.append(partial_spearman(self.share[at, chosen][orders], error, fixed))
+        return np.array(rows)
+
+    def competing(self, kind: str) -> tuple[dict[str, np.ndarray], Draws]:
+        """Name of a competitor → (S, B) how well it orders all stacks by far error, 1 being perfect; and the draws."""
+        everything = np.arange(len(self.field))
+        drawn = self.draws(everything)
+        found: dict[str, list[np.ndarray]] = {name: [] for name in COMPETITORS}
+        for at in range(len(self.names)):
+            error = drawn_means(self.far[kind][at], drawn)
+            known = {
+                "far share": self.share[at],
+                "receptive field": self.field,
+                "validation error": self.validation[at],
+                "parameters": self.parameters[kind],
+            }
+            for name, sign in COMPETITORS.items():
+                found[name].append(sign * partial_spearman(known[name][drawn.stacks].astype(float), error))
+        return {name: np.array(rows) for name, rows in found.items()}, drawn
+
+    def pairs(self, kind: str) -> np.ndarray:
+        """(S, 2) of pairs of stacks with about the same test loss: how many the larger far share wins, and how many."""
+        chosen, rows = self.alike, []
+        for at in range(len(self.names)):
+            share = self.share[at, chosen]
+            loss, far = (np.nanmean(each[kind][at][:, chosen], axis=0) for each in (self.loss, self.far))
+            one, other = np.triu_indices(len(chosen), 1)
+            same = (np.abs(loss[one] - loss[other]) <= np.log1p(criteria.SAME_LOSS)) & (share[one] != share[other])
+            wins = np.sign(share[one] - share[other]) * (far[other] - far[one]) > 0
+            rows.append([np.sum(wins & same), np.sum(same)])
+        return np.array(rows)
+
+    def repeated(self, kind: str) -> np.ndarray:
+        """(S,) rank correlation, over the stacks alike, of the far error of two seeds with that of the others.
+
+        A mean over all seeds is about twice as long a test as either half: that it would have the reliability
+        2r/(1 + r) is Spearman and Brown's formula, and no predictor can correlate with it by more than the root.
+        """
+        few, rest = (np.nanmean(each, axis=1) for each in np.split(self.far[kind][..., self.alike], [2], axis=1))
+        return partial_spearman(few, rest)
+
+    def diverged(self, kind: str) -> float:
+        """Share of networks that diverged."""
+        return float(np.isnan(self.far[kind]).mean())
+
+
+@cache
+def networks() -> tuple[Networks, Networks]:
+    """The stored networks of the series that count, and of those without far structure."""
+    values = stored("far_structure")["values"]
+    return Networks.of(values, structured(values)), Networks.of(values, NULLS)
+
+
+def structured(values: Mapping[str, Any]) -> list[str]:
+    """The series whose far autocorrelation is large enough to count."""
+    found = {name: np.array(values["series"][name]["autocorrelation"])[N_INPUTS // 2 + 1 :] for name in SERIES}
+    return [name for name, far in found.items() if np.sqrt(np.mean(far**2)) >= criteria.STRUCTURE]
+
+
+def nonlinear(some: Networks, given: Sequence[str] = GIVEN) -> tuple[np.ndarray, Draws]:
+    """(S, B) effects of nonlinear networks, the mean of the two kinds, and the draws."""
+    both = [some.effects(kind, given) for kind in NONLINEAR]
+    return np.mean([effects for effects, _ in both], axis=0), both[0][1]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What decides.
+
+    Attributes
+    ----------
+    by_series : dict
+        Kind of unit, or "nonlinear" → series → effect.
+    effect : dict
+        The same kinds → mean effect over series.
+    null : dict
+        The same kinds → mean effect over series without far structure.
+    p : float
+        Of the test over series, of nonlinear networks.
+    chance : float
+        The effect that 5 % of shuffles of the far shares get below.
+    diverged : dict
+        Kind of unit → share of diverged networks.
+    answer : str
+        "yes", "no" or "undecided".
+    """
+
+    by_series: dict[str, dict[str, Effect]]
+    effect: dict[str, Effect]
+    null: dict[str, Effect]
+    p: float
+    chance: float
+    diverged: dict[str, float]
+    answer: str
+
+
+def found(some: Networks, without: Networks) -> Found:
+    """The effects and the answer, of series with and without far structure."""
+    kinds = {kind: (some.effects(kind), without.effects(kind)) for kind in some.far}
+    kinds["nonlinear"] = nonlinear(some), nonlinear(without)
+    by_series = {
+        kind: {name: interval(row) for group, (rows, _) in zip((some, without), both, strict=True)
+               for name, row in zip(group.names, rows, strict=True)}
+        for kind, both in kinds.items()
+    }  # fmt: skip
+    effect, null = ({kind: over_series(*both[i]) for kind, both in kinds.items()} for i in (0, 1))
+    p = sign_flips(kinds["nonlinear"][0][0][:, 0].tolist())
+
+    def mixed(orders: np.ndarray) -> np.ndarray:
+        return np.asarray(np.mean([some.shuffled(kind, orders) for kind in NONLINEAR], axis=0))
+
+    by_chance = float(np.quantile(chance(mixed, len(some.alike)), 0.05))
+    diverged = {kind: some.diverged(kind) for kind in some.far}
+    lost = float(np.mean([diverged[kind] for kind in NONLINEAR]))
+    answer = criteria.over_series(*effect["nonlinear"], p, by_chance, null["nonlinear"].high, lost)
+    return Found(by_series, effect, null, p, by_chance, diverged, answer)
+
+
+def competitors(some: Networks) -> dict[str, tuple[Effect, Effect]]:
+    """Competitor → how well it orders nonlinear networks by far error, and how much better the far share does."""
+    both = [some.competing(kind) for kind in NONLINEAR]
+    means = {name: np.mean([each[name] for each, _ in both], axis=0) for name in COMPETITORS}
+    drawn = both[0][1]
+    return {
+        name: (over_series(each, drawn), over_series(means["far share"] - each, drawn)) for name, each in means.items()
+    }

@@ -1,0 +1,65 @@
+"""A slice of the run again, and what the page says of all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chapters.far_structure import experiment
+from chapters.far_structure.networks import train_all
+from chapters.far_structure.resampling import Effect
+from chapters.far_structure.series import LENGTH, series
+from chapters.far_structure.stacks import Stack, all_stacks
+from chapters.kit.stored import stored
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """Networks of one stack on one series, trained now.
+
+    Attributes
+    ----------
+    stack : Stack
+        That with the most far share on the series.
+    far, before : (K,) array
+        Far errors of the seeds, now and stored; NaN where a network diverged.
+    curve : (65,) array
+        Autocorrelation of what they generate.
+    """
+
+    stack: Stack
+    far: np.ndarray
+    before: np.ndarray
+    curve: np.ndarray
+
+
+def again(name: str, units: str) -> Again:
+    """The stack with the most far share on a series, with some units, from all seeds, as the stored run has it."""
+    content = stored("far_structure")
+    settings, values = content["settings"], content["values"]
+    stacks = all_stacks()
+    number = experiment.ends(values["series"][name]["far share"], stacks)[1]
+    shape = settings["n_sequences"], settings["burn_in"] + LENGTH
+    found = train_all(stacks[number], units, *experiment.padded([name]), settings["seeds"], settings["steps"], shape)
+    told = experiment.judged(found, experiment.autocorrelation(series(name))[None], settings["burn_in"])
+    before = np.array([row[number] for row in values["networks"][units][name]["far"]], dtype=float) / 1e4
+    return Again(stacks[number], told["far"][0], before, told["curve"][0])
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with a minus sign that is one.
+
+    >>> signed(-0.123), signed(-0.001)
+    ('−0.12', '0.00')
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def told(effect: Effect) -> str:
+    """A mean and its interval.
+
+    >>> told(Effect(-0.2, -0.31, 0.04))
+    '−0.20 [−0.31, 0.04]'
+    """
+    return f"{signed(effect.mean)} [{signed(effect.low)}, {signed(effect.high)}]"

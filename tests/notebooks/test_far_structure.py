@@ -1,0 +1,47 @@
+"""The page on far structure: its words are those of the stored run, and it runs with other series and units."""
+
+import re
+
+import pytest
+
+pytest.importorskip("jax")
+pytest.importorskip("sklearn")
+from chapters.far_structure import criteria, study, telling
+from tests.listings import cells
+from tests.notebooks.conftest import said
+
+NAME = "far_structure"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"source": "volume of trade", "units": "linear"}, {"source": "AR(1)"}],
+    ids=str,
+)
+def test_it_runs_with_other_parameters(run, parameters):
+    text = said(run(NAME, **parameters))
+    assert f"keep of the {parameters['source']}." in text
+    now, before, apart, among = map(
+        float, re.search(r"now (\d.\d+), and stored (\d.\d+).*at most (\d.\d+), and among .* (\d.\d+)\.", text).groups()
+    )
+    # single precision, and another order of sums, move a far error by much less than another seed does
+    assert abs(now - before) <= apart + 0.001 and apart < max(among, 0.01)
+
+
+def test_the_first_sentence_is_the_answer():
+    found = study.found(*study.networks())
+    title, limits = ("".join(each.source) for each in cells(NAME) if each.id in ("title", "end"))
+    first = re.search(r"\*\*In one sentence\.\*\* (.*)", title).group(1)
+    assert telling.told(found.effect["nonlinear"]) in first
+    assert f"over {len(study.networks()[0].names)} series, short of {telling.signed(criteria.WANTED, 1)}" in first
+    assert first.startswith("Not enough to choose by") == (found.answer == "no")
+    assert f"5 % of which get below {telling.signed(found.chance)}" in limits
+
+
+def test_competitors_are_as_the_page_says():
+    better = {
+        name: criteria.better(gap.low)
+        for name, (_, gap) in study.competitors(study.networks()[0]).items()
+        if name != "far share"
+    }
+    assert better == {"receptive field": "no", "validation error": "yes", "parameters": "no"}
