@@ -15,6 +15,7 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from capcore.architectures.derivatives import library
 from capcore.gate import finite, of_kind
@@ -173,14 +174,14 @@ class Derivatives:
                 found[part] = self._call("jacobian", w, points[part])
         return found.reshape(-1, w.size)
 
-    def folded(self, factors: np.ndarray, columns: int) -> np.ndarray:
+    def folded(self, factors: np.ndarray, columns: int, progress: bool = False) -> np.ndarray:
         """(N·K, m) sums of every m-th column of the Jacobian at the parameters, each times its factor (p,)."""
         padded = np.zeros((2, -(-self.n_params // columns), columns), self.dtype)
         padded.reshape(2, -1)[:, : self.n_params] = self.params, factors
         w, step = padded[0].ravel(), max(1, FOLDED // self.n_params)
         found: list[np.ndarray] = []
         with self.precision():
-            for i in range(0, len(self.inputs), step):
+            for i in tqdm(range(0, len(self.inputs), step), desc="fold", disable=not progress):
                 part = self._call("folded", w, self.inputs[i : i + step], padded[1])
                 found.append(part.astype(self.dtype))
         return np.concatenate(found).reshape(-1, columns)

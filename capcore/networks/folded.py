@@ -38,7 +38,9 @@ NORMAL = 1.96
 """Half-width of a 95 % interval, in standard errors."""
 
 
-def sharpened(found: NetworkAllocation, columns: Any = None, rng: Any = None) -> NetworkAllocation:
+def sharpened(
+    found: NetworkAllocation, columns: Any = None, rng: Any = None, progress: bool = False
+) -> NetworkAllocation:
     """A sketch with all capacities estimated anew, as ``found.sharpened()`` gives it; a dense result as it is.
 
     Parameters
@@ -50,12 +52,14 @@ def sharpened(found: NetworkAllocation, columns: Any = None, rng: Any = None) ->
         1,024. Memory is that of three arrays (N·K, m).
     rng : numpy.random.Generator or int, default 0
         Of the signs.
+    progress : bool
+        Show a progress bar.
 
     Returns
     -------
     NetworkAllocation
-        Its error bars come from a fold of half as many columns: all capacities are taken to be as uncertain, relative
-        to their size, as the leverages that the two folds give.
+        Its error bars come from a fold of half as many columns: all capacities count as uncertain by the same share as
+        leverages, that by which the two folds differ in them. This is cautious: the fold that is kept is the better.
 
     Raises
     ------
@@ -100,7 +104,7 @@ def sharpened(found: NetworkAllocation, columns: Any = None, rng: Any = None) ->
     if not fits(n_bytes):
         raise too_large(f"sharpened: found {problem.targets.size:,} outputs, {m:,} columns", n_bytes, "Use fewer.")
     factors = rng.choice([-1.0, 1.0], size=p) / np.sqrt(decay)
-    rows = to_metric(problem.derivatives.folded(factors, m), model.roots, model.means)
+    rows = to_metric(problem.derivatives.folded(factors, m, progress), model.roots, model.means)
     response = folded_response(rows, p)
     fine, share = measure(response, shape, found._subspaces), 0.0
     if m < p:

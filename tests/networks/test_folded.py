@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import capcore as cc
-from capcore import networks
+from capcore.networks.problem import LOSSES
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -36,7 +36,7 @@ def both(loss):
     return dense, cc.allocate_network(network, w, x, y, method="sketch", probes=8, **options)
 
 
-@pytest.mark.parametrize("loss", networks.problem.LOSSES)
+@pytest.mark.parametrize("loss", LOSSES)
 def test_without_folding_all_is_that_of_the_dense_route(loss):
     dense, sketch = both(loss)
     found = sketch.sharpened()
@@ -48,7 +48,7 @@ def test_without_folding_all_is_that_of_the_dense_route(loss):
     assert found.per_subspace["inputs"] == pytest.approx(dense.per_subspace["inputs"], rel=1e-9)
 
 
-@pytest.mark.parametrize("loss", networks.problem.LOSSES)
+@pytest.mark.parametrize("loss", LOSSES)
 def test_error_bars_of_leverages_and_totals_hold_the_dense_values(loss):
     """Intervals of 95 %: at least nine in ten hold. The examples keep their order, and no fold is biased by a percent.
 
@@ -80,7 +80,7 @@ def test_both_libraries_fold_alike():
         module[2].weight[:] = torch.as_tensor(w[400:].reshape(40, 3).T)
     like = lambda p, x: jnp.tanh(x @ p["0"].T) @ p["2"].T  # noqa: E731
     params = {"0": module[0].weight.detach().numpy(), "2": module[2].weight.detach().numpy()}
-    options = {"weight_decay": 5.0, "method": "sketch", "probes": 2}
+    options = {"weight_decay": 20.0, "method": "sketch", "probes": 2}
     one, two = (cc.allocate_network(*each, x, y, **options).sharpened(256) for each in ((module, None), (like, params)))
     assert one.per_example == pytest.approx(two.per_example, rel=1e-4)  # modules hold weights in single precision
 
@@ -88,7 +88,9 @@ def test_both_libraries_fold_alike():
 def test_a_dense_result_stays_and_the_signs_are_those_of_the_seed():
     dense, sketch = both("squared")
     assert dense.sharpened() is dense
-    assert sketch.sharpened(256, rng=1).total == sketch.sharpened(256, rng=1).total != sketch.sharpened(256, rng=2).total
+    assert (
+        sketch.sharpened(256, rng=1).total == sketch.sharpened(256, rng=1).total != sketch.sharpened(256, rng=2).total
+    )
 
 
 def test_what_cannot_be_folded_is_refused_with_what_can_be_done():
@@ -101,6 +103,7 @@ def test_what_cannot_be_folded_is_refused_with_what_can_be_done():
     with pytest.raises(AttributeError, match="expected a decay of each"):
         some.sharpened()
     linear = {"params": np.ones(10), "inputs": x, "targets": y[:, 0], "weight_decay": 1.0, "method": "sketch"}
-    full = cc.allocate_network(lambda w, x: jnp.tanh(x @ w), curvature="full", **linear | {"params": np.zeros(10)})
+    with pytest.warns(cc.CapacityWarning, match="found no minimum"):
+        full = cc.allocate_network(lambda w, x: jnp.tanh(x @ w), curvature="full", **linear | {"params": np.zeros(10)})
     with pytest.raises(AttributeError, match="curvature='gauss-newton'"):
         full.sharpened()
