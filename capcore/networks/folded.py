@@ -49,7 +49,7 @@ def sharpened(
         By Gauss–Newton, and with a weight decay of every parameter.
     columns : int, optional
         Columns m into which the parameters are folded, at least four times the total; by default so many, and at least
-        1,024. Memory is that of three arrays (N·K, m).
+        1,024. Memory is that of three arrays (N·K, m), in the precision of the derivatives.
     rng : numpy.random.Generator or int, default 0
         Of the signs.
     progress : bool
@@ -100,11 +100,13 @@ def sharpened(
     if m < min(least, p):
         raise ValueError(f"columns: found {m:,}, expected at least {min(least, p):,}, four times the total.")
     m = min(m + m % 2, p)
-    n_bytes = arrays(problem.targets.size, m, copies=3) + arrays(m, m, copies=3)
+    dtype = problem.derivatives.dtype
+    n_bytes = arrays(problem.targets.size, m, copies=3) * dtype.itemsize / 8 + arrays(m, m, copies=3)
     if not fits(n_bytes):
         raise too_large(f"sharpened: found {problem.targets.size:,} outputs, {m:,} columns", n_bytes, "Use fewer.")
     factors = rng.choice([-1.0, 1.0], size=p) / np.sqrt(decay)
-    rows = to_metric(problem.derivatives.folded(factors, m, progress), model.roots, model.means)
+    metric = model.roots.astype(dtype), model.means.astype(dtype)
+    rows = to_metric(problem.derivatives.folded(factors, m, progress), *metric)
     response = folded_response(rows, p)
     fine, share = measure(response, shape, found._subspaces), 0.0
     if m < p:
