@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.measure import Row, Skipped, best_of, best_of_each, peer
 from capcore.networks import allocate_network, from_torch
+from capcore.networks.problem import NetworkProblem, to_metric
 from capcore.networks.response import CholeskyResponse, Response
 
 DECAY = 1.0
@@ -34,6 +35,8 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
             yield Skipped(work, package)
         else:
             yield _torch_row(work, name, matrix, x, y, width)
+            alone = f"Gauss–Newton matrix alone, p = {p:,}, N = {examples}, PyTorch, CPU time"
+            yield _matrix_row(alone, name, matrix, x, y, width)
     if peer("jax") is None:
         yield Skipped("sketched total", "jax")
     else:
@@ -43,10 +46,7 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
 
 
 def _torch_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarray, width: int) -> Row:
-    torch = peer("torch")
-    torch.manual_seed(0)
-    layers = torch.nn.Linear(64, width), torch.nn.Tanh(), torch.nn.Linear(width, 10)
-    module = torch.nn.Sequential(*layers).double()
+    torch, module = peer("torch"), _module(width)
 
     def theirs() -> float:
         values = np.linalg.eigvalsh(matrix(module, torch.as_tensor(x), torch.as_tensor(y)))
@@ -58,6 +58,30 @@ def _torch_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarra
     (seconds, found), (peer_seconds, expected) = best_of_each(ours, theirs, 2, process_time)
     gap = abs(found - expected) / expected
     return Row(work, name, seconds, peer_seconds, f"totals agree to {gap:.0e}", gap < 1e-8)
+
+
+def _matrix_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarray, width: int) -> Row:
+    torch, module = peer("torch"), _module(width)
+
+    def ours() -> np.ndarray:
+        problem = NetworkProblem.of(*from_torch(module), x, y, "cross-entropy", 0.0)
+        w = problem.derivatives.params
+        metric = problem.metric(problem.derivatives.outputs(w))
+        return problem.gauss_newton(w, to_metric(problem.derivatives.jacobian(w), *metric))
+
+    def theirs() -> np.ndarray:
+        return matrix(module, torch.as_tensor(x), torch.as_tensor(y))
+
+    (seconds, found), (peer_seconds, expected) = best_of_each(ours, theirs, 2, process_time)
+    gap = float(np.abs(found - expected).max() / np.abs(expected).max())
+    return Row(work, name, seconds, peer_seconds, f"entries agree to {gap:.0e}", gap < 1e-8)
+
+
+def _module(width: int) -> Any:
+    torch = peer("torch")
+    torch.manual_seed(0)
+    layers = torch.nn.Linear(64, width), torch.nn.Tanh(), torch.nn.Linear(width, 10)
+    return torch.nn.Sequential(*layers).double()
 
 
 def _nngeometry(module: Any, x: Any, y: Any) -> np.ndarray:
