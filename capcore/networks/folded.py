@@ -49,7 +49,7 @@ def sharpened(
         By Gauss–Newton, and with a weight decay of every parameter.
     columns : int, optional
         Columns m into which the parameters are folded, at least four times the total; by default so many, and at least
-        1,024. Memory is that of three arrays (N·K, m), in the precision of the derivatives.
+        1,024. Memory is that of five arrays (N·K, m), in the precision of the derivatives.
     rng : numpy.random.Generator or int, default 0
         Of the signs.
     progress : bool
@@ -101,7 +101,7 @@ def sharpened(
         raise ValueError(f"columns: found {m:,}, expected at least {min(least, p):,}, four times the total.")
     m = min(m + m % 2, p)
     dtype = problem.derivatives.dtype
-    n_bytes = arrays(problem.targets.size, m, copies=3) * dtype.itemsize / 8 + arrays(m, m, copies=3)
+    n_bytes = arrays(problem.targets.size, m, copies=5) * dtype.itemsize / 8 + arrays(m, m, copies=3)
     if not fits(n_bytes):
         raise too_large(f"sharpened: found {problem.targets.size:,} outputs, {m:,} columns", n_bytes, "Use fewer.")
     factors = rng.choice([-1.0, 1.0], size=p) / np.sqrt(decay)
