@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 U = TypeVar("U")
 Clock = Callable[[], float]
-PACKAGES = ("numpy", "scipy", "python-flint", "sympy", "teneva", "py-pde", "nngeometry")
+PACKAGES = ("numpy", "scipy", "python-flint", "sympy", "teneva", "py-pde", "nngeometry", "curvlinops-for-pytorch")
 
 
 @dataclass(frozen=True)

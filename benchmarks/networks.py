@@ -1,11 +1,11 @@
-"""Capacity of trained networks, against forming the Gauss–Newton matrix with NNGeometry, and against our own routes.
+"""Capacity of trained networks, against forming the Gauss–Newton matrix with peers, and against our own routes.
 
-Both sides use the same network, data and parameters. NNGeometry works in PyTorch, so our side of that row does too.
+Both sides use the same network, data and parameters. NNGeometry and curvlinops work in PyTorch, so our side does too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from time import process_time
 from typing import Any
@@ -14,9 +14,12 @@ import numpy as np
 
 from benchmarks.measure import Row, Skipped, best_of, best_of_each, peer
 from capcore.networks import allocate_network, from_torch
+from capcore.networks.problem import NetworkProblem, to_metric
 from capcore.networks.response import CholeskyResponse, Response
 
 DECAY = 1.0
+COLUMNS = 256
+"""Columns of a product with curvlinops' operator: the fastest of 64, 256 and 1,024."""
 OPTIONS: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": DECAY, "curvature": "gauss-newton", "subspaces": {}}
 
 
@@ -27,10 +30,13 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
     x, y = rng.normal(size=(examples, 64)), rng.integers(0, 10, examples)
     p = 64 * width + width + 10 * width + 10
     work = f"Gauss–Newton total, ours with each example's capacity, p = {p:,}, N = {examples}, PyTorch, CPU time"
-    if peer("torch") is None or peer("nngeometry") is None:
-        yield Skipped(work, "nngeometry")
-    else:
-        yield _torch_row(work, x, y, width)
+    for package, name, matrix in PEERS:
+        if peer("torch") is None or peer(package) is None:
+            yield Skipped(work, package)
+        else:
+            yield _torch_row(work, name, matrix, x, y, width)
+            alone = f"Gauss–Newton matrix alone, p = {p:,}, N = {examples}, PyTorch, CPU time"
+            yield _matrix_row(alone, name, matrix, x, y, width)
     if peer("jax") is None:
         yield Skipped("sketched total", "jax")
     else:
@@ -39,26 +45,11 @@ def rows(quick: bool = False) -> Iterator[Row | Skipped]:
     yield _root_row(10 * examples, p, rng)
 
 
-def _torch_row(work: str, x: np.ndarray, y: np.ndarray, width: int) -> Row:
-    torch = peer("torch")
-    metrics, representations = peer("nngeometry.metrics"), peer("nngeometry.object")
-    torch.manual_seed(0)
-    layers = torch.nn.Linear(64, width), torch.nn.Tanh(), torch.nn.Linear(width, 10)
-    module = torch.nn.Sequential(*layers).double()
-    data = torch.utils.data.TensorDataset(torch.as_tensor(x), torch.as_tensor(y))
-    loader = torch.utils.data.DataLoader(data, batch_size=len(x))
+def _torch_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarray, width: int) -> Row:
+    torch, module = peer("torch"), _module(width)
 
     def theirs() -> float:
-        torch.set_default_dtype(torch.float64)  # NNGeometry makes a matrix of the default type
-        matrix = metrics.FIM(
-            model=module,
-            loader=loader,
-            representation=representations.PMatDense,
-            variant="classif_logits",
-            device="cpu",
-        )
-        torch.set_default_dtype(torch.float32)
-        values = len(x) * np.linalg.eigvalsh(matrix.to_torch().detach().numpy())
+        values = np.linalg.eigvalsh(matrix(module, torch.as_tensor(x), torch.as_tensor(y)))
         return float((values / (values + DECAY)).sum())
 
     def ours() -> float:
@@ -66,9 +57,61 @@ def _torch_row(work: str, x: np.ndarray, y: np.ndarray, width: int) -> Row:
 
     (seconds, found), (peer_seconds, expected) = best_of_each(ours, theirs, 2, process_time)
     gap = abs(found - expected) / expected
-    return Row(
-        work, "NNGeometry's dense Fisher matrix", seconds, peer_seconds, f"totals agree to {gap:.0e}", gap < 1e-8
+    return Row(work, name, seconds, peer_seconds, f"totals agree to {gap:.0e}", gap < 1e-8)
+
+
+def _matrix_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarray, width: int) -> Row:
+    torch, module = peer("torch"), _module(width)
+
+    def ours() -> np.ndarray:
+        problem = NetworkProblem.of(*from_torch(module), x, y, "cross-entropy", 0.0)
+        w = problem.derivatives.params
+        metric = problem.metric(problem.derivatives.outputs(w))
+        return problem.gauss_newton(w, to_metric(problem.derivatives.jacobian(w), *metric))
+
+    def theirs() -> np.ndarray:
+        return matrix(module, torch.as_tensor(x), torch.as_tensor(y))
+
+    (seconds, found), (peer_seconds, expected) = best_of_each(ours, theirs, 2, process_time)
+    gap = float(np.abs(found - expected).max() / np.abs(expected).max())
+    return Row(work, name, seconds, peer_seconds, f"entries agree to {gap:.0e}", gap < 1e-8)
+
+
+def _module(width: int) -> Any:
+    torch = peer("torch")
+    torch.manual_seed(0)
+    layers = torch.nn.Linear(64, width), torch.nn.Tanh(), torch.nn.Linear(width, 10)
+    return torch.nn.Sequential(*layers).double()
+
+
+def _nngeometry(module: Any, x: Any, y: Any) -> np.ndarray:
+    torch, metrics, representations = peer("torch"), peer("nngeometry.metrics"), peer("nngeometry.object")
+    torch.set_default_dtype(torch.float64)  # NNGeometry makes a matrix of the default type
+    matrix = metrics.FIM(
+        model=module,
+        loader=torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), batch_size=len(x)),
+        representation=representations.PMatDense,
+        variant="classif_logits",
+        device="cpu",
     )
+    torch.set_default_dtype(torch.float32)
+    return np.asarray(len(x) * matrix.to_torch().detach().numpy())
+
+
+def _curvlinops(module: Any, x: Any, y: Any) -> np.ndarray:
+    torch, options = peer("torch"), {"check_deterministic": False}
+    loss, params = torch.nn.CrossEntropyLoss(reduction="sum"), list(module.parameters())
+    operator = peer("curvlinops").GGNLinearOperator(module, loss, params, [(x, y)], **options)
+    columns = torch.eye(operator.shape[1], dtype=x.dtype).split(COLUMNS, dim=1)
+    return np.hstack([(operator @ each).detach().numpy() for each in columns])
+
+
+Matrix = Callable[[Any, Any, Any], np.ndarray]
+"""Module, inputs and labels → the Gauss–Newton matrix of the sum of the losses."""
+PEERS: tuple[tuple[str, str, Matrix], ...] = (
+    ("nngeometry", "NNGeometry's dense Fisher matrix", _nngeometry),
+    ("curvlinops", "curvlinops' products with all columns of the identity", _curvlinops),
+)
 
 
 def _sketch_row(x: np.ndarray, y: np.ndarray, width: int, rng: np.random.Generator) -> Row:

@@ -15,6 +15,7 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from capcore.architectures.derivatives import library
 from capcore.gate import finite, of_kind
@@ -24,6 +25,8 @@ from capcore.trees import _flattened, _key, ravelled
 
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
+FOLDED = 2**21
+"""Examples times parameters for which derivatives are folded at a time."""
 SHOWN = 5
 """Names that a message lists."""
 
@@ -58,9 +61,11 @@ class Derivatives:
             torch = library("torch")
             apply.module.float() if single else apply.module.double()
             self.transforms, self._compile, self._array = torch.func, lambda function: function, torch.as_tensor
+            self._einsum = torch.einsum
         else:
             jax = library("jax")
             self.transforms, self._compile, self._array = jax, jax.jit, jax.numpy.asarray
+            self._einsum = jax.numpy.einsum
 
     def precision(self) -> Any:
         """JAX in double precision, whatever its setting; PyTorch with attention that can be differentiated twice."""
@@ -113,6 +118,11 @@ class Derivatives:
         one = self.transforms.jacrev(lambda u, point: self.outputs_of(u, point[None])[0])
         return self.transforms.vmap(one, (None, 0))(w, x)
 
+    def _folded(self, w: Any, x: Any, factors: Any) -> Any:
+        one = self.transforms.jacrev(lambda u, point: self.outputs_of(u[: self.n_params], point[None])[0])
+        rows = self.transforms.vmap(one, (None, 0))(w, x)  # padded before, which XLA does on the way
+        return self._einsum("nkbm,bm->nkm", rows.reshape(*rows.shape[:2], *factors.shape), factors)
+
     def _jvp(self, w: Any, x: Any, v: Any) -> Any:
         forward = self.transforms.jvp
         return self.transforms.vmap(lambda t: forward(lambda u: self.outputs_of(u, x), (w,), (t,))[1])(v)
@@ -163,6 +173,18 @@ class Derivatives:
             for part in parts[1:]:
                 found[part] = self._call("jacobian", w, points[part])
         return found.reshape(-1, w.size)
+
+    def folded(self, factors: np.ndarray, columns: int, progress: bool = False) -> np.ndarray:
+        """(N·K, m) sums of every m-th column of the Jacobian at the parameters, each times its factor (p,)."""
+        padded = np.zeros((2, -(-self.n_params // columns), columns), self.dtype)
+        padded.reshape(2, -1)[:, : self.n_params] = self.params, factors
+        w, step = padded[0].ravel(), max(1, FOLDED // self.n_params)
+        found: list[np.ndarray] = []
+        with self.precision():
+            for i in tqdm(range(0, len(self.inputs), step), desc="fold", disable=not progress):
+                part = self._call("folded", w, self.inputs[i : i + step], padded[1])
+                found.append(part.astype(self.dtype))
+        return np.concatenate(found).reshape(-1, columns)
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""

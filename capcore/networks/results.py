@@ -248,6 +248,12 @@ class NetworkAllocation(Capacities):
 
         save(self, path)
 
+    def sharpened(self, columns: object = None, rng: object = None, progress: bool = False) -> NetworkAllocation:
+        """A sketch with leverages known to a percent or so; see :func:`~capcore.networks.folded.sharpened`."""
+        from capcore.networks.folded import sharpened
+
+        return sharpened(self, columns, rng, progress)
+
     def leave_one_out(self) -> LeaveOneOut:
         """Every example left out; see :func:`~capcore.networks.generalisation.left_out`."""
         from capcore.networks.generalisation import left_out

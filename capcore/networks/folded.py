@@ -1,0 +1,157 @@
+"""Capacities of a large network from its Jacobian with the parameters folded into a few thousand columns.
+
+Each parameter gets a random sign, and columns of JD^(−½) that lie m apart are added, D being the weight decay. The
+result JD^(−½)Ω (N·K, m) costs one pass back for each output of each example, and inner products of its rows are those
+of JD^(−½), on average. A ridge problem that is folded in this way has the responses of the whole one with a larger
+ridge. The columns of Ω are orthogonal, and for such sketches a ridge s of the m columns stands for a ridge of
+s·(1 − total/p)/(1 − total/m) of the p parameters (LeJeune et al., 2024). So the responses at the weight decay itself, a
+ridge of 1, are those of the columns with s = (1 − total/m)/(1 − total/p).
+
+Random signs for targets leave each leverage an error of a tenth or more, and halving it takes four times as many
+solves. Folding needs no solve, and its errors are shares of what is measured, however small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import cholesky, eigvalsh, solve_triangular
+from scipy.optimize import brentq
+
+from capcore.available_memory import arrays, fits, too_large
+from capcore.gate import plain_seed
+from capcore.networks.capacities import Capacities, measure
+from capcore.networks.problem import to_metric
+from capcore.networks.response import CholeskyResponse
+from capcore.validation import positive_integer
+
+if TYPE_CHECKING:
+    from capcore.networks.results import NetworkAllocation
+
+ROOM = 4.0
+"""Columns for each unit of capacity by default; a fold of half as many, which tells the error, needs two."""
+LEAST = 1024
+"""Columns by default, at least."""
+NORMAL = 1.96
+"""Half-width of a 95 % interval, in standard errors."""
+
+
+def sharpened(
+    found: NetworkAllocation, columns: Any = None, rng: Any = None, progress: bool = False
+) -> NetworkAllocation:
+    """A sketch with all capacities estimated anew, as ``found.sharpened()`` gives it; a dense result as it is.
+
+    Parameters
+    ----------
+    found : NetworkAllocation
+        By Gauss–Newton, and with a weight decay of every parameter.
+    columns : int, optional
+        Columns m into which the parameters are folded, at least four times the total; by default so many, and at least
+        1,024. Memory is that of five arrays (N·K, m), in the precision of the derivatives.
+    rng : numpy.random.Generator or int, default 0
+        Of the signs.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    NetworkAllocation
+        Its error bars come from a fold of half as many columns: all capacities count as uncertain by the same share as
+        leverages, that by which the two folds differ in them. This is cautious: the fold that is kept is the better.
+
+    Raises
+    ------
+    ValueError
+        If there are too few columns for the total.
+    AttributeError
+        For a sketch with the full Hessian, and where a parameter has no weight decay, or a function stands for it.
+    TooLargeError
+        If arrays would not fit into memory.
+
+    Examples
+    --------
+    >>> import capcore as cc
+    >>> x, y = np.eye(6)[:, :4] + 0.5, np.arange(6.0)
+    >>> found = cc.allocate_network(lambda w, x: x @ w, np.ones(4), x, y, weight_decay=1.0, method="sketch")
+    >>> dense = cc.allocate_network(lambda w, x: x @ w, np.ones(4), x, y, weight_decay=1.0)
+    >>> np.allclose(found.sharpened().per_example, dense.per_example)  # four parameters need no folding
+    True
+    """
+    if found.method == "dense":
+        return found
+    problem, model = found.problem, found._response
+    decay, p, shape = problem.decay, problem.derivatives.n_params, problem.targets.shape
+    if model.errors.any():
+        raise AttributeError(
+            "sharpened: found a sketch of the whole Hessian, expected the Gauss–Newton form. Use "
+            "allocate_network(…, curvature='gauss-newton')."
+        )
+    if decay is None or not decay.all():
+        raise AttributeError(
+            "sharpened: found parameters without weight decay, or a function in its place, expected a decay of each: "
+            "parameters are folded in its units. Give them a small one, or use allocate_network(…, method='dense')."
+        )
+    plain_seed(rng)
+    rng = np.random.default_rng(0 if rng is None else rng)
+    least = int(np.ceil(ROOM * found.total))
+    m = max(LEAST, least) if columns is None else positive_integer(columns, "columns")
+    if m < min(least, p):
+        raise ValueError(f"columns: found {m:,}, expected at least {min(least, p):,}, four times the total.")
+    m = min(m + m % 2, p)
+    dtype = problem.derivatives.dtype
+    n_bytes = arrays(problem.targets.size, m, copies=5) * dtype.itemsize / 8 + arrays(m, m, copies=3)
+    if not fits(n_bytes):
+        raise too_large(f"sharpened: found {problem.targets.size:,} outputs, {m:,} columns", n_bytes, "Use fewer.")
+    factors = rng.choice([-1.0, 1.0], size=p) / np.sqrt(decay)
+    metric = model.roots.astype(dtype), model.means.astype(dtype)
+    rows = to_metric(problem.derivatives.folded(factors, m, progress), *metric)
+    response = folded_response(rows, p)
+    fine, share = measure(response, shape, found._subspaces), 0.0
+    if m < p:
+        signs = rng.choice([-1.0, 1.0], size=m // 2).astype(rows.dtype)
+        coarse = folded_response(rows[:, : m // 2] + rows[:, m // 2 :] * signs, p)
+        difference = coarse.diagonal.reshape(shape).sum(axis=1) / fine.per_example - 1
+        share = NORMAL * float(np.sqrt(np.square(difference).mean()))
+    largest = np.linalg.eigvalsh(response.blocks(shape))[:, -1]
+    errors = Capacities(
+        share * fine.total,
+        share * fine.per_output,
+        share * fine.per_example,
+        {name: share * values for name, values in fine.per_subspace.items()},
+    )
+    return replace(
+        found,
+        **vars(fine),
+        gauss_newton_total=fine.total,
+        largest_leverage=float(largest.max()),
+        error=errors.total,
+        errors=errors,
+        _options={**found._options, "largest": int(largest.argmax())},
+    )
+
+
+def folded_response(rows: np.ndarray, n_params: int) -> CholeskyResponse:
+    """The response of folded rows (N·K, m) at a ridge of 1 of all parameters."""
+    gram = (rows.T @ rows).astype(float)
+    ridge = ridge_of(np.maximum(eigvalsh(gram, check_finite=False), 0.0), n_params)
+    gram[np.diag_indices_from(gram)] += ridge
+    root = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+    factor = solve_triangular(root.astype(rows.dtype), rows.T, lower=True, check_finite=False).T
+    return CholeskyResponse(factor, root, float("nan"))
+
+
+def ridge_of(values: np.ndarray, n_params: int) -> float:
+    """s with s = (1 − total(s)/m)/(1 − total(s)/p), for the total Σ μ/(μ + s) of m eigenvalues (m,).
+
+    >>> values = np.array([1.0, 0.0, 0.0, 0.0])
+    >>> round(ridge_of(values, 10**9), 6), ridge_of(values, 4)
+    (0.866025, 1.0)
+    """
+
+    def excess(s: float) -> float:
+        total = float((values / (values + s)).sum())
+        return s * (1 - total / n_params) - (1 - total / len(values))
+
+    return float(brentq(excess, float(np.finfo(float).eps), 1.0)) if len(values) < n_params else 1.0
