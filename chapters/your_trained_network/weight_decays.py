@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 from tqdm import tqdm
 
 import capcore as cc
@@ -31,6 +32,20 @@ def right(params: Any, images: np.ndarray, labels: np.ndarray) -> float:
     return round(float(np.mean(network(params, images).argmax(axis=1) == labels)), 4)
 
 
+def losses(params: Any, data: Reading, options: dict[str, Any]) -> dict[str, float]:
+    """Mean losses on the training images, left out and on the test images, and what Akaike foretells for these.
+
+    Leaving out and the total of Akaike's criterion are those of the Gauss–Newton form.
+    """
+    found = cc.allocate_network(network, params, data.images, data.labels, subspaces={}, **options)
+    left = found.leave_one_out()
+    logits = np.asarray(network(params, data.tests))
+    tests = np.mean(logsumexp(logits, axis=1) - logits[np.arange(len(logits)), data.test_labels])
+    akaike = left.training_loss + found.total / len(data.images)
+    named = {"training": left.training_loss, "left out": left.mean_loss, "tests": tests, "total over N": akaike}
+    return {name: round(float(each), 4) for name, each in named.items()}
+
+
 def look(data: Reading, start: Any, decay: float, n_shown: int) -> tuple[Any, dict[str, Any]]:
     """The optimum from ``start`` at a weight decay, and what it shows, of plain types."""
     options: dict[str, Any] = {"loss": "cross-entropy", "weight_decay": decay}
@@ -42,6 +57,7 @@ def look(data: Reading, start: Any, decay: float, n_shown: int) -> tuple[Any, di
         "total": round(found.total, 2),
         "training": right(end.params, data.images, data.labels),
         "tests": right(end.params, data.tests, data.test_labels),
+        "losses": losses(end.params, data, options),
         "pixels": found.per_subspace["inputs"].ravel().round(3).tolist(),
         **{name: [[int(i), round(float(found.per_example[i]), 3)] for i in which] for name, which in shown.items()},
     }

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from capcore.checkpoints.archives import read_npy, read_npz
 from capcore.checkpoints import files
+from capcore.checkpoints.archives import read_npy, read_npz
 from capcore.checkpoints.files import AHEAD, ALWAYS, File
 from capcore.spectra import CheckpointError
 from tests.strategies import all_of

@@ -1,6 +1,6 @@
-// A trained network at one weight decay after another: how many of its parameters count, where, and what it recognises.
+// A trained network at one weight decay after another: how many of its parameters count, where, and what is foretold.
 //
-// data: the stored result weight_decays, {decays, starts: [[{total, training, tests, pixels, most, least}, …], …],
+// data: the stored result weight_decays, {decays, starts: [[{total, training, tests, losses, pixels, most, least}, …], …],
 // images: {number: {label, greys}}}; a list of each start over the decays, most and least as [image, leverage].
 "use strict";
 {
@@ -74,7 +74,7 @@
     about:
       "Networks like this page's, from three starts, trained to an optimum at each weight decay; each optimum starts from that of the next " +
       "weaker decay. Left: capacity of the linear functions of each pixel. Right: the images with " +
-      "most and with least capacity; label and leverage. Below left: all starts, the chosen one thicker. Click below to choose a decay.",
+      "most and with least capacity; label and leverage. Below left: all starts, the chosen one thicker. Below right: mean loss of the chosen one on its training images, with each left out, on test images, and with the total over N added to the first. Click below to choose a decay.",
 
     controls({ data }) {
       const last = data.decays.length - 1;
@@ -91,11 +91,10 @@
       const rest = narrow ? width : width - side - 24, half = narrow ? width : Math.floor((width - 12) / 2);
       const row = narrow ? 228 : top, second = narrow ? top + row + 8 : top + 8, third = narrow ? second + COURSE : second;
       const starts = data.starts.map((each, i) => ({ values: each.map(({ total }) => total), colour: i === start ? colours.text : colours.muted, thin: i !== start })).sort((a, b) => b.thin - a.thin);
-      const shares = [["training", colours.series(1), -7], ["tests", colours.series(0), 7]].map(([name, colour, dy]) =>
-        ({ name, colour, dy, values: run.map((each) => each[name]) }));
+      const kinds = Object.keys(seen.losses).map((name, i) => ({ name, colour: colours.series(i), dy: 0, values: run.map((each) => each.losses[name]) }));
       const totals = course(data, at, "parameters that count", starts, { domain: [0, d3.max(data.starts.flat(), (d) => d.total)] }, half, tools);
-      const right = course(data, at, "images recognised", shares, { domain: [0, 1], tickFormat: "%" }, half, tools);
-      const panels = [[totals, 0, second], [right, narrow ? 0 : half + 12, third]];
+      const losses = course(data, at, "mean loss, and what foretells that of the tests", kinds, { domain: [0, d3.max(kinds, ({ values }) => d3.max(values))] }, half, tools);
+      const panels = [[totals, 0, second], [losses, narrow ? 0 : half + 12, third]];
       const figure = CapExplorer.compose(width, third + COURSE, [
         [map(seen, side, tools), narrow ? (width - side) / 2 : 0, 0],
         [scale(seen, side, tools), narrow ? (width - side) / 2 : 0, side + 8],
@@ -109,10 +108,11 @@
         figure,
         label: `Capacity of 8 × 8 pixels at weight decay ${data.decays[at]}, the images with most and least, and courses over the weight decay.`,
         readout: `${number(seen.total, seen.total < 10 ? 1 : 0)} parameters count, ${number(linear, linear < 10 ? 1 : 0)} of them for linear functions of the pixels. ` +
-          `Recognised: ${percent(seen.training)} of the training images, ${percent(seen.tests)} of the test images. Correlation of the map ` +
+          `Loss on test images ${number(seen.losses.tests)}; left out ${number(seen.losses["left out"])}, with the total over N ${number(seen.losses["total over N"])}, training ${number(seen.losses.training)}. ` +
+          `Recognised: ${percent(seen.tests)} of the test images. Correlation of the map ` +
           `with those of other starts: ${others.map((each) => number(each)).join(", ")}; with that of decay 1: ${number(usual)}.`,
         table: { head: ["row", "column", "capacity"], rows: cells(seen.pixels).map(({ row: r, column: c, value }) => [r, c, number(value, 3)]) },
-        values: { total: seen.total, linear, tests: seen.tests, training: seen.training, pixels: seen.pixels, others, usual, most: seen.most.flat(), least: seen.least.flat() },
+        values: { total: seen.total, linear, tests: seen.tests, training: seen.training, losses: Object.values(seen.losses), pixels: seen.pixels, others, usual, most: seen.most.flat(), least: seen.least.flat() },
       };
     },
 

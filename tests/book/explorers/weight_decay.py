@@ -28,6 +28,7 @@ def expected(state):
     others = [each[state["at"]]["pixels"] for i, each in enumerate(content["starts"]) if i != state["start"]]
     return {
         **{name: seen[name] for name in ("total", "tests", "training", "pixels")},
+        "losses": list(seen["losses"].values()),
         "linear": pixels.sum(),
         "others": [np.corrcoef(pixels, each)[0, 1] for each in others],
         "usual": np.corrcoef(pixels, run[content["decays"].index(1.0)]["pixels"])[0, 1],

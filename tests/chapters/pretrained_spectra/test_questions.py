@@ -62,9 +62,7 @@ def test_the_verdicts_are_those_of_the_rule():
     ruled = {claim: verdict(claim, values) for claim, values in found.items()}
     assert ruled == {"P3.01": "not found", "P3.02": "not found"}
     assert load()["P3.02"].verdict == "undecided" and "nearly all" in load()["P3.02"].open
-    assert (
-        found["P3.02"]["pretrained_control"] < QUESTIONS["P3.02"]["pretrained_control"].bound
-    )  # as true ones do
+    assert found["P3.02"]["pretrained_control"] < QUESTIONS["P3.02"]["pretrained_control"].bound  # as true ones do
     assert load()["P3.01"].verdict == "undecided" and "the test of a power law" in load()["P3.01"].open
 
 
