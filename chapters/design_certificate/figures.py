@@ -1,4 +1,4 @@
-"""Figures of designs: the bounds of stacks of every size, bounds against losses, ratios to searches, what can be ordered."""
+"""Figures of designs: bounds of every size, bounds against losses, ratios to searches, what can be ordered."""
 
 from __future__ import annotations
 

@@ -162,8 +162,8 @@ class Scales:
 def scales_row(inputs: str, budget: int, values: Mapping[str, Any]) -> Scales:
     """Near taps and pools of one size against the bounds of stacks.
 
-    >>> values = {name: {"cells": {"8": {"pools": 0.0, "bound": x, "proven": -x}}} for name, x in (("a", 0.1), ("b", 1e-5))}
-    >>> scales_row("64", 8, values)
+    >>> cells = [{"pools": 0.0, "bound": gap, "proven": -gap} for gap in (0.1, 1e-5)]
+    >>> scales_row("64", 8, {name: {"cells": {"8": cell}} for name, cell in zip("ab", cells)})
     Scales(inputs=64, parameters=8, fitted=2, proven=0, visible=1, margin=1e-05)
     """
     gaps = [cell["bound"] - cell["pools"] for cell in (each["cells"][str(budget)] for each in values.values())]
