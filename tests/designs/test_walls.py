@@ -68,10 +68,10 @@ def test_a_design_says_where_its_table_ends():
 
 @pytest.mark.parametrize("n", [16, 36])
 def test_the_walls_are_those_of_all_stacks(n, rng):
-    """By listing all stacks of all ranks, where the table holds two and the others cost nothing."""
+    """By listing all stacks of all ranks, where the table holds one and the others cost nothing."""
     full = {m: np.sort(rng.random(min(m, n // m)))[::-1] for m in divisors(n)}
-    held = {m: row[:2] for m, row in full.items()}
-    free = {m: np.r_[row[:2], np.zeros(max(len(row) - 2, 0))] for m, row in full.items()}
+    held = {m: row[:1] for m, row in full.items()}
+    free = {m: np.r_[row[:1], np.zeros(len(row) - 1)] for m, row in full.items()}
     table = BondTable(n, 1.0, held, full, 0)
     for found, losses in ((fitted_wall(table, n), free), (proven_wall(table, n), full)):
         listed = every_stack(BondTable(n, 1.0, losses, {}, 0), max)

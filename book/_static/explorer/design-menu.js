@@ -1,8 +1,8 @@
 // What can be ordered: the best stack of at most so many parameters with at least such a share of far capacity.
 //
 // data: the stored result design_menu, {process: {wall: [[parameters, bound], …], tried, stacks: [{kernels, channels,
-// parameters, capacity, loss, share, bound}, …]}}; losses and bounds in units of v*. wall: no stack of fewer parameters
-// than those of the next entry loses less than the bound.
+// parameters, capacity, loss, share, bound}, …]}}; losses and bounds in units of v*. wall: the fitted bound of stacks of
+// fewer parameters than the next entry has.
 "use strict";
 {
   const HEIGHT = 330, MOST = 0.7, FLOOR = 1e-11;
@@ -53,9 +53,9 @@
       return `Not found: of the stacks of at most ${budget} parameters that were fitted, none has more than ${percent(most)} of its capacity on the distant half.`;
     }
     const { kernels, channels, parameters, capacity } = chosen;
-    const certified = least > FLOOR ? ` Fitted bound of stacks of at most ${budget} parameters: ${scientific(least)} v*.` : "";
+    const bounded = least > FLOOR ? ` Fitted bound of stacks of at most ${budget} parameters: ${scientific(least)} v*.` : "";
     return `Kernels ${dots(kernels)}, channels ${dots(channels)}: ${parameters} parameters, capacity ${capacity}, ` +
-      `${percent(chosen.share)} of it on the distant half; loss ${scientific(chosen.loss)} v*.${certified}`;
+      `${percent(chosen.share)} of it on the distant half; loss ${scientific(chosen.loss)} v*.${bounded}`;
   }
 
   CapExplorer.register("design-menu", {
