@@ -1,9 +1,9 @@
 """Which model forecasts a series best for its size: how many layers, which
 dilations, which receptive field, and whether something simpler would do.
 
-The answer is for linear models, whose best weights, capacity and bounds are
-exact. Networks with the same skeleton and nonlinear layers may do better once
-trained; a linear design is a fair place to start, and tells what is wasteful.
+The answer is for linear models, whose capacity is exact. Networks with the
+same skeleton and nonlinear layers may do better once trained; a linear design
+is a fair place to start, and tells what is wasteful.
 
 examples::
 
@@ -22,11 +22,16 @@ reading the table::
   capacity   how many of them count: the dimension of what it can fit
   loss/v*    excess error variance over the best linear forecast from all
              inputs, whose error variance is v*, in units of v*
-  bound/v*   no weights of this model get below it, by its two-layer fits
+  bound/v*   fitted bound of the loss of this model, for stacks by fits of two
+             layers, which may be too high
   costs      what estimating the weights from so many values adds, in v*
   error      final prediction error (Akaike): by this models are compared
   far        share of the capacity on the older half of the inputs
   *          the recommended model: the simplest of those that are as good
+
+The bounds below the table hold for stacks whose kernels multiply to the number
+of inputs, each dilation the product of the kernels below it, without skip
+connections. They say nothing of overlapping kernels and of other lengths.
 
 exit status::
 

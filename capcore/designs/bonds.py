@@ -4,6 +4,9 @@ A cut of a stack at a bond of rank r, above its first m inputs, leaves two layer
 matrix of rank at most r. So the stack loses at least T[m][r], the least loss of all such matrices, for each of its
 bonds, and at least the largest of these. The sum of them is a good guess of what it does lose.
 
+All this is for stacks of n inputs whose kernels multiply to n, each dilation the product of the kernels below it, with
+no skip connections. It says nothing of stacks with overlap, or of other lengths.
+
 T is computed by fits of two layers (:mod:`capcore.designs.alternating`), from the truncated singular value
 decomposition of A* and from random starts. They are global where Σ is a Kronecker product across the cut and where r is
 the full rank. Elsewhere least squares under a rank constraint can have several local optima, and T is then an estimate
@@ -33,7 +36,7 @@ TIGHT = 1e-9  # of v*: stationary fits agree to here
 
 @dataclass(frozen=True, eq=False)
 class BondTable:
-    """Lower bounds of the loss of every stack of n inputs without overlap.
+    """Fitted and proven bounds of the loss of stacks without overlap whose kernels multiply to n.
 
     Attributes
     ----------
@@ -62,7 +65,7 @@ class BondTable:
         return float(self.losses[size][rank - 1]) if rank <= len(self.losses[size]) else 0.0
 
     def bound(self, arch: Hierarchical, proven: bool = False) -> float:
-        """The largest entry over the bonds of a stack: no parameters give it a lower loss."""
+        """The largest entry over the bonds of a stack: its fitted bound, or its proven one."""
         table = self.proven if proven else self.losses
         found = [0.0]
         for size, rank in bonds(arch.kernel_sizes, arch.channels):

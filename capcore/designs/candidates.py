@@ -31,12 +31,12 @@ class Candidate:
     capacity : int
         κ, exact.
     bound : float
-        Lower bound of the loss of this model: from the bond table for stacks, the loss itself for linear models, whose
-        optimum is a projection, and NaN where none is known.
+        Fitted bound of the loss of this model: the largest entry of the bond table for stacks, the loss itself for
+        linear models, whose optimum is a projection, and NaN where none is known.
     proven : float
-        The same, without any fit; NaN where it was not computed.
+        A lower bound that needs no fit; NaN where it was not computed.
     prediction_error : float
-        Akaike's final prediction error (v* + loss)(m + κ)/(m − κ) after m observed values; v* + loss without them.
+        v* + loss, with what estimating the weights adds: :func:`final_prediction_error`.
     far_share : float
         Share of the capacity on the distant half of the inputs.
     per_octave : (k,) array
@@ -105,17 +105,49 @@ def _dots(values: list[int]) -> str:
     return f"{values[0]}" if len(values) > 3 and len(set(values)) == 1 else "·".join(map(str, values))
 
 
-def final_prediction_error(variance: float, capacity: int, n_observed: int | None) -> float:
-    """Akaike's final prediction error: what a model of κ fitted degrees of freedom errs by on values to come.
+def final_prediction_error(
+    variance: float, capacity: int, n_observed: int | None, n_fitted: int | None = None
+) -> float:
+    """What a model errs by on values to come, once its κ weights are estimated from N values: v(1 + κ/N).
+
+    Weights that least squares finds in N values have the error covariance vΣ⁻¹/N about the best ones, in a space of κ
+    dimensions, which adds vκ/N. A variance that κ weights were fitted to in m values is besides too low by the factor
+    1 − κ/m. For N = m both together are Akaike's final prediction error, v(N + κ)/(N − κ).
 
     Source: Akaike (1969), "Fitting autoregressive models for prediction". Infinite for models of as many degrees of
     freedom as there are values.
 
-    >>> final_prediction_error(1.0, 10, 110), final_prediction_error(1.0, 10, None)
-    (1.2, 1.0)
+    Parameters
+    ----------
+    variance : float
+        v, the error variance at the best weights.
+    capacity : int
+        κ.
+    n_observed : int, optional
+        N; without it the answer is v.
+    n_fitted : int, optional
+        m, of a variance that was fitted; None for that of a known process.
+
+    Examples
+    --------
+    >>> final_prediction_error(1.0, 10, 100), final_prediction_error(1.0, 10, 110, 110)
+    (1.1, 1.2)
+    >>> final_prediction_error(1.0, 10, None)
+    1.0
     """
     if n_observed is None:
         return variance
-    if capacity >= n_observed:
+    if capacity >= min(n_observed, n_fitted or n_observed):
         return float("inf")
-    return variance * (n_observed + capacity) / (n_observed - capacity)
+    if n_fitted == n_observed:
+        return variance * (n_observed + capacity) / (n_observed - capacity)
+    return variance * (1 + capacity / n_observed) / (1 - capacity / n_fitted if n_fitted else 1.0)
+
+
+def values_behind(process: Any) -> int | None:
+    """How many values a process was estimated from; None for one that is known.
+
+    >>> values_behind(None)
+    """
+    pairs = getattr(process, "pairs", None)
+    return None if pairs is None else int(pairs[0])

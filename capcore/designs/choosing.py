@@ -1,4 +1,4 @@
-"""``cc.design``: models of several families for one process, the certified bound, and what their differences mean."""
+"""``cc.design``: models of several families for one process, bounds of stacks, and what their differences mean."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tqdm import tqdm
 from capcore import verbs
 from capcore.available_memory import covariance_bytes, covariance_too_large, fits
 from capcore.designs.bonds import EPS
-from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error
+from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error, values_behind
 from capcore.designs.families import FAMILIES, USUAL, Found, Task
 from capcore.designs.notes import notes
 from capcore.designs.results import Design
-from capcore.designs.search import wall
 from capcore.designs.stability import halves_agree
+from capcore.designs.walls import fitted_wall, mended, proven_wall
 from capcore.gate import plain_number, plain_process, plain_seed
 from capcore.processes import Process
 from capcore.time_series import estimate_process
@@ -51,7 +51,7 @@ def design(
         Receptive field of the models. Stacks have kernels that multiply to it, so powers of two give most of them.
     n_observed : int, optional
         Number of observed values from which weights will be estimated; of a series its length. Models are then ranked
-        by their final prediction error, and otherwise by their loss.
+        by what they err by on values to come, and otherwise by their loss.
     far_share : float, optional
         Least share of the capacity that must lie on the distant half of the inputs.
     families : list of str
@@ -83,8 +83,10 @@ def design(
 
     Notes
     -----
-    The bound of a stack is certain where its two-layer fits are global (:mod:`capcore.designs.bonds`); ``proven`` is
-    certain without any fit, and lower.
+    The bounds, ``wall`` and ``proven_wall``, cover stacks whose kernels multiply to ``n_inputs``, each dilation the
+    product of the kernels below it, without skip connections: no kernels that overlap, and no stacks of other lengths.
+    The fitted bound is certain where two-layer fits are global (:mod:`capcore.designs.bonds`), and otherwise may be too
+    high; a stack that is fitted below an entry lowers it. ``proven`` is certain without any fit, and lower.
 
     Examples
     --------
@@ -117,12 +119,13 @@ def design(
         for name in tqdm(names, desc="design", unit="family", disable=not progress)
         for model in FAMILIES[name](task)
     ]
+    lowered = mended(task.table, [(arch, loss) for name, (arch, _, loss) in found if name == "stacks"])
     candidates = [candidate(task, name, model) for name, model in found]
     if not candidates:
         raise ValueError(
             f"max_params: found {max_params}, expected enough for one model of {', '.join(names)}. Allow more."
         )
-    border = wall(task.table, min(max_params, 2 * n_inputs)) if "stacks" in names else []
+    bounded = "stacks" in names
     allowed = [each for each in candidates if far_share is None or each.far_share >= far_share]
     if not allowed:
         most = max(each.far_share for each in candidates)
@@ -132,7 +135,7 @@ def design(
         )
     best = recommended(allowed, names, n_observed)
     agreement = None if series is None else halves_agree(series, n_inputs)
-    said = notes(allowed, best, task, agreement)
+    said = notes(allowed, best, task, agreement, lowered)
     for text, urgent in said:
         if urgent:
             warn(text, UserWarning)
@@ -141,19 +144,21 @@ def design(
         candidates=candidates,
         best=best,
         variance=least,
-        variances=task.variances if series is None else honest(task.variances, n_observed),
+        variances=task.variances if series is None else honest(task.variances, n_observed, observed),
         estimated=series is not None,
         n_inputs=n_inputs,
         max_params=max_params,
         n_observed=n_observed,
-        wall=border,
+        n_fitted=values_behind(known),
+        wall=fitted_wall(task.table, max_params) if bounded else [],
+        proven_wall=proven_wall(task.table, max_params) if bounded else [],
         notes=[text for text, _ in said],
     )
 
 
-def honest(variances: np.ndarray, n_observed: int | None) -> np.ndarray:
+def honest(variances: np.ndarray, n_observed: int | None, n_fitted: int | None) -> np.ndarray:
     """Variances of autoregressions of order 0, 1, … as final prediction errors, and the least of them so far."""
-    errors = [final_prediction_error(float(v), order, n_observed) for order, v in enumerate(variances)]
+    errors = [final_prediction_error(float(v), order, n_observed, n_fitted) for order, v in enumerate(variances)]
     return np.minimum.accumulate(errors)
 
 
@@ -191,11 +196,12 @@ def candidate(task: Task, family: str, found: Found) -> Candidate:
     capacity = int(alloc.generic_total or alloc.total)
     bound, proven = (np.nan, np.nan)
     if family == "stacks":
-        bound = min(task.table.bound(arch), loss)
+        bound = task.table.bound(arch)
         proven = task.table.bound(arch, proven=True) if task.table.proven else np.nan
     elif family in ("autoregressive", "near and pools", "log taps"):
         bound = proven = loss
-    error = final_prediction_error(task.problem.variance + loss, capacity, task.n_observed)
+    fitted_to = values_behind(task.process)
+    error = final_prediction_error(task.problem.variance + loss, capacity, task.n_observed, fitted_to)
     far = float(alloc.per_input[task.n_inputs // 2 :].sum() / max(alloc.total, 1))
     octaves = np.asarray(alloc.per_octave)
     return Candidate(family, arch, params, loss, capacity, bound, proven, error, far, octaves, int(alloc.total))

@@ -15,7 +15,7 @@ from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools, Taps
 from capcore.designs.bonds import BondTable, bond_table
-from capcore.designs.candidates import final_prediction_error
+from capcore.designs.candidates import final_prediction_error, values_behind
 from capcore.designs.search import Skeleton, best_stacks
 from capcore.optimum import Problem
 from capcore.processes import Process
@@ -83,7 +83,10 @@ def autoregressive(task: Task) -> Iterator[Found]:
     variances = task.variances
     sizes, most = task.sizes(), min(task.max_params, task.n_inputs, len(variances) - 1)
     if task.n_observed is not None:
-        errors = {q: final_prediction_error(float(variances[q]), q, task.n_observed) for q in range(1, most + 1)}
+        fitted_to = values_behind(task.process)
+        errors = {
+            q: final_prediction_error(float(variances[q]), q, task.n_observed, fitted_to) for q in range(1, most + 1)
+        }
         sizes = sorted({*sizes, *([min(errors, key=lambda q: errors[q])] if errors else [])})
     for size in sizes:
         yield projected(task, AutoRegressiveTaps(size, task.n_inputs))
@@ -110,11 +113,9 @@ def recurrent(task: Task) -> Iterator[Found]:
 
 
 def stacks(task: Task) -> Iterator[Found]:
-    """Stacks without overlap, chosen by the bond table; each fit that is below an entry of it lowers the entry."""
+    """Stacks without overlap whose kernels multiply to the inputs, chosen by the bond table."""
     for each in chosen(task):
-        arch, params, loss = fitted(task, Hierarchical(list(each.channels), kernel_size=list(each.kernel_sizes)))
-        task.table.lowered(each.kernel_sizes, each.channels, loss)
-        yield arch, params, loss
+        yield fitted(task, Hierarchical(list(each.channels), kernel_size=list(each.kernel_sizes)))
 
 
 def chosen(task: Task) -> list[Skeleton]:

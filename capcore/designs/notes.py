@@ -6,28 +6,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from capcore.designs.candidates import best_of_each
+from capcore.designs.bonds import MOST_CHANNELS
+from capcore.designs.candidates import best_of_each, final_prediction_error, values_behind
 from capcore.designs.stability import UNLIKELY
+from capcore.designs.walls import first_beyond
 
 if TYPE_CHECKING:
     from capcore.designs.candidates import Candidate
     from capcore.designs.families import Task
 
 
-def cost(candidate: Candidate, n_observed: int | None) -> float:
-    """What estimating a model adds to its prediction variance, relative: 2κ/(m − κ); 0 if m is not known.
+def cost(candidate: Candidate, n_observed: int | None, n_fitted: int | None = None) -> float:
+    """What estimating a model from N values adds to its error variance, relative; 0 if N is not known.
+
+    κ/N for a known process; for one that was fitted to the same N values 2κ/(N − κ), since its variance is too low.
 
     >>> from types import SimpleNamespace as S
-    >>> cost(S(capacity=10), 110)
-    0.2
+    >>> round(cost(S(capacity=10), 100), 9), round(cost(S(capacity=10), 110, 110), 9), cost(S(capacity=10), None)
+    (0.1, 0.2, 0.0)
     """
-    if n_observed is None:
-        return 0.0
-    room = n_observed - candidate.capacity
-    return 2 * candidate.capacity / room if room > 0 else float("inf")
+    return final_prediction_error(1.0, candidate.capacity, n_observed, n_fitted) - 1
 
 
-def notes(candidates: list[Candidate], best: Candidate, task: Task, agreement: float | None) -> list[tuple[str, bool]]:
+def notes(
+    candidates: list[Candidate], best: Candidate, task: Task, agreement: float | None, lowered: int = 0
+) -> list[tuple[str, bool]]:
     """Sentences, and whether each is urgent enough for a warning.
 
     Parameters
@@ -38,6 +41,8 @@ def notes(candidates: list[Candidate], best: Candidate, task: Task, agreement: f
     task : Task
     agreement : float, optional
         p-value of the hypothesis that the halves of the series agree.
+    lowered : int
+        Entries of the bond table that a stack's fit has lowered.
     """
     found: list[tuple[str, bool]] = []
     variance = task.problem.variance
@@ -88,7 +93,7 @@ def notes(candidates: list[Candidate], best: Candidate, task: Task, agreement: f
         )
     kept = best_of_each(candidates).values()
     gap = (max(each.loss for each in kept) - min(each.loss for each in kept)) / variance
-    price = min(cost(each, task.n_observed) for each in kept)
+    price = min(cost(each, task.n_observed, values_behind(task.process)) for each in kept)
     if task.n_observed is not None and len(kept) > 1 and gap < price:
         found.append(
             (
@@ -97,6 +102,24 @@ def notes(candidates: list[Candidate], best: Candidate, task: Task, agreement: f
                 False,
             )
         )
+    if lowered:
+        found.append(
+            (
+                f"{lowered} entries of the bond table were local optima: a deeper stack lost less. They were lowered "
+                "to its loss; others may still be too high.",
+                False,
+            )
+        )
+    if any(each.family == "stacks" for each in candidates):
+        beyond = first_beyond(task.table, task.max_params)
+        if beyond is not None:
+            found.append(
+                (
+                    f"From {beyond:,} weights on, stacks can have more than {MOST_CHANNELS} channels, which the bond "
+                    "table does not hold: none of them was tried, and the bound counts their cuts as free.",
+                    False,
+                )
+            )
     if np.isinf(lowest.prediction_error):
         found.append(
             ("No model has fewer degrees of freedom than there are values: observe more, or allow fewer.", True)

@@ -1,4 +1,4 @@
-"""The picture of a design: parameters against loss, the wall of the bound, and the cost of estimation."""
+"""The picture of a design: parameters against loss, the wall of the fitted bound, and the cost of estimation."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from capcore.designs.candidates import final_prediction_error
 from capcore.designs.families import FAMILIES
 
 if TYPE_CHECKING:
@@ -44,10 +45,11 @@ def plot_design(found: Design, ax: Axes | None = None) -> Axes:
         sizes, bounds = (np.array(each, float) for each in zip(*found.wall, strict=True))
         sizes = np.append(sizes, max(found.max_params, sizes[-1] + 1))
         bounds = np.maximum(np.append(bounds, bounds[-1]) / found.variance, lowest)
-        axis.fill_between(sizes, lowest, bounds, step="post", color="0.85", zorder=0, label="no stack gets here")
+        axis.fill_between(sizes, lowest, bounds, step="post", color="0.85", zorder=0, label="below the stacks' bound")
     if found.n_observed:
         capacities = np.geomspace(1, min(max(found.max_params, 2), found.n_observed - 1), 50)
-        axis.plot(capacities, 2 * capacities / (found.n_observed - capacities), color="0.4", label="cost of estimation")
+        costs = [final_prediction_error(1.0, each, found.n_observed, found.n_fitted) - 1 for each in capacities]
+        axis.plot(capacities, costs, color="0.4", label="cost of estimation")
     axis.scatter(found.best.n_params, losses[id(found.best)], s=120, facecolors="none", edgecolors="black")
     axis.figure.colorbar(ScalarMappable(norm, "viridis"), ax=axis, label="share of capacity on the distant half")
     axis.set_ylim(bottom=lowest)

@@ -38,9 +38,14 @@ class Design:
         As asked for.
     n_observed : int or None
         Number of values that weights are estimated from.
+    n_fitted : int or None
+        Number of values that the process was estimated from; None for one that is known.
     wall : list of (int, float)
-        Parameters, and the lower bound of the loss of all stacks that have at least as many, and fewer than in the next
-        entry. Empty without stacks.
+        Parameters, and the fitted bound of the loss of stacks with at least as many, and fewer than in the next entry.
+        It covers stacks whose kernels multiply to ``n_inputs``, without overlap or skip connections, and may be too
+        high where fits of two layers end in local optima. Empty without stacks.
+    proven_wall : list of (int, float)
+        The same by the proven bound, which is lower. Empty without stacks, and beyond 1,024 inputs.
     notes : list of str
         What to beware of.
     """
@@ -56,7 +61,9 @@ class Design:
     n_inputs: int
     max_params: int
     n_observed: int | None
+    n_fitted: int | None
     wall: list[tuple[int, float]] = field(repr=False)
+    proven_wall: list[tuple[int, float]] = field(repr=False)
     notes: list[str] = field(repr=False)
 
     def table(self) -> pandas.DataFrame:
@@ -91,7 +98,7 @@ class Design:
                 "bound": each.bound / self.variance,
                 "proven": each.proven / self.variance,
                 "prediction_error": each.prediction_error,
-                "cost": cost(each, self.n_observed),
+                "cost": cost(each, self.n_observed, self.n_fitted),
                 "far_share": each.far_share,
                 "per_octave": each.per_octave.round(2).tolist(),
             }
@@ -122,7 +129,7 @@ class Design:
         return report(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Parameters against loss, with the bound as a wall and the cost of estimation as a line. Needs matplotlib.
+        """Parameters against loss, the fitted bound as a wall, and the cost of estimation as a line. Needs matplotlib.
 
         Points are coloured by the share of the capacity on the distant half of the inputs.
         """

@@ -92,7 +92,7 @@ def undominated(found: list[Skeleton], keep: int) -> list[Skeleton]:
 
 
 def wall(table: BondTable, max_params: int) -> list[tuple[int, float]]:
-    """(parameters, bound): no stack of fewer parameters than the next pair's loses less than the bound.
+    """(parameters, bound): no stack with ranks in the table, smaller than the next pair's, loses less than the bound.
 
     >>> import numpy as np
     >>> wall(BondTable(4, 1.0, {2: np.array([0.3, 0.0])}, {}, 0), 99)

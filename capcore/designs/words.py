@@ -16,27 +16,38 @@ def report(found: Design) -> str:
     """The answer, the table, and what to beware of."""
     best = found.best
     given = f"estimated from {found.n_observed:,} values" if found.n_observed else "known exactly"
+    price = f"; estimating its weights adds {cost(best, found.n_observed, found.n_fitted):.2g} times v*"
     lines = [
         f"Use {best.words}: {best.n_params} weights for the last {found.n_inputs:,} values ({given}).",
         f"Its error variance is {best.loss / found.variance:.2g} times v* above v*, that of the best linear forecast"
-        + (f"; estimating its weights adds {cost(best, found.n_observed):.2g} times v*." if found.n_observed else "."),
+        f"{price if found.n_observed else ''}.",
         *_optimism(found),
         _field(found),
         "",
         *_table(found),
         "",
-        "loss/v*: excess over the best linear forecast from all inputs. bound/v*: no weights of this model get below.",
-        "costs: what estimating the weights adds to v*. error: final prediction error. far: share of the older half.",
+        "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
+        "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
+        *_wall(found),
     ]
-    if found.wall:
-        size, bound = found.wall[-1]
-        lowest = f"{bound / found.variance:.1e} v*"
-        lines.append(
-            f"No stack without overlap of at most {found.max_params:,} weights loses less than {lowest}."
-            if bound > 0
-            else f"A stack of {size:,} weights or more may forecast as well as all inputs do."
-        )
     return "\n".join([*lines, *(f"Note. {each}" for each in found.notes)])
+
+
+def _wall(found: Design) -> list[str]:
+    """What stacks lose at least: which stacks, and by which bound."""
+    if not found.wall:
+        return []
+    size, bound = found.wall[-1]
+    if bound == 0:
+        return [f"A stack of {size:,} weights or more may forecast as well as all inputs do."]
+    lines = [
+        f"Stacks without overlap or skip connections whose kernels multiply to {found.n_inputs:,}, of at most "
+        f"{found.max_params:,} weights:",
+        f"  by fits of two layers, which may be too high, they lose at least {bound / found.variance:.1e} v*.",
+    ]
+    if found.proven_wall:
+        lines[1:] = [f"{lines[1][:-1]}; proven: {found.proven_wall[-1][1] / found.variance:.1e} v*."]
+    return lines
 
 
 def _field(found: Design) -> str:
@@ -56,7 +67,7 @@ def _optimism(found: Design) -> list[str]:
     """How much of a loss may be noise, for a series."""
     if not found.estimated or not found.n_observed:
         return []
-    share = found.n_inputs / found.n_observed
+    share = found.n_inputs / (found.n_fitted or found.n_observed)
     return [f"v* was fitted to the same values with {found.n_inputs:,} weights: losses below {share:.2g} may be noise."]
 
 

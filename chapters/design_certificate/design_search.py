@@ -147,7 +147,7 @@ def highest(table: BondTable, stack: Stack) -> float:
 
 
 def bounds(table: BondTable, budget: int) -> dict[str, float]:
-    """What no stack of so many parameters goes below: by fits of two layers, and proven without any."""
+    """The bounds of stacks of so many parameters: fitted, by two layers, and proven without any fit."""
     certain = BondTable(table.n_inputs, table.variance, table.proven, {}, 0)
     return {"bound": wall(table, budget)[-1][1], "proven": wall(certain, budget)[-1][1]}
 

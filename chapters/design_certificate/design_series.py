@@ -54,4 +54,8 @@ def said(values: np.ndarray, settings: dict[str, Any]) -> dict[str, Any]:
 
 def model(each: Any, found: Any) -> dict[str, Any]:
     """A candidate in words, its loss and the cost of its estimation, both over v*."""
-    return {"words": each.words, "loss": each.loss / found.variance, "cost": cost(each, found.n_observed)}
+    return {
+        "words": each.words,
+        "loss": each.loss / found.variance,
+        "cost": cost(each, found.n_observed, found.n_fitted),
+    }

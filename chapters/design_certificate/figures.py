@@ -1,4 +1,4 @@
-"""Figures of designs: the wall that no stack passes, bounds against losses, ratios to searches, what can be ordered."""
+"""Figures of designs: bounds of every size, bounds against losses, ratios to searches, what can be ordered."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ NAMES = {
 }
 
 
-def plot_wall(found: Design, ax: Axes, least: int = 8) -> Axes:
-    """Losses of all models of a design by their size, and in grey what no stack reaches.
+def plot_wall(found: Design, ax: Axes, least: int = 8, usual: Sequence[tuple[int, float]] = ()) -> Axes:
+    """Losses of all models of a design by their size, in grey what lies below the fitted bound, dashed the proven one.
 
     Parameters
     ----------
@@ -38,19 +38,27 @@ def plot_wall(found: Design, ax: Axes, least: int = 8) -> Axes:
     ax : Axes
     least : int
         The smallest size drawn.
+    usual : list of (int, float)
+        Parameters and losses over v* of stacks of a usual kind.
     """
     sizes = np.array([each[0] for each in found.wall] + [BEYOND * found.max_params])
     bounds = np.array([each[1] for each in found.wall] + [found.wall[-1][1]]) / found.variance
     shown = [each for each in found.candidates if each.n_params >= least]
-    losses = [max(each.loss / found.variance, LOWEST) for each in shown]
-    low, high = min([*losses, max(bounds[-1], LOWEST)]) / 3, max(losses) * 3
+    losses = [*(max(each.loss / found.variance, LOWEST) for each in shown), *(loss for _, loss in usual)]
+    least_bound = min(bound for _, bound in found.wall[-1:] + found.proven_wall[-1:]) / found.variance
+    low, high = min([*losses, max(least_bound, LOWEST)]) / 3, max(losses) * 3
     steps = np.r_[least, sizes], np.r_[high, np.maximum(bounds, low)]
     ax.fill_between(*steps, low, step="post", color=GREY, linewidth=0, zorder=0)
     for name, look in LOOKS.items():
         own = [each for each in shown if each.family == name]
         at = [max(each.loss / found.variance, LOWEST) for each in own]
         ax.plot([each.n_params for each in own], at, label=NAMES[name], linewidth=1, **look)
-    ax.text(least * 1.08, low * 1.6, "no stack\ngets here", fontsize=8.5, color="0.25")
+    if found.proven_wall:
+        at, proven = np.array([*found.proven_wall, (BEYOND * found.max_params, found.proven_wall[-1][1])]).T
+        ax.step(at, np.maximum(proven / found.variance, low), where="post", color="0.45", linewidth=1, linestyle="--")
+    if usual:
+        ax.plot(*np.transpose(usual), "x", color="black", ms=5, label="kernel 2, equal channels")
+    ax.text(least * 1.08, low * 1.6, "below the\nfitted bound", fontsize=8.5, color="0.25")
     ax.set(xscale="log", yscale="log", xlim=(least, BEYOND * found.max_params), ylim=(low, high))
     ax.set(xlabel="parameters", ylabel="loss / v*")
     ticks = [each for each in (8, 16, 32, 64, 128, 256) if least <= each <= found.max_params]
@@ -59,10 +67,12 @@ def plot_wall(found: Design, ax: Axes, least: int = 8) -> Axes:
     return ax
 
 
-def plot_walls(designs: Mapping[str, Design], axes: Sequence[Axes]) -> None:
+def plot_walls(
+    designs: Mapping[str, Design], axes: Sequence[Axes], usual: Sequence[Sequence[tuple[int, float]]]
+) -> None:
     """The walls of several processes side by side, with one legend."""
-    for ax, (name, found) in zip(axes, designs.items(), strict=True):
-        plot_wall(found, ax).set_title(name)
+    for ax, (name, found), stacks in zip(axes, designs.items(), usual, strict=True):
+        plot_wall(found, ax, usual=stacks).set_title(name)
     for ax in axes[1:]:
         ax.set_ylabel("")
     share_legend(axes[0].figure, axes[:1])  # type: ignore[arg-type]  # not in a subfigure

@@ -15,9 +15,11 @@ from capcore.designs.results import Design
 from capcore.large.fit import fit_large
 from capcore.processes import Process
 from chapters.design_certificate.design_search import highest, sum_of
+from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import Stack, random_stack
 
 FLOOR = 1e-14  # of v*: below it losses are rounding
+VISIBLE = 1e-3  # of v*: margins that a plot of forecasts would show
 DRAWS = 10_000  # of the bootstrap
 
 
@@ -109,7 +111,7 @@ def ahead(values: Mapping[str, Any], search: str) -> int:
 
 
 def enters(found: Design) -> bool:
-    """Whether near taps and pools of some size lose less than the bound of all stacks of at most that size."""
+    """Whether near taps and pools of some size lose less than the fitted bound of stacks of at most that size."""
     pools = [each for each in found.candidates if each.family == "near and pools"]
     return any(
         each.loss < min((bound for size, bound in found.wall if size <= each.n_params), default=np.inf)
@@ -118,10 +120,89 @@ def enters(found: Design) -> bool:
     )
 
 
-def two_scales(values: Mapping[str, Any], budget: int) -> int:
-    """Processes in which near taps and pools of a size lose less than the bound of all stacks of at most that size."""
+def two_scales(values: Mapping[str, Any], budget: int, bound: str = "bound") -> int:
+    """Processes in which near taps and pools of a size lose less than a bound of stacks of at most that size."""
     cells = [process["cells"][str(budget)] for process in values.values()]
-    return sum(cell["pools"] < cell["bound"] for cell in cells)
+    return sum(cell["pools"] < cell[bound] for cell in cells)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Near taps and pools of one size: in how many processes they lose less than either bound, and by how much.
+
+    Attributes
+    ----------
+    inputs, parameters : int
+    fitted, proven : int
+        Processes in which they are below the fitted bound, and below the proven one.
+    visible : int
+        Processes with a margin of more than 0.001 v* to the fitted bound.
+    margin : float
+        The largest of the other margins, over v*.
+    """
+
+    inputs: int
+    parameters: int
+    fitted: int
+    proven: int
+    visible: int
+    margin: float
+
+    def shown(self, of: int) -> dict[str, str]:
+        """A row of the page's table."""
+        return {
+            "inputs": f"{self.inputs}",
+            "parameters": f"{self.parameters}",
+            "below the fitted bound": f"{self.fitted} of {of}",
+            "below the proven bound": f"{self.proven} of {of}",
+            "by more than 0.001 v*": f"{self.visible} of {of}",
+        }
+
+
+def scales_row(inputs: str, budget: int, values: Mapping[str, Any]) -> Scales:
+    """Near taps and pools of one size against the bounds of stacks.
+
+    >>> cells = [{"pools": 0.0, "bound": gap, "proven": -gap} for gap in (0.1, 1e-5)]
+    >>> scales_row("64", 8, {name: {"cells": {"8": cell}} for name, cell in zip("ab", cells)})
+    Scales(inputs=64, parameters=8, fitted=2, proven=0, visible=1, margin=1e-05)
+    """
+    gaps = [cell["bound"] - cell["pools"] for cell in (each["cells"][str(budget)] for each in values.values())]
+    return Scales(
+        int(inputs),
+        budget,
+        two_scales(values, budget),
+        two_scales(values, budget, "proven"),
+        sum(gap > VISIBLE for gap in gaps),
+        max((gap for gap in gaps if gap <= VISIBLE), default=0.0),
+    )
+
+
+@dataclass(frozen=True)
+class Equal:
+    """A stack of two layers: its channels, its capacity and its loss over v*."""
+
+    channels: int
+    capacity: int
+    loss: float
+
+
+def at_equal_capacity() -> Equal:
+    """For a power law and 128 inputs, kernels 8 and 16 with three channels: about the capacity of 64 taps and pools."""
+    process, channels = named()["power law, exponent 0.5"], 3
+    arch = Hierarchical([channels], kernel_size=[8, 16])
+    return Equal(channels, arch.generic_capacity(), loss(process, ((8, 16), (channels,))) / process.predictor(128)[1])
+
+
+def usual(process: Process, n_inputs: int, most: int) -> list[tuple[int, float]]:
+    """(parameters, loss over v*) of stacks of kernel 2 with equal channels in all layers, up to so many parameters."""
+    layers, unit, found = n_inputs.bit_length() - 1, process.predictor(n_inputs)[1], []
+    for channels in range(1, most):
+        arch = Hierarchical(channels, layers)
+        if arch.n_params > most:
+            break
+        reached = loss(process, ((2,) * layers, (channels,) * (layers - 1))) / unit
+        found.append((arch.n_params, max(reached, FLOOR)))
+    return found
 
 
 def row(name: str, values: Mapping[str, Any]) -> dict[str, str]:

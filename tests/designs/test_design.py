@@ -88,25 +88,41 @@ def test_a_share_of_the_past_can_be_asked_for():
 
 
 def test_costs_and_errors():
-    """Akaike's factor is 1 + the cost, and a model of as many weights as values has no forecast error."""
-    assert final_prediction_error(2.0, 10, 110) == pytest.approx(2.0 * (1 + 0.2))
-    assert final_prediction_error(2.0, 110, 110) == np.inf
+    """Akaike's factor for a fitted variance, half of it for a known one; no forecast from as many weights as values."""
+    assert final_prediction_error(2.0, 10, 110, 110) == pytest.approx(2.0 * (1 + 0.2))
+    assert final_prediction_error(2.0, 10, 100) == pytest.approx(2.0 * (1 + 0.1))
+    assert final_prediction_error(2.0, 10, 100, 50) == pytest.approx(2.0 * 1.1 / 0.8)
+    assert final_prediction_error(2.0, 110, 110) == final_prediction_error(2.0, 60, 110, 50) == np.inf
     found = cc.design(TASK, max_params=4, n_inputs=8, n_observed=100)
     for each in found.candidates:
         assert each.prediction_error == pytest.approx((found.variance + each.loss) * (1 + cost(each, 100)))
 
 
 def test_the_final_prediction_error_foretells_that_of_new_data():
-    """Monte Carlo: AR(8) fitted to 200 values of white noise errs by the factor of Akaike, 1 + 8/200, on others.
+    """Monte Carlo: AR(8) fitted to 200 values of white noise errs by 1 + 8/200 on others, and its own variance less.
 
-    400 draws of an excess with mean 8 and variance about 16, over 200: a standard error of 0.001.
+    400 draws of an excess with mean 8 and variance about 16, over 200: a standard error of 0.001. That of a fitted
+    variance is √(2/200) / √400 = 0.005 for each; it is compared with the noise's own variance, which takes most of it.
     """
-    excess = []
+    excess, missing = [], []
     for seed in range(400):
-        fitted = cc.estimate_process(np.random.default_rng(seed).normal(size=200), 8)
-        weights, _ = fitted.predictor(8)
+        values = np.random.default_rng(seed).normal(size=200)
+        weights, variance = cc.estimate_process(values, 8).predictor(8)
         excess.append(weights @ weights)
-    assert np.mean(excess) == pytest.approx(8 / 200, abs=0.004)
+        missing.append(1 - variance / np.mean(values**2))
+    assert np.mean(excess) == pytest.approx(final_prediction_error(1.0, 8, 200) - 1, abs=0.004)
+    fitted = 1 - np.mean(missing)
+    assert final_prediction_error(fitted, 8, 200, 200) == pytest.approx(1 + np.mean(excess), abs=0.008)
+
+
+def test_a_known_process_pays_once_and_a_series_twice():
+    series = simulated([0.5, 0.3], 400)
+    for process, share in ((cc.PowerLaw(), 4 / 400), (series, 2 * 4 / (400 - 4))):
+        found = cc.design(process, max_params=4, n_inputs=8, n_observed=400, families=["autoregressive"])
+        each = next(each for each in found.candidates if each.n_params == 4)
+        assert found.table().set_index("parameters")["cost"][4] == pytest.approx(share)
+        assert each.prediction_error == pytest.approx((found.variance + each.loss) * (1 + share))
+        assert found.n_fitted == (400 if process is series else None)
 
 
 def test_halves():
@@ -163,7 +179,7 @@ def test_the_receptive_field():
 def test_picture(found):
     axis = found.plot()
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert {"no stack gets here", "cost of estimation", *FAMILIES} == {*labels}
+    assert {"below the stacks' bound", "cost of estimation", *FAMILIES} == {*labels}
     assert (axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) == ("log", "log", "parameters")
     plt.close(axis.figure)
 

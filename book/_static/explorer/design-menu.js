@@ -1,8 +1,8 @@
 // What can be ordered: the best stack of at most so many parameters with at least such a share of far capacity.
 //
 // data: the stored result design_menu, {process: {wall: [[parameters, bound], …], tried, stacks: [{kernels, channels,
-// parameters, capacity, loss, share, bound}, …]}}; losses and bounds in units of v*. wall: no stack of fewer parameters
-// than those of the next entry loses less than the bound.
+// parameters, capacity, loss, share, bound}, …]}}; losses and bounds in units of v*. wall: the fitted bound of stacks of
+// fewer parameters than the next entry has.
 "use strict";
 {
   const HEIGHT = 330, MOST = 0.7, FLOOR = 1e-11;
@@ -40,7 +40,7 @@
         Plot.rect(steps, { ...grey, x1: "x1", x2: "x2", y2: "loss" }),
         Plot.rect([last], { ...grey, x1: (d) => d, x2: MOST, y2: highest }),
         least > lowest ? Plot.ruleY([least], { stroke: colours.muted, strokeDasharray: "5 3" }) : null,
-        least > lowest ? Plot.text(["no stack of this size below"], { x: MOST, y: least, textAnchor: "end", dy: 9, dx: -4, fill: colours.muted }) : null,
+        least > lowest ? Plot.text(["fitted bound of this size"], { x: MOST, y: least, textAnchor: "end", dy: 9, dx: -4, fill: colours.muted }) : null,
         Plot.ruleX([asked], { stroke: colours.accent, strokeWidth: 2 }),
         Plot.dot(shown, { x: "share", y: "loss", fill: colours.series(0), r: 4 }),
         chosen ? Plot.dot([chosen], { x: "share", y: "loss", fill: colours.accent, stroke: colours.surface, r: 6 }) : null,
@@ -53,15 +53,15 @@
       return `Not found: of the stacks of at most ${budget} parameters that were fitted, none has more than ${percent(most)} of its capacity on the distant half.`;
     }
     const { kernels, channels, parameters, capacity } = chosen;
-    const certified = least > FLOOR ? ` No stack of at most ${budget} parameters loses less than ${scientific(least)} v*.` : "";
+    const bounded = least > FLOOR ? ` Fitted bound of stacks of at most ${budget} parameters: ${scientific(least)} v*.` : "";
     return `Kernels ${dots(kernels)}, channels ${dots(channels)}: ${parameters} parameters, capacity ${capacity}, ` +
-      `${percent(chosen.share)} of it on the distant half; loss ${scientific(chosen.loss)} v*.${certified}`;
+      `${percent(chosen.share)} of it on the distant half; loss ${scientific(chosen.loss)} v*.${bounded}`;
   }
 
   CapExplorer.register("design-menu", {
     about:
       "Stacks of 128 inputs that the bond table recommends, fitted; dots are those within the budget that no other one beats in loss and in " +
-      "share. Grey: no stack that was fitted is there. Dashed: the lower bound of all stacks of this size. Click to ask for a share.",
+      "share. Grey: no stack that was fitted is there. Dashed: the fitted bound of stacks without overlap of this size. Click to ask for a share.",
 
     controls({ data, state }) {
       const names = Object.keys(data), { stacks } = data[state.process] ?? data[names[0]];

@@ -9,6 +9,7 @@ import pytest
 import capcore as cc
 from capcore.designs.bonds import bond_table
 from chapters.design_certificate import study
+from chapters.kit.stored import stored
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,6 +55,28 @@ def test_a_loss_of_rounding_beside_one_that_is_not_decides():
 def test_two_scales_are_compared_with_the_bound():
     values = {"a": {"cells": {"8": {"pools": 1.0, "bound": 2.0}}}, "b": {"cells": {"8": {"pools": 2.0, "bound": 1.0}}}}
     assert study.two_scales(values, 8) == 1
+    below = {"a": {"cells": {"8": {"pools": 1.0, "bound": 2.0, "proven": 1.5}}}}
+    above = {"b": {"cells": {"8": {"pools": 1.0, "bound": 2.0, "proven": 0.5}}}}
+    assert study.two_scales(below, 8, "proven") == 1 and study.two_scales(above, 8, "proven") == 0
+
+
+def test_the_stored_rows_say_both_bounds():
+    rows = [
+        study.scales_row(size, budget, values)
+        for size, values in stored("design_search")["values"].items()
+        for budget in stored("design_search")["settings"]["sizes"][size]
+    ]
+    assert all(each.proven <= each.fitted <= 7 and each.visible <= each.fitted for each in rows)
+    assert all(each.margin <= study.VISIBLE for each in rows)
+    assert rows[0].shown(7)["below the proven bound"] == f"{rows[0].proven} of 7"
+
+
+def test_at_equal_capacity_a_stack_can_be_better():
+    """Three channels between 8 and 16: 72 weights, less nine for a change of basis; pools of 64 lose more."""
+    stack, process = study.at_equal_capacity(), cc.PowerLaw(0.5)
+    assert stack.capacity == 72 - 9
+    splits = [cc.fit(cc.NearAndPools(near, 64 - near, 128), process).loss for near in (16, 32, 48)]
+    assert stack.loss < min(splits) / process.predictor(128)[1]
 
 
 def test_near_taps_and_pools_enter_where_no_stack_does():

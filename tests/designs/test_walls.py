@@ -1,0 +1,110 @@
+"""What the walls cover, where they end, and what a fit below an entry does to it."""
+
+import re
+
+import numpy as np
+import pytest
+
+import capcore as cc
+from capcore.designs.bonds import BondTable, bond_table, divisors
+from capcore.designs.search import wall
+from capcore.designs.walls import first_beyond, fitted_wall, mended, proven_wall
+from tests.designs.test_search import every_stack
+
+TASK = cc.PowerLaw()
+
+
+def of_rank_nine(rng, blocks, size):
+    """An autoregression whose coefficients are a matrix of rank 9, with a row for each block."""
+    found = rng.normal(size=(blocks, 9)) @ rng.normal(size=(9, size))
+    return cc.AutoRegressive(0.9 * found.ravel() / np.abs(found).sum())
+
+
+def of_rank_one():
+    """AR(9) whose nine coefficients are a product of rank 1, A_{3k+i} = V_k U_i."""
+    return cc.AutoRegressive(np.kron([0.5, 0.25, 0.15], [0.6, 0.2, 0.2]))
+
+
+def test_the_report_names_the_stacks_that_it_bounds():
+    """A stack of kernels 3 and 3 has six weights and no loss; what is said of 16 inputs is not said of it."""
+    process = of_rank_one()
+    small = cc.Hierarchical(1, kernel_size=[3, 3])
+    left = cc.fit(small, process).loss + process.predictor(9)[1] - process.predictor(16)[1]
+    assert small.n_params == 6 and left == pytest.approx(0, abs=1e-9)
+    found = cc.design(process, max_params=8, n_inputs=16, families=["stacks"])
+    assert found.wall[-1][1] > 1e-6 * found.variance and found.proven_wall[-1][1] > 0
+    text = found.report()
+    told = re.findall(r".*lose at least.*|.*loses less.*|.*weights:$", text, re.M)
+    assert told[0] == ("Stacks without overlap or skip connections whose kernels multiply to 16, of at most 8 weights:")
+    assert len(told) == 2 and "which may be too high" in told[1] and "proven: " in told[1]
+    covered = [cc.Hierarchical(1, kernel_size=kernels) for kernels in ([4, 4], [2, 2, 4], [2, 2, 2, 2])]
+    for arch in (each for each in covered if each.n_params <= 8):
+        assert cc.fit(arch, process).loss >= found.wall[-1][1] * (1 - 1e-9)
+
+
+def test_ranks_beyond_the_table_are_not_claimed_to_cost(rng):
+    """With 512 inputs nine channels take 432 weights and leave no loss, which a table of eight would deny."""
+    process = of_rank_nine(rng, 32, 16)
+    table = bond_table(process, 512, starts=0, proven=False)
+    arch = cc.Hierarchical(9, kernel_size=[16, 32])
+    assert arch.n_params == 432 and table.bound(arch) == 0
+    loss = cc.fit(arch, process).loss
+    claimed = {budget: fitted_wall(table, budget)[-1][1] for budget in (200, 432)}
+    assert loss == pytest.approx(0, abs=1e-12)
+    assert wall(table, 432)[-1][1] > 1e-9 and claimed[200] > 1e-9 and claimed[432] == 0
+    least = first_beyond(table, 512)
+    assert least <= 432 and fitted_wall(table, least - 1)[-1] == wall(table, least - 1)[-1]
+    assert fitted_wall(table, least - 1)[-1][1] > 0 and first_beyond(table, least - 1) is None
+
+
+@pytest.mark.filterwarnings("ignore:process. found one that")
+def test_a_design_says_where_its_table_ends():
+    found = cc.design(TASK, n_inputs=256, max_params=250, families=["near and pools", "stacks"])
+    (note,) = (each for each in found.notes if "more than 8 channels" in each)
+    assert note.startswith(f"From {first_beyond(bond_table(TASK, 256, starts=0, proven=False), 250)} weights on")
+    assert cc.Hierarchical([3, 9, 3], kernel_size=[4, 4, 4, 4]).n_params == 240 and "From 240" in note
+    assert not any("channels" in each for each in cc.design(TASK, n_inputs=64, max_params=60).notes)
+
+
+@pytest.mark.parametrize("n", [16, 36])
+def test_the_walls_are_those_of_all_stacks(n, rng):
+    """By listing all stacks of all ranks, where the table holds one and the others cost nothing."""
+    full = {m: np.sort(rng.random(min(m, n // m)))[::-1] for m in divisors(n)}
+    held = {m: row[:1] for m, row in full.items()}
+    free = {m: np.r_[row[:1], np.zeros(len(row) - 1)] for m, row in full.items()}
+    table = BondTable(n, 1.0, held, full, 0)
+    for found, losses in ((fitted_wall(table, n), free), (proven_wall(table, n), full)):
+        listed = every_stack(BondTable(n, 1.0, losses, {}, 0), max)
+        for budget in range(found[0][0], n + 1):
+            bound = [each for at, each in found if at <= budget][-1]
+            assert bound == pytest.approx(min(score for params, score in listed if params <= budget))
+    assert proven_wall(BondTable(n, 1.0, held, {}, 0), n) == []
+
+
+def test_an_entry_that_a_stack_is_below_is_lowered():
+    table = bond_table(TASK, 16, starts=0)
+    stack = cc.Hierarchical(1, kernel_size=[4, 4])
+    loss, before = cc.fit(stack, TASK).loss, table.losses[4].copy()
+    assert mended(table, [(stack, loss)]) == 0
+    table.losses[4][:2] = 1.0
+    assert table.bound(stack) > loss and mended(table, [(stack, loss)]) == 2
+    assert table.bound(stack) == min(loss, 1.0) == pytest.approx(before[0], rel=1e-7)
+
+
+def test_a_violation_shows(monkeypatch):
+    """With entries a thousandth of v* too high, stacks go below: entries are lowered, and a note says so."""
+    from capcore.designs import families
+
+    def wrong(process, n_inputs):
+        table = bond_table(process, n_inputs)
+        for row in table.losses.values():
+            row += 1e-3 * table.variance
+        return table
+
+    monkeypatch.setattr(families, "bond_table", wrong)
+    found = cc.design(TASK, n_inputs=32, max_params=24)
+    assert any("entries of the bond table were local optima" in each for each in found.notes)
+    stacks = [each for each in found.candidates if each.family == "stacks"]
+    assert all(each.bound <= each.loss for each in stacks)
+    monkeypatch.undo()
+    assert not any("local optima" in each for each in cc.design(TASK, n_inputs=32, max_params=24).notes)
