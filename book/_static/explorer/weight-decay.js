@@ -4,7 +4,7 @@
 // images: {number: {label, greys}}}; a list of each start over the decays, most and least as [image, leverage].
 "use strict";
 {
-  const NARROW = 560, SIDE = 8, COURSE = 170;
+  const NARROW = 560, SIDE = 8, COURSE = 170, MOST = 0.8;  // losses beyond are of networks that learn nothing
   const percent = d3.format(".1%"), number = (x, digits = 2) => x.toFixed(digits);
 
   function correlation(a, b) {
@@ -56,15 +56,15 @@
   function course(data, at, title, lines, y, width, { Plot, colours }) {
     const points = lines.flatMap(({ values, ...look }, z) => values.map((value, i) => ({ decay: data.decays[i], value, z, ...look })));
     return Plot.plot({
-      width, height: COURSE, marginLeft: 40, marginRight: lines.some(({ name }) => name) ? 62 : 14, marginTop: 26, marginBottom: 36, color: { type: "identity" },
+      width, height: COURSE, marginLeft: 40, marginRight: 14, marginTop: 26, marginBottom: 36, color: { type: "identity" },
       x: { type: "log", label: "weight decay", labelAnchor: "center", labelArrow: "none", ticks: 4, tickFormat: "~r" },
       y: { label: null, ticks: 4, ...y },
       marks: [
         Plot.ruleX([data.decays[at]], { stroke: colours.accent, strokeWidth: 2 }),
-        Plot.line(points, { x: "decay", y: "value", z: "z", stroke: "colour", strokeWidth: (d) => (d.thin ? 0.8 : 2) }),
-        Plot.dot(points.filter((d) => d.decay === data.decays[at] && !d.thin), { x: "decay", y: "value", fill: "colour", stroke: colours.surface, r: 5 }),
+        Plot.line(points, { x: "decay", y: "value", z: "z", stroke: "colour", strokeWidth: (d) => (d.thin ? 0.8 : 2), clip: true }),
+        Plot.dot(points.filter((d) => d.decay === data.decays[at] && !d.thin), { x: "decay", y: "value", fill: "colour", stroke: colours.surface, r: 5, clip: true }),
         lines.filter(({ name }) => name).map(({ name, values, colour, dy }) =>
-          Plot.text([name], { x: d3.max(data.decays), y: values[d3.maxIndex(data.decays)], textAnchor: "start", dx: 6, dy, fill: colour })),
+          Plot.text([name], { x: d3.min(data.decays), y: values[0], textAnchor: "start", dx: 4, dy, fill: colour })),
         Plot.text([title], { frameAnchor: "top-left", dy: -23, dx: -34, fontWeight: "bold" }),
       ],
     });
@@ -91,9 +91,9 @@
       const rest = narrow ? width : width - side - 24, half = narrow ? width : Math.floor((width - 12) / 2);
       const row = narrow ? 228 : top, second = narrow ? top + row + 8 : top + 8, third = narrow ? second + COURSE : second;
       const starts = data.starts.map((each, i) => ({ values: each.map(({ total }) => total), colour: i === start ? colours.text : colours.muted, thin: i !== start })).sort((a, b) => b.thin - a.thin);
-      const kinds = Object.keys(seen.losses).map((name, i) => ({ name, colour: colours.series(i), dy: 0, values: run.map((each) => each.losses[name]) }));
+      const kinds = Object.keys(seen.losses).map((name, i) => ({ name, colour: colours.series(i), dy: name === "tests" ? 9 : -8, values: run.map((each) => each.losses[name]) }));
       const totals = course(data, at, "parameters that count", starts, { domain: [0, d3.max(data.starts.flat(), (d) => d.total)] }, half, tools);
-      const losses = course(data, at, "mean loss, and what foretells that of the tests", kinds, { domain: [0, d3.max(kinds, ({ values }) => d3.max(values))] }, half, tools);
+      const losses = course(data, at, "mean loss, and what foretells that of the tests", kinds, { domain: [0, MOST] }, half, tools);
       const panels = [[totals, 0, second], [losses, narrow ? 0 : half + 12, third]];
       const figure = CapExplorer.compose(width, third + COURSE, [
         [map(seen, side, tools), narrow ? (width - side) / 2 : 0, 0],
