@@ -147,3 +147,10 @@ def test_stacks_alike_are_in_their_bands():
     assert {each.n_inputs for each in alike()} == {64}
     assert all(int(each.arch.generic_capacity()) == each.capacity for each in alike())
     assert all(each.arch.n_params == each.n_params for each in alike())
+
+
+def test_the_stacks_alike_are_nine_linear_models():
+    """As the page says: layers that meet at a full bond merge, and stacks that are one model have one far share."""
+    some, _ = study.networks()
+    shares = some.share[:, some.alike].T.round(3)
+    assert len(shares) == 25 and len(np.unique(shares, axis=0)) == 9
