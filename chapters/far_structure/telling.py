@@ -12,6 +12,8 @@ from chapters.far_structure.resampling import Effect
 from chapters.far_structure.series import LENGTH, series
 from chapters.far_structure.stacks import Stack, all_stacks
 from chapters.kit.stored import stored
+from chapters.shared.numbers import ends
+from chapters.shared.numbers import signed as signed
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +49,10 @@ def again(name: str, units: str) -> Again:
     return Again(stacks[number], told["far"][0], before, told["curve"][0])
 
 
-def signed(value: float, digits: int = 2) -> str:
-    """A number with a minus sign that is one.
-
-    >>> signed(-0.123), signed(-0.001)
-    ('−0.12', '0.00')
-    """
-    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
-
-
 def told(effect: Effect) -> str:
     """A mean and its interval.
 
     >>> told(Effect(-0.2, -0.31, 0.04))
     '−0.20 [−0.31, 0.04]'
     """
-    return f"{signed(effect.mean)} [{signed(effect.low)}, {signed(effect.high)}]"
+    return ends(effect, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -47,3 +49,22 @@ def with_error(mean: float, half: float) -> str:
     place = int(np.floor(np.log10(half)))
     digits = max(0, (1 if half / 10.0**place < 2 else 0) - place)
     return f"{mean:,.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{half:,.{digits}f}"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with a minus sign that is one.
+
+    >>> signed(-0.123), signed(-0.001)
+    ('−0.12', '0.00')
+    """
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def ends(found: Iterable[float], digits: int = 1) -> str:
+    """A mean with both ends of its interval.
+
+    >>> ends((-0.02, -0.27, 1.26))
+    '0.0 [−0.3, 1.3]'
+    """
+    mean, low, high = (signed(each, digits) for each in found)
+    return f"{mean} [{low}, {high}]"

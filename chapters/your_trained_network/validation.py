@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from chapters.shared.numbers import ends
 from chapters.shared.question import Question
 from chapters.your_trained_network import decay_answers as decays
 from chapters.your_trained_network import layer_answers as layers
@@ -22,17 +23,6 @@ SHOWN = {
     "random": "by lot",
 }
 APART = {"cv": "five-fold", "holdout": "hold-out", "penalised": "the training loss plus total/N"}
-Interval = tuple[float, float, float]
-
-
-def ends(found: Interval, digits: int = 1) -> str:
-    """A mean with its interval, with a minus sign that is one.
-
-    >>> ends((-0.02, -0.27, 1.26))
-    '0.0 [−0.3, 1.3]'
-    """
-    mean, low, high = (f"{round(each, digits) + 0.0:.{digits}f}".replace("-", "−") for each in found)
-    return f"{mean} [{low}, {high}]"
 
 
 def of_decays(cells: decays.Cells) -> list[str]:
