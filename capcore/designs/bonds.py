@@ -73,17 +73,6 @@ class BondTable:
                 found.append(float(table[size][rank - 1]))
         return max(found)
 
-    def lowered(self, kernel_sizes: Sequence[int], channels: Sequence[int], loss: float) -> int:
-        """Put a stack's loss in place of larger entries, which were local optima; returns how many there were."""
-        count = 0
-        for size, rank in bonds(kernel_sizes, channels):
-            row = self.losses[size]
-            above = np.arange(len(row)) + 1 >= rank
-            wrong = above & (row > loss + TIGHT * self.variance)
-            row[wrong] = loss
-            count += int(wrong.sum())
-        return count
-
 
 def bonds(kernel_sizes: Sequence[int], channels: Sequence[int]) -> list[tuple[int, int]]:
     """(inputs below, attainable rank) of every bond of a stack.

@@ -17,10 +17,12 @@ from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
 from capcore.designs.bonds import EPS, BondTable, bond_table
 from capcore.designs.search import best_stacks, wall
+from capcore.designs.walls import mended
 from capcore.large.fit import fit_large
 from capcore.optimum import Problem
 from capcore.processes import Process
 from chapters.design_certificate.processes import named
+from chapters.design_certificate.stacks import arch_of
 
 SETTINGS: dict[str, Any] = {
     "n_inputs": 128,
@@ -55,15 +57,15 @@ def menu(process: Process, settings: dict[str, Any]) -> dict[str, Any]:
             if each.channels:
                 skeletons[each.kernel_sizes, each.channels] = each
     problem = Problem.of(Hierarchical([1], kernel_size=[2, n // 2]), process)
-    found = []
-    for kernels, channels in skeletons:
-        arch = Hierarchical(list(channels), kernel_size=list(kernels))
+    found, losses = [], []
+    for arch in map(arch_of, skeletons):
         fit = fit_large(arch, process, max_iterations=settings["max_iterations"])
-        table.lowered(kernels, channels, fit.loss)
+        losses.append((arch, fit.loss))
         alloc = allocate(arch, fit.params, problem)
         if fit.loss > EPS * problem.variance and alloc.total == arch.generic_capacity():
             share = float(alloc.per_input[n // 2 :].sum() / alloc.total)
             found.append(entry(arch, fit.loss / problem.variance, share))
+    mended(table, losses)
     unit = problem.variance
     return {
         "wall": [[size, float(f"{bound / unit:.{DIGITS}g}")] for size, bound in wall(table, most)],

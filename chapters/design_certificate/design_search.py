@@ -38,17 +38,17 @@ from typing import Any
 from scipy.stats import spearmanr
 from tqdm import tqdm
 
-from capcore.architectures import Hierarchical
 from capcore.architectures.taps import AutoRegressiveTaps
 from capcore.designs.bonds import STARTS, TIGHT, BondTable, bond_table, bonds
 from capcore.designs.families import SPLITS, NearAndPools, Task, projected
-from capcore.designs.search import best_stacks, wall
+from capcore.designs.search import best_stacks
+from capcore.designs.walls import fitted_wall, mended, proven_wall
 from capcore.large.fit import fit_large
 from capcore.large.quadratic import ToeplitzProblem
 from capcore.processes import Process
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.searches import SEARCHES, Purse
-from chapters.design_certificate.stacks import Stack
+from chapters.design_certificate.stacks import Stack, arch_of
 
 SETTINGS: dict[str, Any] = {
     "sizes": {"64": [20, 32, 48], "128": [40, 64, 96]},
@@ -98,9 +98,7 @@ def compared(process: Process, n: int, budgets: list[int], settings: dict[str, A
 
     def loss(stack: Stack) -> float:
         if stack not in known:
-            kernels, channels = stack
-            arch = Hierarchical(list(channels), kernel_size=list(kernels))
-            known[stack] = fit_large(arch, problem, max_iterations=settings["max_iterations"]).loss
+            known[stack] = fit_large(arch_of(stack), problem, max_iterations=settings["max_iterations"]).loss
         return known[stack]
 
     fits = table.n_fits * (1 + STARTS) + settings["tried"]
@@ -115,16 +113,18 @@ def compared(process: Process, n: int, budgets: list[int], settings: dict[str, A
             cells[str(budget)][name] = [SEARCHES[name](purse, n, budget, seed) for purse, seed in purses]
             spent[name] = min(spent[name], *(len(purse.found) for purse, _ in purses))
     sums, losses = [sum_of(table, stack) for stack in known], list(known.values())
-    below = sum(found < highest(table, stack) - TIGHT * table.variance for stack, found in known.items())
-    mended = sum(table.lowered(*stack, found) for stack, found in known.items())
+    found = [(arch_of(stack), reached) for stack, reached in known.items()]
+    below = sum(reached < table.bound(arch) - TIGHT * table.variance for arch, reached in found)
+    local_optima = mended(table, found)
     for budget in budgets:
-        cells[str(budget)] |= {**bounds(table, budget), **simple(process, n, budget)}
+        bounds = {"bound": fitted_wall(table, budget)[-1][1], "proven": proven_wall(table, budget)[-1][1]}
+        cells[str(budget)] |= {**bounds, **simple(process, n, budget)}
     return {
         "fits": fits,
         "spent": spent,
         "stacks": len(known),
         "below": int(below),
-        "mended": mended,
+        "mended": local_optima,
         "rank_correlation": float(spearmanr(sums, losses).statistic),
         "cells": {budget: in_units(cell, table.variance) for budget, cell in cells.items()},
     }
@@ -139,17 +139,6 @@ def designs(table: BondTable, budget: int, count: int) -> list[Stack]:
 def sum_of(table: BondTable, stack: Stack) -> float:
     """The sum of the table's entries at the bonds of a stack."""
     return sum(table.at(size, rank) for size, rank in bonds(*stack))
-
-
-def highest(table: BondTable, stack: Stack) -> float:
-    """The largest of them: the stack's bound."""
-    return max(table.at(size, rank) for size, rank in bonds(*stack))
-
-
-def bounds(table: BondTable, budget: int) -> dict[str, float]:
-    """The bounds of stacks of so many parameters: fitted, by two layers, and proven without any fit."""
-    certain = BondTable(table.n_inputs, table.variance, table.proven, {}, 0)
-    return {"bound": wall(table, budget)[-1][1], "proven": wall(certain, budget)[-1][1]}
 
 
 def simple(process: Process, n_inputs: int, budget: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from capcore.architectures import Hierarchical
 from capcore.designs.bonds import bonds
 
 MOST = 8
@@ -41,15 +42,19 @@ def channels_of(stack: Stack) -> dict[int, int]:
     return dict(zip(cuts, channels, strict=True))
 
 
+def arch_of(stack: Stack) -> Hierarchical:
+    """The linear stack itself."""
+    kernels, channels = stack
+    return Hierarchical(list(channels), kernel_size=list(kernels))
+
+
 def size(stack: Stack) -> int:
     """Number of parameters.
 
     >>> size(((2, 4, 2), (2, 1)))
     14
     """
-    kernels, channels = stack
-    widths = [1, *channels, 1]
-    return sum(below * taps * above for below, taps, above in zip(widths, kernels, widths[1:], strict=False))
+    return arch_of(stack).n_params
 
 
 def random_stack(n_inputs: int, budget: int, rng: np.random.Generator) -> Stack:

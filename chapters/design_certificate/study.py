@@ -14,9 +14,9 @@ from capcore.designs.bonds import TIGHT, BondTable
 from capcore.designs.results import Design
 from capcore.large.fit import fit_large
 from capcore.processes import Process
-from chapters.design_certificate.design_search import highest, sum_of
+from chapters.design_certificate.design_search import sum_of
 from chapters.design_certificate.processes import named
-from chapters.design_certificate.stacks import Stack, random_stack
+from chapters.design_certificate.stacks import Stack, arch_of, random_stack
 
 FLOOR = 1e-14  # of v*: below it losses are rounding
 VISIBLE = 1e-3  # of v*: margins that a plot of forecasts would show
@@ -53,15 +53,14 @@ def tried(process: Process, table: BondTable, budget: int, count: int, seed: int
     rng, found = np.random.default_rng(seed), []
     for _ in range(count):
         stack = random_stack(table.n_inputs, min(budget, table.n_inputs), rng)
-        found.append((loss(process, stack), highest(table, stack), sum_of(table, stack)))
+        found.append((loss(process, stack), table.bound(arch_of(stack)), sum_of(table, stack)))
     losses, bounds, sums = np.array(found).T / table.variance
     return Tried(losses, bounds, sums)
 
 
 def loss(process: Process, stack: Stack) -> float:
     """The loss of a stack at its optimum."""
-    kernels, channels = stack
-    return fit_large(Hierarchical(list(channels), kernel_size=list(kernels)), process, max_iterations=60).loss
+    return fit_large(arch_of(stack), process, max_iterations=60).loss
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Does far capacity give far structure?  What is measured, and what decides it; written before the run.
+"""Does far capacity give far structure?  What is measured, and what decides it; written before the run but for its end.
 
 The question is ours; paper 1 gives it as a motive and claims nothing about it. A prototype had been seen: tanh networks
 on five series, n = 128. In 215 of 276 pairs of about equal test loss the network with the larger far share kept the far
@@ -23,6 +23,11 @@ series too. The same stacks are drawn for all series, because what is peculiar t
 of white noise of 1,600 values, 1/√1600. Three have none and must show no effect.
 **Divergence.** A network whose sequences reach 20 standard deviations is left out and counted; a stack that has no
 other on a series is left out there.
+
+**Changed after the run**, when a reader saw that the 25 stacks are nine linear models, and stacks that are one model
+have one far share: drawn, and shuffled, are models, each with all of its stacks. With stacks drawn the interval over
+series was [−0.27, 0.06], and the answer "no". With models its lower end is so near to ``WANTED`` that the seed of the
+bootstrap would decide; so "no" asks for ``REDRAWN`` more.
 """
 
 from __future__ import annotations
@@ -30,6 +35,8 @@ from __future__ import annotations
 WANTED = -0.3
 """The effect that would be of use: with it the larger far share is right in 1/2 + arcsin(0.3)/π = 60 % of pairs, which
 the prototype's criterion had asked for."""
+REDRAWN = 0.015
+"""By how much an end of an interval moves with another seed of the bootstrap: two standard deviations."""
 LEVEL = 0.05
 """Of the test over series, in which the sign of each series' effect is flipped, in all ways; one-sided."""
 STRUCTURE = 0.05
@@ -71,14 +78,14 @@ def over_series(
 
     >>> over_series(-0.4, -0.5, -0.2, 0.001, -0.1, 0.2, 0.0), over_series(-0.1, -0.2, 0.0, 0.04, -0.1, 0.2, 0.0)
     ('yes', 'no')
-    >>> over_series(-0.4, -0.5, -0.2, 0.001, -0.1, -0.05, 0.0)
-    'undecided'
+    >>> over_series(-0.4, -0.5, -0.2, 0.001, -0.1, -0.05, 0.0), over_series(-0.1, -0.29, 0.1, 0.04, -0.1, 0.2, 0.0)
+    ('undecided', 'undecided')
     """
     if diverged > DIVERGED or null_high < 0:
         return "undecided"
     if mean <= WANTED and high < 0 and p < LEVEL and mean < chance:
         return "yes"
-    return "no" if low > WANTED else "undecided"
+    return "no" if low > WANTED + REDRAWN else "undecided"
 
 
 def better(low: float) -> str:

@@ -1,16 +1,16 @@
 """Does the linear far share foretell how well free-running networks keep the autocorrelation at far lags?
 
 Every stack with linear, tanh and gated units, on every series, from five seeds; ``criteria`` says what is asked.
-``python -m chapters run far_structure`` makes it again, in about fifteen minutes of one core.
+``python -m chapters run far_structure`` makes it again, in about fifteen minutes of one core; a stack with one kind of
+units is a run of a sweep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from capcore.allocation import allocate
 from capcore.optimum import Problem, fit
@@ -19,6 +19,7 @@ from capcore.validation import quiet
 from chapters.far_structure.networks import LIMIT, Trained, n_params, train_all
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks
+from chapters.shared.swept import values_of
 
 SETTINGS: dict[str, Any] = {
     "series": [*SERIES, *NULLS],
@@ -100,12 +101,12 @@ def short(value: float) -> float | None:
     return None if np.isnan(value) else float(f"{value:.3g}")
 
 
-def stored_rows(rows: list[dict[str, np.ndarray]], at: int) -> dict[str, Any]:
+def stored_rows(rows: Sequence[Mapping[str, Any]], at: int) -> dict[str, Any]:
     """What is written down of one series, from :func:`judged` of each stack.
 
     "loss" and "far": lists over seeds of lists over stacks, the latter in units of 1e-4.
     """
-    loss, far = (np.array([row[name][at] for row in rows]).T for name in ("loss", "far"))
+    loss, far = (np.array([row[name][at] for row in rows], dtype=float).T for name in ("loss", "far"))
     return {
         "loss": [[short(each) for each in of_seed] for of_seed in loss],
         "far": [[None if np.isnan(each) else round(1e4 * each) for each in of_seed] for of_seed in far.tolist()],
@@ -118,47 +119,65 @@ def padded(names: Sequence[str]) -> tuple[np.ndarray, list[int]]:
     return np.array([np.pad(each, (0, LENGTH - len(each))) for each in every]), [len(each) for each in every]
 
 
-def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+def one_linear(stack: int = 0, series_names: Sequence[str] = ("AR(1)",)) -> dict[str, Any]:
+    """:func:`far_share` of a stack, by its number, on each series: "share" and "validation"."""
+    found = [far_share(all_stacks()[stack], series(name)) for name in series_names]
+    return {"share": [share for share, _ in found], "validation": [error for _, error in found]}
+
+
+def one_stack(
+    stack: int = 0,
+    units: str = "tanh",
+    series_names: Sequence[str] = ("AR(1)",),
+    seeds: Sequence[int] = (0,),
+    steps: int = 600,
+    n_sequences: int = 16,
+    burn_in: int = 400,
+) -> dict[str, Any]:
+    """:func:`judged` of the networks of a stack, by its number, with some units, on all series side by side."""
+    truth = np.array([autocorrelation(series(name)) for name in series_names])
+    shape = n_sequences, burn_in + LENGTH
+    found = train_all(all_stacks()[stack], units, *padded(series_names), list(seeds), steps, shape)
+    return {name: values.tolist() for name, values in judged(found, truth, burn_in).items()}
+
+
+def run(
+    settings: Mapping[str, Any], sweep: Callable[..., Any], progress: bool = False, workers: int = 1
+) -> dict[str, Any]:
     """ "stacks": what each is; "series": by name, their autocorrelation and, by stack, what linear theory says;
     "networks": by units and name of the series, :func:`stored_rows`; "curves": of two tanh stacks of 64 inputs, those
     with the least and the most far share on a series, what they generate.
+
+    sweep : that of the engine. A stack with one kind of units is one of its runs.
     """
-    names, kinds = settings["series"], settings["units"]
-    stacks = all_stacks()
-    stacks = stacks if settings["stacks"] is None else [stacks[number] for number in settings["stacks"]]
-    truth = np.array([autocorrelation(series(name)) for name in names])
-    data, sizes = padded(names)
-    shape = settings["n_sequences"], settings["burn_in"] + LENGTH
-    linear = {
-        name: [far_share(stack, series(name)) for stack in stacks]
-        for name in tqdm(names, desc="linear stacks", unit="series", disable=not progress)
-    }
+    names, kinds, stacks = settings["series"], settings["units"], all_stacks()
+    numbers = range(len(stacks)) if settings["stacks"] is None else settings["stacks"]
+    chosen = [stacks[number] for number in numbers]
+    rest = {name: settings[name] for name in ("seeds", "steps", "n_sequences", "burn_in")} | {"series_names": names}
+    here = {"progress": progress, "workers": workers}
+    linear = values_of(one_linear, [{"stack": number, "series_names": names} for number in numbers], sweep, **here)
+    jobs = [{"stack": number, "units": kind, **rest} for kind in kinds for number in numbers]
+    every = iter(values_of(one_stack, jobs, sweep, **here))
     networks: dict[str, Any] = {}
     curves: dict[str, Any] = {}
-    bar = tqdm(total=len(kinds) * len(stacks), desc="networks", unit="stack", disable=not progress)
     for kind in kinds:
-        rows = []
-        for stack in stacks:
-            found = train_all(stack, kind, data, sizes, settings["seeds"], settings["steps"], shape)
-            rows.append(judged(found, truth, settings["burn_in"]))
-            bar.update()
+        rows = [next(every) for _ in numbers]
         networks[kind] = {name: stored_rows(rows, at) for at, name in enumerate(names)}
         for at, name in enumerate(names if kind == "tanh" else []):
             curves[name] = {
-                str(number): [round(float(each), 3) for each in rows[number]["curve"][at]]
-                for number in ends([share for share, _ in linear[name]], stacks)
+                str(number): [round(each, 3) for each in rows[number]["curve"][at]]
+                for number in ends([row["share"][at] for row in linear], chosen)
             }
-    bar.close()
     return {
-        "stacks": [told(stack, kinds) for stack in stacks],
+        "stacks": [told(stack, kinds) for stack in chosen],
         "series": {
             name: {
-                "length": sizes[i],
-                "autocorrelation": [round(float(each), 3) for each in truth[i]],
-                "far share": [round(share, 3) for share, _ in linear[name]],
-                "validation": [short(error) for _, error in linear[name]],
+                "length": len(series(name)),
+                "autocorrelation": [round(float(each), 3) for each in autocorrelation(series(name))],
+                "far share": [round(row["share"][at], 3) for row in linear],
+                "validation": [short(row["validation"][at]) for row in linear],
             }
-            for i, name in enumerate(names)
+            for at, name in enumerate(names)
         },
         "networks": networks,
         "curves": curves,

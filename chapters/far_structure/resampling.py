@@ -32,10 +32,7 @@ def partial_spearman(x: np.ndarray, y: np.ndarray, given: Sequence[np.ndarray] =
     """
     columns = np.stack([*given, x, y])
     there = ~np.isnan(columns).any(axis=0)
-    if there.all():
-        ranks = rankdata(columns, axis=-1)
-    else:
-        ranks = rankdata(np.where(there, columns, np.nan), axis=-1, nan_policy="omit")
+    ranks = rankdata(np.where(there, columns, np.inf), axis=-1)  # what is missing comes last, and is dropped
     count = there.sum(axis=-1, keepdims=True)
     ranks = np.where(there, ranks - (count + 1) / 2, 0.0)
     least = NOTHING_LEFT * np.linalg.norm(ranks, axis=-1, keepdims=True)
@@ -50,27 +47,41 @@ def partial_spearman(x: np.ndarray, y: np.ndarray, given: Sequence[np.ndarray] =
 class Draws(NamedTuple):
     """Which stacks, seeds and series each resample has; the first one has every stack, seed and series once.
 
-    ``stacks`` (B, n), ``seeds`` (B, n, K) of each of them, ``series`` (B, S).
+    ``stacks`` (B, W), with −1 after the last one, ``seeds`` (B, W, K) of each of them, ``series`` (B, S).
     """
 
     stacks: np.ndarray
     seeds: np.ndarray
     series: np.ndarray
 
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """(B, W) values (n,) of the stacks; NaN after the last one."""
+        return np.where(self.stacks >= 0, values[self.stacks].astype(float), np.nan)
 
-def draws(n_stacks: int, n_seeds: int, n_series: int, count: int = RESAMPLES) -> Draws:
-    """What was observed, and ``count`` resamples of it."""
+
+def draws(models: np.ndarray, n_seeds: int, n_series: int, count: int = RESAMPLES) -> Draws:
+    """What was observed, and ``count`` resamples of it.
+
+    Stacks that are one linear model have one far share, so that models are drawn, each with all of its stacks.
+
+    models : (n,) number of the linear model of each stack.
+    """
     rng = np.random.default_rng(39)
-    stacks = rng.integers(n_stacks, size=(count + 1, n_stacks))
-    seeds = rng.integers(n_seeds, size=(count + 1, n_stacks, n_seeds))
+    groups = [np.flatnonzero(models == each) for each in np.unique(models)]
+    chosen = rng.integers(len(groups), size=(count, len(groups)))
+    rows = [np.arange(len(models)), *(np.concatenate([groups[i] for i in row]) for row in chosen)]
+    stacks = np.full((count + 1, max(map(len, rows))), -1)
+    for place, row in zip(stacks, rows, strict=True):
+        place[: len(row)] = row
+    seeds = rng.integers(n_seeds, size=(*stacks.shape, n_seeds))
     series = rng.integers(n_series, size=(count + 1, n_series))
-    stacks[0], seeds[0], series[0] = np.arange(n_stacks), np.arange(n_seeds), np.arange(n_series)
+    seeds[0], series[0] = np.arange(n_seeds), np.arange(n_series)
     return Draws(stacks, seeds, series)
 
 
 def drawn_means(values: np.ndarray, drawn: Draws) -> np.ndarray:
-    """(B, n) means over seeds of values (K, n), of each resample; NaN where no seed that was drawn has one."""
-    found = values[drawn.seeds, drawn.stacks[..., None]]
+    """(B, W) means over seeds of values (K, n), of each resample; NaN where no seed that was drawn has one."""
+    found = np.where(drawn.stacks[..., None] >= 0, values[drawn.seeds, drawn.stacks[..., None]], np.nan)
     there = ~np.isnan(found)
     count = there.sum(axis=-1)
     return np.where(count, np.where(there, found, 0).sum(axis=-1) / np.maximum(count, 1), np.nan)
@@ -102,11 +113,12 @@ def sign_flips(effects: Sequence[float]) -> float:
     return float(np.mean(means <= means[0] + 1e-12))
 
 
-def chance(effect: Callable[[np.ndarray], np.ndarray], n_stacks: int, count: int = RESAMPLES) -> np.ndarray:
-    """(B,) the mean effect with the far shares of the stacks shuffled, in the same way for all series.
+def chance(effect: Callable[[np.ndarray], np.ndarray], models: np.ndarray, count: int = RESAMPLES) -> np.ndarray:
+    """(B,) the mean effect with the far shares of the models shuffled, in the same way for all series.
 
-    effect : orders (B, n) of the far shares → (S, B) effects.
+    effect : (B, n) the stack whose far share each stack gets → (S, B) effects. models : as in :func:`draws`.
     """
     rng = np.random.default_rng(40)
-    orders = np.array([rng.permutation(n_stacks) for _ in range(count)])
+    _, first, of = np.unique(models, return_index=True, return_inverse=True)
+    orders = np.array([rng.permutation(first)[of] for _ in range(count)])
     return effect(orders).mean(axis=0)

@@ -43,6 +43,21 @@ class Stack(NamedTuple):
         return self.n_params - sum(c * c for c in self.channels)
 
     @property
+    def model(self) -> tuple[tuple[int, int], ...]:
+        """The inputs below, and the channels, of each bond that narrows: stacks with the same are one linear model.
+
+        A bond with as many channels as the layer below can fill, or the layer above can read, keeps every vector.
+
+        >>> Stack((2, 2, 4), (2, 3)).model, Stack((4, 4), (3,)).model
+        (((4, 3),), ((4, 3),))
+        """
+        widths, found = (1, *self.channels, 1), []
+        for i, c in enumerate(self.channels):
+            if c < min(widths[i] * self.kernels[i], widths[i + 2] * self.kernels[i + 1]):
+                found.append((prod(self.kernels[: i + 1]), c))
+        return tuple(found)
+
+    @property
     def arch(self) -> Hierarchical:
         """The linear stack."""
         return Hierarchical(list(self.channels), kernel_size=list(self.kernels))

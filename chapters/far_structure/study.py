@@ -22,7 +22,7 @@ from chapters.far_structure.resampling import (
     sign_flips,
 )
 from chapters.far_structure.series import NULLS, SERIES
-from chapters.far_structure.stacks import N_INPUTS
+from chapters.far_structure.stacks import N_INPUTS, Stack
 from chapters.kit.stored import stored
 
 NONLINEAR = ("tanh", "gated")
@@ -47,8 +47,8 @@ class Networks:
     ----------
     names : tuple of str
         Series, S of them.
-    field, capacity : (n,) array
-        Of each stack.
+    field, capacity, models : (n,) array
+        Of each stack: its receptive field, its κ, and the number of the linear model that it is.
     parameters : dict
         Kind of unit → (n,).
     share, validation : (S, n) array
@@ -60,6 +60,7 @@ class Networks:
     names: tuple[str, ...]
     field: np.ndarray
     capacity: np.ndarray
+    models: np.ndarray
     parameters: dict[str, np.ndarray]
     share: np.ndarray
     validation: np.ndarray
@@ -76,10 +77,12 @@ class Networks:
             found = np.array(rows, dtype=float)
             return np.log(np.maximum(found, LEAST if quantity == "far" else 0))
 
+        models = [Stack(tuple(stack["kernels"]), tuple(stack["channels"])).model for stack in stacks]
         return cls(
             names,
             np.array([stack["field"] for stack in stacks]),
             np.array([stack["capacity"] for stack in stacks], dtype=float),
+            np.array([models.index(model) for model in models]),
             {kind: np.array([stack["parameters"][i] for stack in stacks], float) for i, kind in enumerate(kinds)},
             np.array([values["series"][name]["far share"] for name in names]),
             np.array([values["series"][name]["validation"] for name in names]),
@@ -92,8 +95,8 @@ class Networks:
         return np.flatnonzero(self.field == N_INPUTS)
 
     def draws(self, chosen: np.ndarray) -> Draws:
-        """Resamples of the chosen stacks, of seeds and of series."""
-        return draws(len(chosen), next(iter(self.far.values())).shape[1], len(self.names))
+        """Resamples of the models of the chosen stacks, of seeds and of series."""
+        return draws(self.models[chosen], next(iter(self.far.values())).shape[1], len(self.names))
 
     def effects(self, kind: str, given: Sequence[str] = GIVEN) -> tuple[np.ndarray, Draws]:
         """(S, B) partial correlations of far share and far error over the stacks alike, and the draws."""
@@ -102,15 +105,15 @@ class Networks:
         fixed = {"parameters": self.parameters[kind][chosen], "κ": self.capacity[chosen]}
         rows = []
         for at in range(len(self.names)):
-            known = {name: each[drawn.stacks] for name, each in fixed.items()}
+            known = {name: drawn.of(each) for name, each in fixed.items()}
             known["loss"] = drawn_means(self.loss[kind][at][:, chosen], drawn)
-            share = self.share[at, chosen][drawn.stacks]
+            share = drawn.of(self.share[at, chosen])
             error = drawn_means(self.far[kind][at][:, chosen], drawn)
             rows.append(partial_spearman(share, error, [known[name] for name in given]))
         return np.array(rows), drawn
 
     def shuffled(self, kind: str, orders: np.ndarray) -> np.ndarray:
-        """(S, B) effects with the far shares of the stacks alike in the orders (B, n)."""
+        """(S, B) effects with the far shares that orders (B, n) of :func:`chance` give the stacks alike."""
         chosen = self.alike
         rows = []
         for at in range(len(self.names)):
@@ -138,7 +141,7 @@ class Networks:
                 "parameters": self.parameters[kind],
             }
             for name, sign in COMPETITORS.items():
-                found[name].append(sign * partial_spearman(known[name][drawn.stacks].astype(float), error))
+                found[name].append(sign * partial_spearman(drawn.of(known[name]), error))
         return {name: np.array(rows) for name, rows in found.items()}, drawn
 
     def pairs(self, kind: str) -> np.ndarray:
@@ -232,7 +235,7 @@ def found(some: Networks, without: Networks) -> Found:
     def mixed(orders: np.ndarray) -> np.ndarray:
         return np.asarray(np.mean([some.shuffled(kind, orders) for kind in NONLINEAR], axis=0))
 
-    by_chance = float(np.quantile(chance(mixed, len(some.alike)), 0.05))
+    by_chance = float(np.quantile(chance(mixed, some.models[some.alike]), 0.05))
     diverged = {kind: some.diverged(kind) for kind in some.far}
     lost = float(np.mean([diverged[kind] for kind in NONLINEAR]))
     answer = criteria.over_series(*effect["nonlinear"], p, by_chance, null["nonlinear"].high, lost)

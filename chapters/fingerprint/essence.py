@@ -10,7 +10,6 @@ that are empty are left out too, and pieces of f-strings are joined, so that all
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -26,9 +25,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 UNWRITTEN = ("ctx", "annotation", "returns", "type_comment", "kind")
 FIELD_KINDS = ("ClassVar", "InitVar", "KW_ONLY")
-FOLDER = re.compile(r"chapters/\w+(?=$|/results/\w+\.json$)")
-"""A text that says in which chapter's folder a stored result lies. That decides no number, so it is written as the name
-of the folder that held all results when the first were made; what is read there counts (``_note_file``)."""
 
 
 class Essence:
@@ -102,7 +98,7 @@ class Essence:
         elif not isinstance(node, ast.AST):
             self.parts.append(repr(node))
         elif isinstance(node, ast.Constant):
-            self.parts.append(repr(_placeless(node.value)))
+            self.parts.append(repr(node.value))
             self._note_file(node.value)
         elif not (isinstance(node, ast.Name | ast.Attribute) and self._reference(node)):
             self.parts.append(type(node).__name__ + "(")
@@ -195,17 +191,6 @@ def _bound(node: ast.stmt) -> list[str]:
     if isinstance(node, ast.FunctionDef):
         return [node.name]
     return [each.id for each in node.targets if isinstance(each, ast.Name)] if isinstance(node, ast.Assign) else []
-
-
-def _placeless(value: object) -> object:
-    """A constant without the folder of a stored result.
-
-    >>> _placeless("chapters/mimicry/results/mimicry.json")
-    'notebooks/results/mimicry.json'
-    >>> _placeless("chapters/mimicry")
-    'notebooks'
-    """
-    return FOLDER.sub("notebooks", value, count=1) if isinstance(value, str) and FOLDER.match(value) else value
 
 
 def _fields(node: ast.AST) -> dict[str, Any]:

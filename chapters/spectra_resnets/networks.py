@@ -28,7 +28,6 @@ from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import Source, SpectraReport
 from capcore.validation import one_of
-from chapters.claims import find_registry
 from chapters.kit import stored as results
 from chapters.spectra_resnets.files import SOURCES, NetworkSource
 
@@ -150,11 +149,10 @@ def _refuse(options: DensityOptions) -> None:
 def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork]:
     """Key → network, in the order of ``SOURCES``.
 
-    folder : with the two files; by default that of this chapter, which is written out, as another way to find it would
-    make ``resnet_fits`` stale, which reaches this function. Raises ``StaleResultsError`` if the code behind the files
-    has changed since, or if the two do not belong together.
+    folder : with the two files; by default that of this chapter. Raises ``StaleResultsError`` if the code behind the
+    files has changed since, or if the two do not belong together.
     """
-    path = Path(folder or find_registry().parents[1] / "chapters/spectra_resnets" / "results") / NAME
+    path = Path(folder) / NAME if folder else results.path_of("resnet_spectra")
     content = results.load(path)
     values, beside = content["values"], path.with_name(content["values"]["arrays"])
     if hashlib.sha256(beside.read_bytes()).hexdigest() != values["arrays_sha256"]:

@@ -89,6 +89,7 @@ def test_an_entry_that_a_stack_is_below_is_lowered():
     table.losses[4][:2] = 1.0
     assert table.bound(stack) > loss and mended(table, [(stack, loss)]) == 2
     assert table.bound(stack) == min(loss, 1.0) == pytest.approx(before[0], rel=1e-7)
+    assert mended(table, [(stack, loss)]) == 0
 
 
 def test_a_violation_shows(monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chapters.fingerprint import essence, names, reach
+from chapters.fingerprint import names, reach
 from chapters.fingerprint.__main__ import entries, main
 from chapters.kit import stored as results
 
@@ -98,7 +98,6 @@ def test_chapters_moved_and_reformatted_make_nothing_stale(tmp_path, monkeypatch
         shutil.copy(path, tmp_path / re.sub("^chapters", "rooms", path.relative_to(ROOT).as_posix()))
     table = Path("spectra_resnets", "resnet_sources.csv")
     shutil.copy(ROOT / "chapters" / table, tmp_path / "rooms" / table)
-    monkeypatch.setattr(essence, "FOLDER", re.compile(essence.FOLDER.pattern.replace("chapters", "rooms")))
     monkeypatch.setattr(names, "MACHINERY", tuple(name.replace("chapters", "rooms") for name in names.MACHINERY))
     for name, (entry, stored) in entries().items():
         assert reach(entry.replace("chapters.", "rooms."), tmp_path).hash == stored, name

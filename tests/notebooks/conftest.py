@@ -1,7 +1,7 @@
 """Running the book's notebooks with other parameters, as a reader does with papermill.
 
-Of the tests that execute a notebook, one of each file belongs to ``make test``: that of the variant which changes
-most parameters. The others are marked ``slow``.
+Of the tests that execute a notebook, continuous integration runs one of each file (``again``): that of the variant
+which changes most parameters. The others are marked ``slow``.
 """
 
 import os
@@ -24,7 +24,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark as slow all executions of a notebook but the one that changes most parameters."""
+    """Mark as ``again`` the execution of a notebook that changes most parameters, and all others as slow."""
     executions = {}
     for item in items:
         if item.path.parent == Path(__file__).parent and "quick_execution" in item.fixturenames:
@@ -32,8 +32,7 @@ def pytest_collection_modifyitems(items):
     for found in executions.values():
         full = max(found, key=n_changed)
         for item in found:
-            if item is not full:
-                item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.again if item is full else pytest.mark.slow)
 
 
 def n_changed(item):

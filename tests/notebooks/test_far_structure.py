@@ -33,8 +33,8 @@ def test_the_first_sentence_is_the_answer():
     title, limits = ("".join(each.source) for each in cells(NAME) if each.id in ("title", "end"))
     first = re.search(r"\*\*In one sentence\.\*\* (.*)", title).group(1)
     assert telling.told(found.effect["nonlinear"]) in first
-    assert f"over {len(study.networks()[0].names)} series, short of {telling.signed(criteria.WANTED, 1)}" in first
-    assert first.startswith("Not enough to choose by") == (found.answer == "no")
+    assert f"over {len(study.networks()[0].names)} series, where {telling.signed(criteria.WANTED, 1)} would" in first
+    assert first.startswith(found.answer.capitalize() + ":")
     assert f"5 % of which get below {telling.signed(found.chance)}" in limits
 
 

@@ -12,7 +12,9 @@ def made(slope, rng, noise=0.5, n_seeds=5):
     """What ``experiment.run`` returns, were the logarithm of the far error −slope times the far share, and noise."""
     stacks = all_stacks()
     names = [*SERIES, *NULLS]
-    shares = {name: rng.uniform(0, 0.5, size=len(stacks)) for name in names}
+    models = list(dict.fromkeys(each.model for each in stacks))
+    of = [models.index(each.model) for each in stacks]
+    shares = {name: rng.uniform(0, 0.5, size=len(models))[of] for name in names}
 
     def networks(name):
         mean = -slope * (name in SERIES) * shares[name] + noise * rng.normal(size=len(stacks))
@@ -22,7 +24,13 @@ def made(slope, rng, noise=0.5, n_seeds=5):
 
     return {
         "stacks": [
-            {"field": each.n_inputs, "capacity": each.capacity, "parameters": [each.n_params] * len(KINDS)}
+            {
+                "kernels": each.kernels,
+                "channels": each.channels,
+                "field": each.n_inputs,
+                "capacity": each.capacity,
+                "parameters": [each.n_params] * len(KINDS),
+            }
             for each in stacks
         ],
         "series": {

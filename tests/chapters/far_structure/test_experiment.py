@@ -12,6 +12,7 @@ from chapters.far_structure.networks import LIMIT, Trained
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import Stack, alike, all_stacks
 from chapters.kit.stored import path_of, stored
+from chapters.sweeps.engine import sweep
 
 
 def test_the_far_share_is_that_of_a_projection():
@@ -80,8 +81,8 @@ def test_the_stored_result_has_its_shape():
 
 def test_the_run_has_what_it_says():
     settings = experiment.SETTINGS | experiment.QUICK | {"series": ["AR(1)"]}
-    found = experiment.run(settings)
+    found = experiment.run(settings, sweep)
     assert np.shape(found["networks"]["tanh"]["AR(1)"]["far"]) == (2, 2) and list(found["curves"]["AR(1)"]) == ["0"]
     assert found["series"]["AR(1)"]["far share"][1] == 0
-    again = experiment.run(settings)
+    again = experiment.run(settings, sweep)
     assert again == found

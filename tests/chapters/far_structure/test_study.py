@@ -46,7 +46,7 @@ def test_nothing_is_left_of_what_is_given(rng):
 def test_series_are_drawn_for_their_mean(rng):
     """Effects that no stack changes leave the series to scatter: a standard error of spread / √14."""
     effects = rng.normal(size=14)
-    drawn = resampling.draws(25, 5, 14, 4000)
+    drawn = resampling.draws(np.arange(25), 5, 14, 4000)
     found = resampling.over_series(np.tile(effects[:, None], 4001), drawn)
     half = 1.96 * effects.std() / np.sqrt(14)
     assert found.mean == pytest.approx(effects.mean())
@@ -64,11 +64,14 @@ def test_what_is_common_to_series_is_not_averaged_away(rng):
 
 
 def test_means_are_over_the_seeds_that_are_drawn(rng):
-    values, drawn = rng.normal(size=(5, 8)), resampling.draws(8, 5, 2, 20)
+    values, drawn = rng.normal(size=(5, 8)), resampling.draws(np.arange(8) // 3, 5, 2, 20)
     values[1:4, 2] = np.nan
     found = resampling.drawn_means(values, drawn)
     for at in range(21):
         for place, stack in enumerate(drawn.stacks[at]):
+            if stack < 0:
+                assert np.isnan(found[at, place])
+                continue
             some = values[drawn.seeds[at, place], stack]
             some = some[~np.isnan(some)]
             expected = some.mean() if some.size else np.nan
@@ -76,7 +79,7 @@ def test_means_are_over_the_seeds_that_are_drawn(rng):
 
 
 def test_a_planted_effect_is_found(rng):
-    found = study.found(*networks(made(8.0, rng)))
+    found = study.found(*networks(made(20.0, rng)))  # nine models: one of 8 is missed on two series
     assert found.answer == "yes"
     assert all(each.high < 0 for name, each in found.by_series["tanh"].items() if name in SERIES)
     assert found.effect["nonlinear"].high < criteria.WANTED < found.chance
@@ -110,7 +113,7 @@ def test_diverged_networks_are_left_out_and_counted(rng):
     effects, drawn = some.effects("tanh")
     assert np.isfinite(effects).all() and effects.shape == (14, 301)
     means = resampling.drawn_means(some.far["tanh"][1][:, some.alike], drawn)
-    assert np.isnan(means[0]).tolist() == [True] + 24 * [False]
+    assert np.isnan(means[0, :25]).tolist() == [True] + 24 * [False]
 
 
 def test_series_with_little_far_structure_do_not_count(rng):
@@ -149,8 +152,31 @@ def test_stacks_alike_are_in_their_bands():
     assert all(each.arch.n_params == each.n_params for each in alike())
 
 
+def test_models_are_drawn_with_all_their_stacks(rng):
+    models = np.array([0, 0, 1, 2, 2, 2])
+    drawn = resampling.draws(models, 5, 2, 200)
+    assert drawn.stacks[0, :6].tolist() == list(range(6)) and (drawn.stacks[0, 6:] == -1).all()
+    for row in drawn.stacks:
+        counts = np.bincount(row[row >= 0], minlength=6)
+        assert counts[[0, 2, 3]].sum() == 3
+        assert counts.tolist() == counts[[0, 0, 2, 3, 3, 3]].tolist()
+    assert np.isnan(drawn.of(np.arange(6))[drawn.stacks < 0]).all()
+
+
+def test_models_keep_one_share_when_they_are_shuffled():
+    models = np.array([4, 4, 7, 9, 9, 9])
+    orders = []
+    resampling.chance(lambda each: orders.append(each) or np.zeros((1, len(each))), models, 60)
+    for row in orders[0]:
+        assert row.tolist() == row[[0, 0, 2, 3, 3, 3]].tolist()
+        assert set(row) == {0, 2, 3}
+    assert len({tuple(row) for row in orders[0]}) == 6
+
+
 def test_the_stacks_alike_are_nine_linear_models():
     """As the page says: layers that meet at a full bond merge, and stacks that are one model have one far share."""
     some, _ = study.networks()
     shares = some.share[:, some.alike].T.round(3)
-    assert len(shares) == 25 and len(np.unique(shares, axis=0)) == 9
+    models = some.models[some.alike]
+    assert len(shares) == 25 and len(np.unique(shares, axis=0)) == len(np.unique(models)) == 9
+    assert all(len(np.unique(shares[models == each], axis=0)) == 1 for each in models)
