@@ -3,7 +3,7 @@ PYTHON ?= python3
 # -P: what lies in the working folder shadows no module; the package is installed.
 PY := .venv/bin/python -P
 # Tests that need the built site, or run a notebook once more, are run by .ci/run; `make test MARKERS="slow and not site"` runs the slow ones.
-MARKERS ?= not site and not again and not slow
+MARKERS ?= not site and not ci and not slow
 # The cells of a notebook are compared in order, by one process.
 DIST ?= loadfile
 # What requirements.lock holds; torch, onnx, gguf, h5py, pyarrow, adapters, and the peers of the benchmarks, are left to those who want them.

@@ -11,6 +11,8 @@ from benchmarks.__main__ import SUITES, main
 from benchmarks.measure import Row, Skipped
 from chapters.performance import study
 
+pytestmark = pytest.mark.ci
+
 LONG = {"octaves", "fitting", "fitting_at_scale", "scale"}
 
 

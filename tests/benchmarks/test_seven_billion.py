@@ -6,6 +6,8 @@ import pytest
 from benchmarks import seven_billion
 from capcore.spectra import read_checkpoint
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture
 def small(monkeypatch):

@@ -9,6 +9,8 @@ from benchmarks import measure, spectra, spectra_reports, spectra_sources
 from benchmarks.measure import Row, Skipped
 from capcore.spectra import fit_power_laws
 
+pytestmark = pytest.mark.ci
+
 LAYERS = {20: 20, 32: 32, 44: 44, 56: 56}
 PEERS = ("weightwatcher", "powerlaw", "torch")
 

@@ -14,6 +14,8 @@ from chapters.kit import stored as results
 from tests.fingerprint.breaks import BREAKS
 from tests.fingerprint.quick import ROOT
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):

@@ -86,6 +86,7 @@ def stripped(path):
     return ast.unparse(tree)
 
 
+@pytest.mark.ci
 def test_chapters_moved_and_reformatted_make_nothing_stale(tmp_path, monkeypatch):
     """``chapters`` becomes a folder of another name, and every file is laid out anew."""
     for path in [*(ROOT / "capcore").rglob("*.py*"), *(ROOT / "chapters").rglob("*.py")]:

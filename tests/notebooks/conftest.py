@@ -1,6 +1,6 @@
 """Running the book's notebooks with other parameters, as a reader does with papermill.
 
-Of the tests that execute a notebook, continuous integration runs one of each file (``again``): that of the variant
+Of the tests that execute a notebook, continuous integration runs one of each file (``ci``): that of the variant
 which changes most parameters. The others are marked ``slow``.
 """
 
@@ -24,7 +24,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark as ``again`` the execution of a notebook that changes most parameters, and all others as slow."""
+    """Mark as ``ci`` the execution of a notebook that changes most parameters, and all others as slow."""
     executions = {}
     for item in items:
         if item.path.parent == Path(__file__).parent and "quick_execution" in item.fixturenames:
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items):
     for found in executions.values():
         full = max(found, key=n_changed)
         for item in found:
-            item.add_marker(pytest.mark.again if item is full else pytest.mark.slow)
+            item.add_marker(pytest.mark.ci if item is full else pytest.mark.slow)
 
 
 def n_changed(item):

@@ -63,7 +63,7 @@ def test_a_name_that_no_cell_before_binds_is_found():
     )
 
 
-@pytest.mark.again
+@pytest.mark.ci
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_what_a_page_shows_runs_alone(path, extension, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

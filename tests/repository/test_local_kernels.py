@@ -18,6 +18,8 @@ from nbclient.exceptions import DeadKernelError
 from book._ext.local_kernels import AsyncLocalKernelManager, LocalKernelManager
 from chapters.sweeps import forked_kernels
 
+pytestmark = pytest.mark.ci
+
 TRANSPORT = "from ipykernel.connect import get_connection_info\nget_connection_info(unpack=True)['transport']"
 
 

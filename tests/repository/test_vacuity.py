@@ -1,6 +1,7 @@
 """The search for vacuous checks finds those that could not fail, and no honest one beside them."""
 
 import nbformat
+import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -8,6 +9,8 @@ from chapters import claims
 from chapters.five_families import experiment
 from chapters.shared import survey
 from scripts import changes, vacuity
+
+pytestmark = pytest.mark.ci
 
 CELLS = [
     new_code_cell("seed: int = 0  # of the start", metadata={"tags": ["parameters"]}),

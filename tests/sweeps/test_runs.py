@@ -25,6 +25,8 @@ from chapters.sweeps.command import for_parquet
 from chapters.sweeps.runner import Runner
 from tests.sweeps.cluster import SWEEP, until
 
+pytestmark = pytest.mark.ci
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and forks are Linux's")
 TOYS = "tests.sweeps.toys"
 

@@ -14,6 +14,8 @@ from capcore.plotting import share_legend, use_style
 from chapters.kit.phone import WIDTH, narrow, when_narrow
 from chapters.kit.pictures import HEAVIEST, picture
 
+pytestmark = pytest.mark.ci
+
 
 @pytest.fixture(autouse=True)
 def style(monkeypatch):
