@@ -19,6 +19,8 @@ PACKAGE = "capcore"
 UNDERFOOT = {"available_memory", "gate", "moved", "summaries", "validation"}
 """What checks arguments for everything else, shows results, or holds earlier paths: no part of the pipeline."""
 WIDTH, BOX, ROW = 860, 26, 74
+LINE, GAP = 38, 8
+"""Between the lines of a row that needs several, and the least between two of its boxes."""
 
 
 def import_graph(root: Path) -> dict[str, set[str]]:
@@ -63,19 +65,40 @@ def reduced(graph: dict[str, set[str]]) -> dict[str, set[str]]:
     return {box: {a for a in ends if not any(a in reach[b] for b in ends)} for box, ends in graph.items()}
 
 
+def width_of(box: str) -> float:
+    """Of a box that holds its name."""
+    return 8.0 * len(box) + 14
+
+
+def fitting(row: list[str]) -> list[list[str]]:
+    """A row in as few lines as hold it, about equally many boxes in each.
+
+    >>> [len(line) for line in fitting(["available"] * 23)]
+    [8, 8, 7]
+    """
+    for count in range(1, len(row) + 1):
+        size = -(-len(row) // count)
+        lines = [row[i : i + size] for i in range(0, len(row), size)]
+        if all(sum(width_of(box) + GAP for box in line) + GAP <= WIDTH for line in lines):
+            break
+    return lines
+
+
 def picture(graph: dict[str, set[str]]) -> str:
     """The graph as SVG, in the colours of the page."""
     places: dict[str, tuple[float, float, float]] = {}
-    arrows = reduced(graph)
-    for i, row in enumerate(rows(graph)):
+    arrows, y = reduced(graph), 16.0
+    for row in rows(graph):
         ends = {box: [places[each][0] for each in arrows[box]] for box in row}
         order = sorted(row, key=lambda box: sum(ends[box]) / len(ends[box]) if ends[box] else WIDTH / 2)
-        widths = [8.0 * len(box) + 14 for box in order]
-        gap = (WIDTH - sum(widths)) / (len(order) + 1)
-        x = gap
-        for box, width in zip(order, widths, strict=True):
-            places[box] = (x + width / 2, 16.0 + ROW * i, width)
-            x += width + gap
+        for line in fitting(order):
+            gap = (WIDTH - sum(map(width_of, line))) / (len(line) + 1)
+            x = gap
+            for box in line:
+                places[box] = (x + width_of(box) / 2, y, width_of(box))
+                x += width_of(box) + gap
+            y += LINE
+        y += ROW - LINE
     lines = [
         f'<path d="M{x:.0f} {y:.0f} C{x:.0f} {y - ROW / 2:.0f} {u:.0f} {v + BOX + ROW / 2:.0f} {u:.0f} {v + BOX:.0f}"/>'
         for box, ends in sorted(arrows.items())

@@ -1,11 +1,12 @@
 """The picture of the package: drawn from the code, without circles, from the process down to comparisons."""
 
+import itertools
 import re
 from pathlib import Path
 
 import pytest
 
-from book._ext.import_graph import import_graph, picture, reduced, rows
+from book._ext.import_graph import WIDTH, import_graph, picture, reduced, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 PIPELINE = ["processes", "architectures", "optimum", "allocation", "large", "results", "verbs", "comparison"]
@@ -37,6 +38,16 @@ def test_the_picture_has_every_box_and_says_what_it_shows():
     assert set(re.findall(r"<text[^>]*>(\w+)</text>", drawn)) == set(graph)
     assert drawn.count("<path") == sum(map(len, reduced(graph).values()))
     assert 'role="img"' in drawn and "verbs imports" in drawn
+
+
+def test_no_box_is_cut_or_lies_on_another():
+    row = {f"a_module_with_a_long_name_{i}": set() for i in range(14)}
+    for graph in (import_graph(ROOT), row):
+        drawn = re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)"', picture(graph))
+        boxes = [tuple(map(float, each)) for each in drawn]
+        assert all(x >= 0 and x + width <= WIDTH for x, _, width in boxes)
+        for (x, y, _), (u, v, width) in itertools.permutations(boxes, 2):
+            assert y != v or x < u or x > u + width
 
 
 def test_imports_for_type_checkers_are_no_imports(tmp_path):
