@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from functools import reduce
+from functools import partial, reduce
 from itertools import compress
 from typing import Any
 
@@ -61,11 +61,11 @@ class Derivatives:
             torch = library("torch")
             apply.module.float() if single else apply.module.double()
             self.transforms, self._compile, self._array = torch.func, lambda function: function, torch.as_tensor
-            self._einsum = torch.einsum
+            self._einsum, self._each = torch.einsum, torch.func.vmap
         else:
             jax = library("jax")
             self.transforms, self._compile, self._array = jax, jax.jit, jax.numpy.asarray
-            self._einsum = jax.numpy.einsum
+            self._einsum, self._each = jax.numpy.einsum, partial(partial, jax.lax.map)
 
     def precision(self) -> Any:
         """JAX in double precision, whatever its setting; PyTorch with attention that can be differentiated twice."""
@@ -118,10 +118,12 @@ class Derivatives:
         one = self.transforms.jacrev(lambda u, point: self.outputs_of(u, point[None])[0])
         return self.transforms.vmap(one, (None, 0))(w, x)
 
-    def _folded(self, w: Any, x: Any, factors: Any) -> Any:
-        one = self.transforms.jacrev(lambda u, point: self.outputs_of(u[: self.n_params], point[None])[0])
-        rows = self.transforms.vmap(one, (None, 0))(w, x)  # padded before, which XLA does on the way
-        return self._einsum("nkbm,bm->nkm", rows.reshape(*rows.shape[:2], *factors.shape), factors)
+    def _folded(self, w: Any, x: Any, factors: Any, units: Any) -> Any:
+        def folded(point: Any) -> Any:  # in JAX one pass back after another: a gradient stays in the cache
+            back = self.transforms.vjp(lambda u: self.outputs_of(u[: self.n_params], point[None])[0], w)[1]
+            return self._each(lambda e: self._einsum("bm,bm->m", back(e)[0].reshape(factors.shape), factors))(units)
+
+        return self._each(folded)(x)
 
     def _jvp(self, w: Any, x: Any, v: Any) -> Any:
         forward = self.transforms.jvp
@@ -179,12 +181,12 @@ class Derivatives:
         padded = np.zeros((2, -(-self.n_params // columns), columns), self.dtype)
         padded.reshape(2, -1)[:, : self.n_params] = self.params, factors
         w, step = padded[0].ravel(), max(1, FOLDED // self.n_params)
-        found: list[np.ndarray] = []
+        units = np.eye(self.outputs(self.params, self.inputs[:1]).shape[1])
+        found = np.empty((len(self.inputs), len(units), columns), self.dtype)
         with self.precision():
-            for i in tqdm(range(0, len(self.inputs), step), desc="fold", disable=not progress):
-                part = self._call("folded", w, self.inputs[i : i + step], padded[1])
-                found.append(part.astype(self.dtype))
-        return np.concatenate(found).reshape(-1, columns)
+            for i in tqdm(range(0, len(found), step), desc="fold", disable=not progress):
+                found[i : i + step] = self._call("folded", w, self.inputs[i : i + step], padded[1], units)
+        return found.reshape(-1, columns)
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""
