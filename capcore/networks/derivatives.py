@@ -21,6 +21,7 @@ from capcore.architectures.derivatives import library
 from capcore.gate import finite, of_kind
 from capcore.networks.jacobians import torch_jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
+from capcore.networks.outer_products import summed_first
 from capcore.trees import _flattened, _key, ravelled
 
 CHUNK = 2**15
@@ -175,6 +176,15 @@ class Derivatives:
             for part in parts[1:]:
                 found[part] = self._call("jacobian", w, points[part])
         return found.reshape(-1, w.size)
+
+    def gauss_newton(self, w: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray | None:
+        """(p, p) JᵀWJ, W = diag(roots²) − means meansᵀ, where there is a faster way than by the Jacobian."""
+        if not self._torch:
+            return None
+        arrays = (self.array(each) for each in (self.inputs, roots, means))
+        with self.precision():
+            found = summed_first(self.apply.module, self.unravel(self.array(w)), *arrays)
+        return None if found is None else found.numpy().astype(float, copy=False)
 
     def folded(self, factors: np.ndarray, columns: int, progress: bool = False) -> np.ndarray:
         """(N·K, m) sums of every m-th column of the Jacobian at the parameters, each times its factor (p,)."""

@@ -24,7 +24,7 @@ from scipy.optimize import brentq
 from capcore.available_memory import arrays, fits, too_large
 from capcore.gate import plain_seed
 from capcore.networks.capacities import Capacities, measure
-from capcore.networks.problem import NetworkProblem, to_metric
+from capcore.networks.problem import NetworkProblem, put_into_metric
 from capcore.networks.response import CholeskyResponse
 from capcore.validation import positive_integer
 
@@ -137,13 +137,9 @@ def sharpened(
 
 def folded_rows(problem: NetworkProblem, model: Any, columns: int, rng: Any, progress: bool = False) -> np.ndarray:
     """RᵀJD^(−½)Ω (N·K, m), with the metric of a sketched model."""
-    factors = rng.choice([-1.0, 1.0], size=problem.derivatives.n_params) / np.sqrt(problem.decay)
+    factors = rng.choice([-1.0, 1.0], size=problem.derivatives.n_params) / np.sqrt(np.asarray(problem.decay, float))
     rows = problem.derivatives.folded(factors, columns, progress)
-    roots, means = model.roots.astype(rows.dtype), model.means.astype(rows.dtype)
-    each = rows.reshape(*roots.shape, columns)
-    for part in blocks(each):
-        each[part] = to_metric(each[part], roots[part], means[part])
-    return rows
+    return put_into_metric(rows, model.roots.astype(rows.dtype), model.means.astype(rows.dtype))
 
 
 class FoldedResponse(CholeskyResponse):
