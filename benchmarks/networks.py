@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.measure import Row, Skipped, best_of, best_of_each, peer
 from capcore.networks import allocate_network, from_torch
-from capcore.networks.problem import NetworkProblem, to_metric
+from capcore.networks.problem import NetworkProblem
 from capcore.networks.response import CholeskyResponse, Response
 
 DECAY = 1.0
@@ -66,8 +66,9 @@ def _matrix_row(work: str, name: str, matrix: Matrix, x: np.ndarray, y: np.ndarr
     def ours() -> np.ndarray:
         problem = NetworkProblem.of(*from_torch(module), x, y, "cross-entropy", 0.0)
         w = problem.derivatives.params
-        metric = problem.metric(problem.derivatives.outputs(w))
-        return problem.gauss_newton(w, to_metric(problem.derivatives.jacobian(w), *metric))
+        found = problem.derivatives.gauss_newton(w, *problem.metric(problem.derivatives.outputs(w)))
+        assert found is not None
+        return found
 
     def theirs() -> np.ndarray:
         return matrix(module, torch.as_tensor(x), torch.as_tensor(y))

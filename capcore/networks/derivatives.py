@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from functools import reduce
+from functools import partial, reduce
 from itertools import compress
 from typing import Any
 
@@ -21,6 +21,7 @@ from capcore.architectures.derivatives import library
 from capcore.gate import finite, of_kind
 from capcore.networks.jacobians import torch_jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
+from capcore.networks.outer_products import summed_first
 from capcore.trees import _flattened, _key, ravelled
 
 CHUNK = 2**15
@@ -61,11 +62,11 @@ class Derivatives:
             torch = library("torch")
             apply.module.float() if single else apply.module.double()
             self.transforms, self._compile, self._array = torch.func, lambda function: function, torch.as_tensor
-            self._einsum = torch.einsum
+            self._einsum, self._each = torch.einsum, torch.func.vmap
         else:
             jax = library("jax")
             self.transforms, self._compile, self._array = jax, jax.jit, jax.numpy.asarray
-            self._einsum = jax.numpy.einsum
+            self._einsum, self._each = jax.numpy.einsum, partial(partial, jax.lax.map)
 
     def precision(self) -> Any:
         """JAX in double precision, whatever its setting; PyTorch with attention that can be differentiated twice."""
@@ -118,10 +119,12 @@ class Derivatives:
         one = self.transforms.jacrev(lambda u, point: self.outputs_of(u, point[None])[0])
         return self.transforms.vmap(one, (None, 0))(w, x)
 
-    def _folded(self, w: Any, x: Any, factors: Any) -> Any:
-        one = self.transforms.jacrev(lambda u, point: self.outputs_of(u[: self.n_params], point[None])[0])
-        rows = self.transforms.vmap(one, (None, 0))(w, x)  # padded before, which XLA does on the way
-        return self._einsum("nkbm,bm->nkm", rows.reshape(*rows.shape[:2], *factors.shape), factors)
+    def _folded(self, w: Any, x: Any, factors: Any, units: Any) -> Any:
+        def folded(point: Any) -> Any:  # in JAX one pass back after another: a gradient stays in the cache
+            back = self.transforms.vjp(lambda u: self.outputs_of(u[: self.n_params], point[None])[0], w)[1]
+            return self._each(lambda e: self._einsum("bm,bm->m", back(e)[0].reshape(factors.shape), factors))(units)
+
+        return self._each(folded)(x)
 
     def _jvp(self, w: Any, x: Any, v: Any) -> Any:
         forward = self.transforms.jvp
@@ -174,17 +177,26 @@ class Derivatives:
                 found[part] = self._call("jacobian", w, points[part])
         return found.reshape(-1, w.size)
 
+    def gauss_newton(self, w: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray | None:
+        """(p, p) JᵀWJ, W = diag(roots²) − means meansᵀ, where there is a faster way than by the Jacobian."""
+        if not self._torch:
+            return None
+        arrays = (self.array(each) for each in (self.inputs, roots, means))
+        with self.precision():
+            found = summed_first(self.apply.module, self.unravel(self.array(w)), *arrays)
+        return None if found is None else found.numpy().astype(float, copy=False)
+
     def folded(self, factors: np.ndarray, columns: int, progress: bool = False) -> np.ndarray:
         """(N·K, m) sums of every m-th column of the Jacobian at the parameters, each times its factor (p,)."""
         padded = np.zeros((2, -(-self.n_params // columns), columns), self.dtype)
         padded.reshape(2, -1)[:, : self.n_params] = self.params, factors
         w, step = padded[0].ravel(), max(1, FOLDED // self.n_params)
-        found: list[np.ndarray] = []
+        units = np.eye(self.outputs(self.params, self.inputs[:1]).shape[1])
+        found = np.empty((len(self.inputs), len(units), columns), self.dtype)
         with self.precision():
-            for i in tqdm(range(0, len(self.inputs), step), desc="fold", disable=not progress):
-                part = self._call("folded", w, self.inputs[i : i + step], padded[1])
-                found.append(part.astype(self.dtype))
-        return np.concatenate(found).reshape(-1, columns)
+            for i in tqdm(range(0, len(found), step), desc="fold", disable=not progress):
+                found[i : i + step] = self._call("folded", w, self.inputs[i : i + step], padded[1], units)
+        return found.reshape(-1, columns)
 
     def jvp(self, w: np.ndarray, v: np.ndarray) -> np.ndarray:
         """(m, N, K) products J vᵀ with directions (m, p)."""

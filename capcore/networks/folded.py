@@ -8,11 +8,13 @@ s·(1 − total/p)/(1 − total/m) of the p parameters (LeJeune et al., 2024). S
 ridge of 1, are those of the columns with s = (1 − total/m)/(1 − total/p).
 
 Random signs for targets leave each leverage an error of a tenth or more, and halving it takes four times as many
-solves. Folding needs no solve, and its errors are shares of what is measured, however small.
+solves. Folding needs no solve, and its errors are shares of what is measured, however small. For a trained network of a
+million parameters ``python -m benchmarks.leverages`` compares some with exact ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ from scipy.optimize import brentq
 from capcore.available_memory import arrays, fits, too_large
 from capcore.gate import plain_seed
 from capcore.networks.capacities import Capacities, measure
-from capcore.networks.problem import to_metric
+from capcore.networks.problem import NetworkProblem, put_into_metric
 from capcore.networks.response import CholeskyResponse
 from capcore.validation import positive_integer
 
@@ -36,6 +38,8 @@ LEAST = 1024
 """Columns by default, at least."""
 NORMAL = 1.96
 """Half-width of a 95 % interval, in standard errors."""
+BLOCK = 2**22
+"""Numbers of the folded rows that are worked on at a time."""
 
 
 def sharpened(
@@ -49,7 +53,7 @@ def sharpened(
         By Gauss–Newton, and with a weight decay of every parameter.
     columns : int, optional
         Columns m into which the parameters are folded, at least four times the total; by default so many, and at least
-        1,024. Memory is that of five arrays (N·K, m), in the precision of the derivatives.
+        1,024. Memory is that of one array (N·K, m), in the precision of the derivatives, and of three (m, m).
     rng : numpy.random.Generator or int, default 0
         Of the signs.
     progress : bool
@@ -101,19 +105,19 @@ def sharpened(
         raise ValueError(f"columns: found {m:,}, expected at least {min(least, p):,}, four times the total.")
     m = min(m + m % 2, p)
     dtype = problem.derivatives.dtype
-    n_bytes = arrays(problem.targets.size, m, copies=5) * dtype.itemsize / 8 + arrays(m, m, copies=3)
+    n_bytes = arrays(problem.targets.size, m) * dtype.itemsize / 8 + arrays(m, m, copies=3)
     if not fits(n_bytes):
         raise too_large(f"sharpened: found {problem.targets.size:,} outputs, {m:,} columns", n_bytes, "Use fewer.")
-    factors = rng.choice([-1.0, 1.0], size=p) / np.sqrt(decay)
-    metric = model.roots.astype(dtype), model.means.astype(dtype)
-    rows = to_metric(problem.derivatives.folded(factors, m, progress), *metric)
-    response = folded_response(rows, p)
-    fine, share = measure(response, shape, found._subspaces), 0.0
+    rows = folded_rows(problem, model, m, rng, progress)
+    gram = (rows.T @ rows).astype(float, copy=False)
+    share = 0.0
     if m < p:
-        signs = rng.choice([-1.0, 1.0], size=m // 2).astype(rows.dtype)
-        coarse = folded_response(rows[:, : m // 2] + rows[:, m // 2 :] * signs, p)
-        difference = coarse.diagonal.reshape(shape).sum(axis=1) / fine.per_example - 1
-        share = NORMAL * float(np.sqrt(np.square(difference).mean()))
+        signs = rng.choice([-1.0, 1.0], size=m // 2).astype(dtype)
+        coarse = coarse_leverages(rows, gram, signs, p).reshape(shape).sum(axis=1)
+    response = FoldedResponse.of_rows(rows, gram, p)
+    fine = measure(response, shape, found._subspaces)
+    if m < p:
+        share = NORMAL * float(np.sqrt(np.square(coarse / fine.per_example - 1).mean()))
     largest = np.linalg.eigvalsh(response.blocks(shape))[:, -1]
     errors = Capacities(
         share * fine.total,
@@ -132,14 +136,55 @@ def sharpened(
     )
 
 
-def folded_response(rows: np.ndarray, n_params: int) -> CholeskyResponse:
-    """The response of folded rows (N·K, m) at a ridge of 1 of all parameters."""
-    gram = (rows.T @ rows).astype(float)
-    ridge = ridge_of(np.maximum(eigvalsh(gram, check_finite=False), 0.0), n_params)
-    gram[np.diag_indices_from(gram)] += ridge
-    root = cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
-    factor = solve_triangular(root.astype(rows.dtype), rows.T, lower=True, check_finite=False).T
-    return CholeskyResponse(factor, root, float("nan"))
+def folded_rows(problem: NetworkProblem, model: Any, columns: int, rng: Any, progress: bool = False) -> np.ndarray:
+    """RᵀJD^(−½)Ω (N·K, m), with the metric of a sketched model."""
+    factors = rng.choice([-1.0, 1.0], size=problem.derivatives.n_params) / np.sqrt(np.asarray(problem.decay, float))
+    rows = problem.derivatives.folded(factors, columns, progress)
+    return put_into_metric(rows, model.roots.astype(rows.dtype), model.means.astype(rows.dtype))
+
+
+class FoldedResponse(CholeskyResponse):
+    """The response of folded rows at a ridge of 1 of all parameters, in their memory."""
+
+    @classmethod
+    def of_rows(cls, rows: np.ndarray, gram: np.ndarray, n_params: int) -> FoldedResponse:
+        """From rows (N·K, m) and the product of their transpose with them; overwrites both."""
+        root = root_of(gram, n_params)
+        solver = root.astype(rows.dtype)
+        for part in blocks(rows):
+            rows[part] = solve_triangular(solver, rows[part].T, lower=True, check_finite=False).T
+        return cls(rows, root, float("nan"))
+
+    def along(self, columns: np.ndarray) -> np.ndarray:
+        """(m,) zᵀSz of columns (N·K, m)."""
+        found = np.zeros((columns.shape[1], self.factor.shape[1]))
+        for part in blocks(self.factor):  # in double precision, of which the whole factor would not fit
+            found += columns[part].T @ self.factor[part]
+        return np.square(found).sum(axis=1)
+
+
+def coarse_leverages(rows: np.ndarray, gram: np.ndarray, signs: np.ndarray, n_params: int) -> np.ndarray:
+    """(N·K,) leverages of rows (N·K, m) folded once more, with signs (m/2,), from their product (m, m)."""
+    half = len(signs)
+    gram = gram[:half] + signs[:, None] * gram[half:]
+    solver = root_of(gram[:, :half] + gram[:, half:] * signs, n_params).astype(rows.dtype)
+    found = np.empty(len(rows))
+    for part in blocks(rows):
+        folded = rows[part, :half] + rows[part, half:] * signs
+        found[part] = np.square(solve_triangular(solver, folded.T, lower=True, check_finite=False)).sum(axis=0)
+    return found
+
+
+def root_of(gram: np.ndarray, n_params: int) -> np.ndarray:
+    """The Cholesky root (m, m) of a product of folded rows, with the ridge that stands for one of 1; overwrites it."""
+    gram[np.diag_indices_from(gram)] += ridge_of(np.maximum(eigvalsh(gram, check_finite=False), 0.0), n_params)
+    return cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+
+
+def blocks(rows: np.ndarray) -> Iterator[slice]:
+    """Slices of the first axis that hold :data:`BLOCK` numbers each."""
+    step = max(1, BLOCK // rows[0].size)
+    return (slice(i, i + step) for i in range(0, len(rows), step))
 
 
 def ridge_of(values: np.ndarray, n_params: int) -> float:

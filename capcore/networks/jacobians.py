@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -125,6 +125,15 @@ def torch_jacobian(module: Any, weights: Mapping[str, Any], points: Any, step: i
     return found
 
 
+class Call(NamedTuple):
+    """One call of a layer: the prefix of its parameters' names, the layer, what it reads (n, …), and its form there."""
+
+    prefix: str
+    part: Any
+    read: Any
+    form: Form
+
+
 class LayerwiseJacobian:
     """The Jacobian of a module, in closed form for the parameters for which a sample of examples confirms it."""
 
@@ -156,12 +165,21 @@ class LayerwiseJacobian:
 
     def _by_layers(self, x: Any) -> Iterator[tuple[int, str, Any]]:
         """Output, name of a parameter, and its derivatives (n, *shape), once for each call of its layer."""
+        calls, every = self.passes(x)
+        for k, slopes in enumerate(every):
+            for call, slope in zip(calls, slopes, strict=True):
+                for name, value in call.form(slope).items():
+                    yield k, call.prefix + name, value
+
+    def passes(self, x: Any) -> tuple[list[Call], Iterator[tuple[Any, ...]]]:
+        """The calls of layers, and for one output after another its derivatives (n, …) by what each of them writes."""
         torch = library("torch")
-        forms: list[tuple[str, Form]] = []
+        calls: list[Call] = []
         wrote: list[Any] = []
 
         def record(prefix: str, part: Any, inputs: Any, output: Any) -> Any:
-            forms.append((prefix, FORMS[type(part).__name__](part, inputs[0].detach())))
+            read = inputs[0].detach()
+            calls.append(Call(prefix, part, read, FORMS[type(part).__name__](part, read)))
             wrote.append(output if output.requires_grad else output.detach().requires_grad_())
             return wrote[-1].clone()  # what comes next may work in place
 
@@ -173,11 +191,8 @@ class LayerwiseJacobian:
         finally:
             for hook in hooks:
                 hook.remove()
-        for k in range(outputs.shape[1] if wrote else 0):
-            every = torch.autograd.grad(outputs[:, k].sum(), wrote, retain_graph=True, materialize_grads=True)
-            for (prefix, form), slopes in zip(forms, every, strict=True):
-                for name, value in form(slopes).items():
-                    yield k, prefix + name, value
+        sums = (outputs[:, k].sum() for k in range(outputs.shape[1] if wrote else 0))
+        return calls, (torch.autograd.grad(each, wrote, retain_graph=True, materialize_grads=True) for each in sums)
 
     def _confirmed(self, x: Any) -> tuple[int, set[str]]:
         """Number K, and the parameters whose closed form gives PyTorch's own gradient of a random sum of outputs."""

@@ -19,6 +19,8 @@ from capcore.validation import divided, finite_array, finite_number, one_of
 
 ROWS = 64
 """Number of rows of a Hessian computed at a time."""
+NUMBERS = 2**18
+"""Numbers that are put into the metric of the loss at a time."""
 LOSSES = ("squared", "cross-entropy")
 
 
@@ -149,6 +151,16 @@ def to_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.n
     found = u - np.einsum("nk,nkm->nm", means, u)[:, None]
     found *= roots[..., None]
     return found.reshape(columns.shape)
+
+
+def put_into_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """:func:`to_metric` in the memory of the columns (N·K, m), with as many examples at a time as a cache holds."""
+    each = columns.reshape(*roots.shape, -1)
+    step = max(1, NUMBERS // max(each[0].size, 1))
+    for i in range(0, len(each) if means.any() else 0, step):
+        part = slice(i, i + step)
+        each[part] = to_metric(each[part], roots[part], means[part])
+    return columns
 
 
 def from_metric(columns: np.ndarray, roots: np.ndarray, means: np.ndarray) -> np.ndarray:

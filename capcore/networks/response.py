@@ -16,7 +16,7 @@ from scipy.linalg import eigh, eigvalsh, lapack, solve_triangular
 
 from capcore.available_memory import arrays, fits, too_large
 from capcore.constraints import rank_tolerance
-from capcore.networks.problem import NetworkProblem, to_metric
+from capcore.networks.problem import NetworkProblem, put_into_metric
 
 EPS = float(np.finfo(float).eps)
 CAUTION = 10.0
@@ -259,9 +259,11 @@ class DenseModel:
         jacobian = derivatives.jacobian(w)
         if not np.isfinite(jacobian).all():
             raise ValueError("apply: found derivatives that are NaN or infinite, expected finite ones at these params.")
-        scaled = to_metric(jacobian, roots, means)
-        del jacobian
-        gauss_newton = problem.gauss_newton(w, scaled)
+        scaled = put_into_metric(jacobian, roots, means)
+        curvature = derivatives.gauss_newton(w, roots, means)
+        gauss_newton = problem.gauss_newton(w, scaled if curvature is None else scaled[:0])
+        if curvature is not None:
+            gauss_newton += curvature
         full = gauss_newton + problem.residual(w, errors, progress) if with_residual else gauss_newton
         return cls(scaled, full, gauss_newton, gradient, errors, roots, means)
 

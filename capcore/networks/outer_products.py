@@ -1,0 +1,93 @@
+"""The Gauss–Newton matrix of a network of linear layers, with the sum over its outputs taken first.
+
+An output k of an example n gains g by what a layer writes, and g aᵀ by its weights, a being what the layer reads. So
+the block of two layers in JᵀWJ is Σₙ (Σₖ gₖg′ₖᵀ) ⊗ (a a′ᵀ), with g in the metric of the loss. N examples with K outputs
+and p parameters take N·p² operations, where the product of the Jacobian with itself takes N·K·p².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from capcore.architectures.derivatives import library
+from capcore.networks.cost import MOVED
+from capcore.networks.jacobians import SAMPLE, LayerwiseJacobian
+
+NUMBERS = 2**22
+"""Entries of products a a′ᵀ that are formed at a time, or of Σₖ gₖg′ₖᵀ."""
+
+
+def summed_first(module: Any, weights: Mapping[str, Any], points: Any, roots: Any, means: Any) -> Any:
+    """JᵀWJ (p, p) with W = diag(roots²) − means meansᵀ, both (N, K); None where it is not such a sum, or no faster.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        (N, …) → (N, K) or (N,), each example by itself.
+    weights : dict
+        Name of a parameter → tensor, in the order of the columns.
+    points : (N, …) torch.Tensor
+    roots, means : (N, K) torch.Tensor
+    """
+    torch = library("torch")
+    chosen = np.unique(np.linspace(0, len(points) - 1, SAMPLE).astype(int))
+    layerwise = LayerwiseJacobian(module, weights, points[chosen])
+    if not _apart(layerwise, points[chosen]):
+        return None
+    calls, slopes = layerwise.passes(points)
+    wrote = [torch.stack(each, 1) for each in zip(*slopes, strict=True)]
+    wrote = [roots[..., None] * (g - (means[..., None] * g).sum(1, keepdim=True)) for g in wrote]
+    found = torch.empty((sum(weight.numel() for weight in weights.values()),) * 2, dtype=points.dtype)
+    read, places = zip(*(_linear(layerwise, call, torch) for call in calls), strict=True)
+    for i in range(len(calls)):
+        for j in range(i + 1):
+            block = _block(wrote[i], wrote[j], read[i], read[j])
+            found[places[i][:, None], places[j]] = block
+            if i > j:
+                found[places[j][:, None], places[i]] = block.T
+    return found
+
+
+def _apart(layerwise: LayerwiseJacobian, x: Any) -> bool:
+    """Whether linear layers, each called once and with one position an example, have all parameters; and it pays."""
+    calls, weights = layerwise.passes(x)[0], layerwise.weights
+    names = sorted(f"{call.prefix}{name}" for call in calls for name, _ in call.part.named_parameters())
+    if not names == sorted(weights) == sorted(layerwise.closed):
+        return False
+    if not all(type(call.part).__name__ == "Linear" and call.read.dim() == 2 for call in calls):
+        return False
+    return _faster([(call.part.in_features + 1, call.part.out_features) for call in calls], layerwise.n_outputs)
+
+
+def _faster(sizes: list[tuple[int, int]], k: int) -> bool:
+    """Whether products of all pairs of layers, of (inputs, outputs) each, take less than that of the Jacobian.
+
+    >>> _faster([(65, 24), (25, 10)], 10), _faster([(785, 1)], 1)
+    (True, False)
+    """
+    pairs = [(a * b, c * d) for i, (a, c) in enumerate(sizes) for b, d in sizes[: i + 1]]
+    sums = sum(2.0 * read * wrote + MOVED * (read + wrote) + 2.0 * k * wrote for read, wrote in pairs)
+    return sums < k * float(sum(a * c for a, c in sizes)) ** 2
+
+
+def _linear(layerwise: LayerwiseJacobian, call: Any, torch: Any) -> tuple[Any, Any]:
+    """What a layer reads (N, a), with a one where it has a bias, and the columns (outputs·a,) of its parameters."""
+    columns = {name: layerwise.columns[f"{call.prefix}{name}"] for name, _ in call.part.named_parameters()}
+    places = [torch.arange(part.start, part.stop).view(call.part.out_features, -1) for part in columns.values()]
+    ones = call.read.new_ones(len(call.read), len(columns) - 1)
+    return torch.cat([call.read, ones], 1), torch.cat(places, 1).flatten()
+
+
+def _block(wrote: Any, also_wrote: Any, read: Any, also_read: Any) -> Any:
+    """(b·a, b′·a′) sums over examples, of what two layers read (N, a) and outputs gain by what they write (N, K, b)."""
+    sizes = wrote.shape[2], also_wrote.shape[2], read.shape[1], also_read.shape[1]
+    found: Any = 0.0
+    step = max(1, NUMBERS // max(sizes[0] * sizes[1], sizes[2] * sizes[3]))
+    for i in range(0, len(read), step):
+        part = slice(i, i + step)
+        gained = (wrote[part].mT @ also_wrote[part]).flatten(1)
+        found = found + gained.T @ (read[part, :, None] * also_read[part, None]).flatten(1)
+    return found.view(sizes).transpose(1, 2).reshape(sizes[0] * sizes[2], -1)
