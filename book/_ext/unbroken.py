@@ -1,4 +1,4 @@
-"""Sphinx extension: no line of a page begins with the full stop behind a formula, or with half of a name.
+"""Sphinx extension: no line of a page begins with the full stop behind a formula, a per cent sign, or half of a name.
 
 A browser may break a line on either side of a formula, and after a hyphen. In HTML, a formula and the punctuation that
 touches it become one ``<span class="unbroken">``, and so does each of :data:`NAMES`; ``custom.css`` keeps these on one
@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 
 NAMES = re.compile(r"(L-BFGS-B)")
 BEFORE = re.compile(r"[(\[“]+$")
+PER_CENT = re.compile(r"(?<=\d) (?=%)")
 AFTER = re.compile(r"^[.,;:!?)\]”’]+")
 
 
@@ -41,8 +42,12 @@ def _split(parent: nodes.Element, place: int, wanted: re.Pattern[str]) -> tuple[
 
 
 def keep_names(doctree: nodes.document) -> None:
-    """Put names that contain hyphens into spans."""
+    """Put names that contain hyphens into spans, and a space that does not break before a per cent sign."""
     for text in list(doctree.findall(nodes.Text)):
+        if PER_CENT.search(text) and not isinstance(text.parent, nodes.FixedTextElement | nodes.raw):
+            fixed = nodes.Text(PER_CENT.sub("\N{NO-BREAK SPACE}", text))
+            text.parent.replace(text, fixed)
+            text = fixed
         if isinstance(text.parent, nodes.literal | nodes.FixedTextElement | nodes.raw) or not NAMES.search(text):
             continue
         pieces = [(nodes.Text(piece), NAMES.fullmatch(piece)) for piece in NAMES.split(text) if piece]

@@ -1,10 +1,11 @@
-// Wide formulas and tables scroll inside their own box. Each box that does so says on which side there is more
+// Wide formulas, tables and code scroll inside their own box. Each box that does so says on which side there is more
 // (custom.css fades that edge), can be reached with the keyboard, and has a name for screen readers.
 (() => {
   const names = {
     "mjx-container[display='true']": "",
     ".pst-scrollable-table-container, .text_html:not(:has(> .capcore-claim))": "Wide table, scrolls sideways",
     ".import-graph-frame": "Wide drawing, scrolls sideways",
+    "div.highlight > pre": "Code, scrolls sideways",
   };
 
   function mark(box) {
