@@ -206,7 +206,7 @@ def zeros(series: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Zeros between 0 and π of cosine series (D, n): for each zero, in which series, and where.
 
     ``number`` : of points at which the series are looked at, at least four for each half of the shortest wave. Three
-    zeros between two points are found as one.
+    zeros between two points are found as one, and one between 0 and the first point is not looked for.
     """
     values = np.pad(scipy.fft.dct(series, 3, n=number, axis=1), ((0, 0), (HALF, HALF)), mode="symmetric")
     rises = -scipy.fft.dst(series[:, 1:] * np.arange(1, series.shape[1]), 3, n=number, axis=1)
