@@ -40,6 +40,7 @@ TESTS = {  # modules of capcore and of chapters → tests that mirror them; of t
     "architectures/*": "architectures",
     "spectra/power_law": "spectra/test_power_law.py",
     "spectra/densities": "spectra/test_densities.py spectra/test_scales.py",
+    "spectra/characteristic": "spectra/test_characteristic.py",
     "spectra/laguerre": "spectra/test_laguerre.py",
     "spectra/departures spectra/nulls": "spectra/test_departures.py spectra/test_chance.py",
     "checkpoints/archives": "checkpoints/test_archives.py",

@@ -26,8 +26,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.checkpoints.tensors import CHUNK
-
 MARGIN = 0.9
 """Share of the detection threshold from which a mean or an entry is taken into account."""
 MOST = 32
@@ -36,6 +34,7 @@ HEAVY = 2.0
 """Limit on the excess kurtosis of the other entries, in units of m^⅓, beyond which the weights are shuffled."""
 LEAST = 0.4
 """Share of the threshold from which entries are looked at one by one, should the kurtosis need fewer of them."""
+CHUNK = 2**18  # entries that are looked at together, so that they stay in the cache
 PASSES = 4  # over the entries, because the largest raise the standard deviation that the others are compared with
 
 

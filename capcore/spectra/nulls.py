@@ -25,10 +25,12 @@ from typing import Any
 import numpy as np
 
 from capcore.spectra.analysis import levelled
+from capcore.spectra.band_reduction import gram_matrix
 from capcore.spectra.densities import Density, Tap, arrangement_of, layer_densities, matrices_of, taps
 from capcore.spectra.departures import Departures, departures
-from capcore.spectra.laguerre import drawn
-from capcore.spectra.layers import Layer
+from capcore.spectra.laguerre import band, spectra
+from capcore.spectra.lapack import available
+from capcore.spectra.layers import Layer, unfolded
 from capcore.spectra.metrics import fit_tails, null_draws
 from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.options import SpectraOptions
@@ -176,20 +178,33 @@ class Nulls:
         """Draws for a layer with a mean or large entries, which lie in random places of its matrices."""
         rng = layer_generator(self.options.seed, name, WITH_LARGE)
         mean = found.mean * float(np.sqrt(np.prod(shape)))
-        for _ in range(n_draws):
-            places = rng.choice(number * shape[0] * shape[1], size=len(found.large), replace=False)
-            which, rows, columns = np.unravel_index(places, (number, *shape))
-            hit = [which == i for i in range(number)]
-            blocks = [_block(rows[own], columns[own], found.large[own], mean) for own in hit]
-            yield np.concatenate([_noise_with(shape, rng, block) for block in blocks])
+
+        def bands() -> Iterator[list[np.ndarray]]:
+            for _ in range(n_draws):
+                places = rng.choice(number * shape[0] * shape[1], size=len(found.large), replace=False)
+                which, rows, columns = np.unravel_index(places, (number, *shape))
+                hit = [which == i for i in range(number)]
+                blocks = [_block(rows[own], columns[own], found.large[own], mean) for own in hit]
+                yield from (_band_with(shape, rng, block) for block in blocks)
+
+        return _joined(spectra(shape, bands(), apart=True), number)
 
     def _scaled(self, name: str, scales: np.ndarray, shape: tuple[int, int]) -> Iterator[np.ndarray]:
         """Draws for pooled matrices that differ in scale."""
         rng = layer_generator(self.options.seed, name, BY_SHAPE)
-        for _ in range(self.options.n_null):
-            yield np.concatenate([scale**2 * drawn(shape, rng, NONE) for scale in scales])
+        bands = (band(shape, rng, NONE) for _ in range(self.options.n_null * len(scales)))
+        factors = np.repeat(scales**2, min(shape))
+        return (factors * each for each in _joined(spectra(shape, bands, apart=False), len(scales)))
 
     def _shuffled(self, layer: Layer) -> dict[str, Chance]:
+        options, arrangement = self.options, arrangement_of(layer, self.options.density)
+        shape, number = matrices_of(layer, arrangement, options.density)
+        if options.null == "shuffled" and arrangement == "unfolded" and number == 1 and available():
+            weights = layer.weights()
+            if weights.size - np.count_nonzero(weights) < min(shape):  # too few zeros for a row or column of them
+                unit = options.density.factor(layer) ** 2 / options.density.divisor(shape)
+                draws = (_of_shuffled(layer.name, weights, options.seed, draw) for draw in range(options.n_null))
+                return {layer.name: self._chance(draws, shape, unit, SHUFFLED)}
         found = null_draws(layer, self.options)
         return {name: Chance(alphas, self._spikes(each), SHUFFLED) for name, (each, alphas) in found.items()}
 
@@ -228,19 +243,32 @@ class Nulls:
 def noise_draws(shape: tuple[int, int], number: int, seed: int, n_draws: int) -> Iterator[np.ndarray]:
     """Draw the eigenvalues (number·m,) of ``number`` matrices of standard noise, for all layers of this shape."""
     rng = layer_generator(seed, f"{max(shape)} × {min(shape)}", BY_SHAPE)
-    for _ in range(n_draws):
-        yield np.concatenate([drawn(shape, rng, NONE) for _ in range(number)])
+    bands = (band(shape, rng, NONE) for _ in range(n_draws * number))
+    return _joined(spectra(shape, bands, apart=False), number)
 
 
-def _noise_with(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) -> np.ndarray:
-    """Eigenvalues (m,) of noise with these entries in its first rows and columns, however many these are."""
+def _of_shuffled(name: str, weights: np.ndarray, seed: int, draw: int) -> np.ndarray:
+    """Eigenvalues (m,), descending, of a matrix of weights in the order of ``null_weights``, which permutes doubles."""
+    order = layer_generator(seed, name, "shuffled", draw).permutation(weights.ravel())
+    (matrix,) = unfolded(order.reshape(weights.shape).astype(float))
+    found = np.linalg.eigvalsh(gram_matrix(matrix.T if matrix.shape[0] < matrix.shape[1] else matrix))
+    return np.maximum(found, 0.0)[::-1]
+
+
+def _joined(parts: Iterator[np.ndarray], number: int) -> Iterator[np.ndarray]:
+    """Eigenvalues of ``number`` matrices after each other, for each draw."""
+    return map(np.concatenate, zip(*[parts] * number, strict=True))
+
+
+def _band_with(shape: tuple[int, int], rng: np.random.Generator, block: np.ndarray) -> list[np.ndarray]:
+    """Diagonals of a band for noise with these entries in its first rows and columns, however many these are."""
     if 2 * len(block) <= min(shape):
-        return drawn(shape, rng, block)
+        return band(shape, rng, block)
     matrix = rng.standard_normal(shape)
     part = matrix[: len(block), : len(block)]
     given = block[: part.shape[0], : part.shape[1]]
     part[given != 0] = given[given != 0]
-    return np.linalg.svd(matrix, compute_uv=False) ** 2
+    return [np.linalg.svd(matrix, compute_uv=False)]
 
 
 def _names(layer: Layer, arrangement: str) -> list[str]:

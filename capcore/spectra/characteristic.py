@@ -1,0 +1,287 @@
+"""Eigenvalues of many large draws of noise together, from samples of their characteristic polynomials.
+
+LAPACK finds the eigenvalues of a tridiagonal matrix T one after another, and each of its divisions waits for the one
+before. Here several matrices and all points x go side by side through the recurrence of det(T − x), a few rows in one
+matrix product. With the weight x^a e^(−x/2) of the noise, a ≈ (N − M)/2, the determinant oscillates with an even
+amplitude. In a variable ψ in which the eigenvalues are about evenly spaced, it therefore has a limited band: some 1.6 M
+points determine it up to rounding, and the interpolant gives its zeros.
+
+- x = x₀ + r cos(ψ + α₁ sin ψ + α₂ sin 2ψ). The constants were chosen to make the density of eigenvalues in ψ least.
+- The cosine series of the samples gives values and slopes at four times as many points.
+- A polynomial through the 28 points around a change of sign, or around a dip, gives the zeros there.
+
+Large entries may put eigenvalues beyond the noise. Their eigenvectors decay within the first rows, so they are those of
+the leading block, from LAPACK. Nothing is trusted: if a series has not ended, if there are fewer zeros than rows, or if
+they do not add up to the trace, the matrix is left to LAPACK.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from capcore.spectra.lapack import call
+
+LEAST = 256
+"""Rows from which this saves time."""
+TOGETHER = 12_000  # samples that go through the recurrence at once, so that they stay in the cache
+STRIDE, OFTEN = 6, 6  # rows of the recurrence in one step, and steps between rescalings, so that nothing overflows
+FINER = 4  # points of the interpolant for each sample
+HALF, DEGREE = 14, 14  # points on either side of a zero that its polynomial uses, and the degree that is kept
+WIDE, CLOSE = 6.0, -1.5  # widths of the fluctuation beyond the bulk's edge: where samples end, and zeros are taken
+STEPS = 12  # limit on steps of Newton's method; most zeros need four
+DECAY = 20.0  # e-folds by which an eigenvector has decayed at the end of the leading block
+ENDED, SAME = 1e-9, 1e-12  # largest last coefficient of a series, and the largest relative error of a trace
+
+
+class Samples(NamedTuple):
+    """Where the polynomials for a shape are sampled.
+
+    x = ``center`` + ``gaps`` (n,), the latter between ± ``spread`` and with the ``bends`` α₁ and α₂. ``weight`` (n,) :
+    its logarithm. ``limit``, ``rows`` : eigenvalues above this limit are those of the leading block with so many rows.
+    """
+
+    center: float
+    spread: float
+    bends: tuple[float, float]
+    gaps: np.ndarray
+    weight: np.ndarray
+    rows: int
+    limit: float
+
+
+def noise_spectra(diagonals: np.ndarray, beside: np.ndarray, shape: tuple[int, int], *, apart: bool) -> np.ndarray:
+    """Eigenvalues (D, m), descending, of D tridiagonal matrices of noise, with errors of up to some 1e-11·λ_max.
+
+    ``diagonals`` (D, m) and ``beside`` (D, m − 1) : of BBᵀ, where B has the singular values of noise of that ``shape``.
+    ``apart`` : whether large entries in the first rows may put eigenvalues beyond the noise.
+    """
+    found = np.empty_like(diagonals)
+    with np.errstate(all="ignore"):  # an entry of 1e50 leaves double precision, and then its matrix is left to LAPACK
+        good = _sampled(diagonals, beside, samples(max(shape), min(shape)), found, apart)
+    for k in np.flatnonzero(~good):
+        found[k] = exact(diagonals[k], beside[k])
+    return found
+
+
+def together(shape: tuple[int, int]) -> int:
+    """Number of matrices whose samples fit into the cache."""
+    return max(1, TOGETHER // len(samples(max(shape), min(shape)).gaps))
+
+
+def exact(diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """Eigenvalues (m,), descending, of one tridiagonal matrix, from LAPACK."""
+    found = diagonal.copy()
+    call("dsterf", len(found), found, np.append(beside, 0.0), 0)
+    return np.maximum(found, 0.0)[::-1]
+
+
+@lru_cache(maxsize=16)
+def samples(n: int, m: int) -> Samples:
+    """Points for noise with n × m entries, m ≤ n."""
+    long, short = n**0.5, m**0.5
+    width = (long + short) * (1 / long + 1 / short) ** (1 / 3)
+    below = (long - short) * max(1 / short - 1 / long, 0.0) ** (1 / 3)
+    high, low = (long + short) ** 2 + WIDE * width, max((long - short) ** 2 - WIDE * below, 0.0)
+    center, spread, ratio = (low + high) / 2, (high - low) / 2, m / n
+    bends = (0.6 * ratio**0.5 - 0.08 * ratio**2, 0.184 - 0.075 * ratio - 0.03 * ratio**2)
+    psi = np.linspace(0, np.pi, 1001)[1:-1]
+    angle = bent(psi, bends)
+    density = 2 * np.sin(angle) ** 2 / (1 + ratio + 2 * ratio**0.5 * np.cos(angle))
+    density *= 1 + bends[0] * np.cos(psi) + 2 * bends[1] * np.cos(2 * psi)
+    number = scipy.fft.next_fast_len(int(density.max() * m + 20 * m ** (1 / 3)), real=True)
+    gaps = spread * np.cos(bent((np.arange(number) + 0.5) * np.pi / number, bends))
+    weight = (n - m) // 2 * np.log1p(gaps / center) - gaps / 2  # a whole power, which is smooth at zero
+    limit = (long + short) ** 2 + CLOSE * width
+    k = np.arange(m)
+    fall = np.arccosh(np.maximum((limit - (n - k) - (m - k)) / (2 * np.sqrt((n - k) * (m - k))), 1.0)).cumsum()
+    rows = min(m, int(np.searchsorted(fall, DECAY)) + 2)
+    return Samples(center, spread, bends, gaps, weight, rows, limit)
+
+
+def bent(psi: np.ndarray, bends: tuple[float, float]) -> np.ndarray:
+    """Angle whose cosine is the position, from ψ."""
+    return psi + bends[0] * np.sin(psi) + bends[1] * np.sin(2 * psi)
+
+
+def _sampled(diagonals: np.ndarray, beside: np.ndarray, at: Samples, found: np.ndarray, apart: bool) -> np.ndarray:
+    """Write eigenvalues into ``found`` (D, m), and say for which matrices (D,) they passed all tests."""
+    limit = at.limit if apart else np.inf
+    tops = [np.zeros(0)] * len(found)
+    if apart:
+        tops = [exact(d[: at.rows], e[: at.rows - 1]) for d, e in zip(diagonals, beside, strict=True)]
+        tops = [each[each > limit] for each in tops]
+    values = _determinants((diagonals - at.center) / at.spread, (beside / at.spread) ** 2, at, tops, at.rows * apart)
+    series = scipy.fft.dct(values, axis=1)
+    terms, traces, size = np.abs(series), diagonals.sum(axis=1), diagonals.shape[1]
+    ended = terms[:, -8:].max(axis=1) <= ENDED * terms.max(axis=1)
+    good = np.zeros(len(found), bool)
+    for finer in (FINER, 4 * FINER):
+        left = np.flatnonzero(ended & ~good)
+        which, psi = zeros(series[left], finer * series.shape[1])
+        inside = at.center + at.spread * np.cos(bent(psi, at.bends))
+        for k, i in enumerate(left):
+            part = np.sort(np.append(tops[i], inside[(which == k) & (inside <= limit)]))[::-1]
+            if len(part) >= size:  # below a lower edge near zero, rounding may look like a zero
+                found[i] = part[:size]
+                good[i] = abs(found[i].sum() - traces[i]) <= SAME * traces[i]
+        if good.all():
+            break
+    return good
+
+
+def _determinants(
+    diagonals: np.ndarray, squares: np.ndarray, at: Samples, tops: list[np.ndarray], alone: int
+) -> np.ndarray:
+    """det(T − x) (D, n) at all samples, with the weight, without the factors of what lies beyond, and up to a factor.
+
+    ``alone`` : number of rows, at least, that are taken one by one.
+    """
+    x, (count, size) = at.gaps / at.spread, diagonals.shape
+    now, last = np.ones((count, len(x))), np.zeros((count, len(x)))
+    logs = np.repeat(at.weight[None], count, axis=0)
+    signs = np.ones_like(logs)
+    for k, part in enumerate(tops):
+        for value in part:
+            factor = value - at.center - at.gaps
+            logs[k] -= np.log(np.abs(factor))
+            signs[k] *= np.sign(factor)
+    squares = np.concatenate([np.zeros((count, 1)), squares], axis=1)
+    first = size - (size - alone) // STRIDE * STRIDE
+    for i in range(first):
+        now, last = (x - diagonals[:, i, None]) * now - squares[:, i, None] * last, now
+        if i % STRIDE == 0:
+            _rescale(now, last, logs)
+    steps, here = np.empty((4, count, len(x))), np.ones((STRIDE + 1, len(x)))
+    for i, (center, factor) in enumerate(zip(*_transfers(diagonals[:, first:], squares[:, first:]), strict=True)):
+        np.subtract(x, center, out=here[1])
+        for k in range(1, STRIDE):
+            np.multiply(here[k], here[1], out=here[k + 1])
+        np.matmul(factor, here, out=steps.reshape(4 * count, -1))
+        steps[:2] *= now
+        steps[2:] *= last
+        np.add(steps[0], steps[2], out=now)
+        np.add(steps[1], steps[3], out=last)
+        if i % OFTEN == 0:
+            _rescale(now, last, logs)
+    _rescale(now, last, logs)
+    logs -= logs.max(axis=1, keepdims=True)
+    return np.asarray(now * signs * np.exp(logs))
+
+
+def _transfers(diagonals: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What STRIDE rows of the recurrence do to its two values, as polynomials in x less a center.
+
+    Returns centers (B,), and coefficients (B, 4·D, STRIDE + 1): of how the new value and the one before it depend on
+    the old value, and of how they depend on the one before that.
+    """
+    count = len(diagonals)
+    rows, above = (each.reshape(count, -1, STRIDE).transpose(1, 0, 2)[None, ..., None] for each in (diagonals, squares))
+    centers = rows.mean(axis=(0, 2, 3, 4))
+    rows = rows - centers[:, None, None, None]
+    now = np.zeros((2, len(centers), count, STRIDE + 1))
+    last = np.zeros_like(now)
+    now[0, ..., 0] = last[1, ..., 0] = 1.0
+    for i in range(STRIDE):
+        new = -rows[..., i, :] * now - above[..., i, :] * last
+        new[..., 1:] += now[..., :-1]
+        now, last = new, now
+    found = np.stack([now[0], last[0], now[1], last[1]], axis=1)
+    return centers, found.reshape(len(centers), 4 * count, STRIDE + 1)
+
+
+def _rescale(now: np.ndarray, last: np.ndarray, logs: np.ndarray) -> None:
+    """Divide both values (D, n) by their size, and add its logarithm to ``logs``."""
+    size = np.abs(now) + np.abs(last)
+    now /= size
+    last /= size
+    logs += np.log(size)
+
+
+def zeros(series: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Zeros between 0 and π of cosine series (D, n): for each zero, in which series, and where.
+
+    ``number`` : of points at which the series are looked at, at least four for each half of the shortest wave. Three
+    zeros between two points are found as one, and one between 0 and the first point is not looked for.
+    """
+    values = np.pad(scipy.fft.dct(series, 3, n=number, axis=1), ((0, 0), (HALF, HALF)), mode="symmetric")
+    rises = -scipy.fft.dst(series[:, 1:] * np.arange(1, series.shape[1]), 3, n=number, axis=1)
+    here, next_ = values[:, HALF - 1 : -HALF], values[:, HALF : 1 - HALF]  # the ends of each cell
+    toward = np.signbit(values[:, HALF:-HALF]) != np.signbit(rises)  # its size falls
+    sides = np.zeros((len(series), 1), bool)
+    dips = np.hstack([sides, toward]) & np.hstack([~toward, ~sides])
+    changes = np.signbit(here) != np.signbit(next_)
+    nearest = np.lib.stride_tricks.sliding_window_view(values, 2 * HALF, axis=1)
+    which, cell = np.nonzero(changes)
+    left, right = here[which, cell], next_[which, cell]
+    place = cell + _newton((nearest[which, cell] @ _taylor()).T, left / (left - right) - 0.5, -0.5, 0.5)
+    both, twice = np.nonzero(dips & ~changes)
+    local = (nearest[both, twice] @ _taylor()).T
+    slopes = local[1:] * np.arange(1, DEGREE + 1)[:, None]
+    least = _newton(slopes, np.zeros(len(both)), -0.5, 0.5)
+    two = np.signbit(_value(local, least)[0]) != np.signbit(here[both, twice])
+    local, slopes, least, both, twice = local[:, two], slopes[:, two], least[two], both[two], twice[two]
+    reach = np.sqrt(np.abs(2 * _value(local, least)[0] / _value(slopes, least)[1]))
+    pairs = [
+        twice + _newton(local, least + side * reach, *ends) for side, ends in ((-1, (-0.5, least)), (1, (least, 0.5)))
+    ]
+    which, psi = np.concatenate([which, both, both]), np.concatenate([place, *pairs]) * np.pi / number
+    inside = (psi > 0) & (psi < np.pi)
+    return which[inside], psi[inside]
+
+
+def _newton(
+    coefficients: np.ndarray, start: np.ndarray, low: float | np.ndarray, high: float | np.ndarray
+) -> np.ndarray:
+    """A zero (K,) of each polynomial (·, K) between ``low`` and ``high``, where it changes its sign."""
+    columns = np.ascontiguousarray(coefficients)
+    found = start.copy()
+    below, above, left = np.full(len(start), low), np.full(len(start), high), np.arange(len(start))
+    falling = _value(columns, below)[0] > 0
+    for step in range(STEPS):
+        value, slope = _value(columns, start)
+        lower = (value > 0) == falling
+        below, above = np.where(lower, start, below), np.where(lower, above, start)
+        new = start - value / np.where(slope == 0, 1.0, slope)
+        new = np.where((new >= below) & (new <= above), new, (below + above) / 2)
+        found[left] = new
+        if step >= 2:
+            going = np.abs(new - start) > 1e-9
+            if not going.any():
+                break
+            columns, new, left, falling = columns[:, going], new[going], left[going], falling[going]
+            below, above = below[going], above[going]
+        start = new
+    return found
+
+
+def _value(columns: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values and slopes (K,) of polynomials with the coefficients ``columns`` (·, K)."""
+    value, slope = columns[-1].copy(), np.zeros(len(t))
+    for column in columns[-2::-1]:
+        slope *= t
+        slope += value
+        value *= t
+        value += column
+    return value, slope
+
+
+@lru_cache(maxsize=1)
+def _taylor() -> np.ndarray:
+    """(2·HALF, DEGREE + 1) From values at points one apart to coefficients of their polynomial around their centre."""
+    nodes = [2 * i - 2 * HALF + 1 for i in range(2 * HALF)]  # in halves, so that all products are exact integers
+    whole = [1]
+    for node in nodes:
+        whole = [a - node * b for a, b in zip([0, *whole], [*whole, 0], strict=True)]
+    rows = []
+    for node in nodes:
+        part = [whole[-1]]
+        for each in whole[-2:0:-1]:
+            part.insert(0, each + node * part[0])
+        scale = prod(node - other for other in nodes if other != node)
+        rows.append([part[k] * 2**k / scale for k in range(DEGREE + 1)])
+    return np.array(rows)
