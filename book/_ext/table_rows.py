@@ -1,9 +1,9 @@
 """Sphinx extension: tables that keep numbers on one line, and whose rows become cards on a phone where they are wide.
 
 Three things that Markdown and pandas cannot say. Names of index and columns, for which pandas makes a second, nearly
-empty row of heads, move into the first. A cell that holds a word, a number, or a number with its interval, does not break
-(``one-line``). A table with a column of sentences would hide it behind the edge of a phone; there each row becomes a card
-with the heads beside its cells (``row-cards``). All of it is drawn by ``custom.css``.
+empty row of heads, move into the first. A cell that holds a word (``one-line``), a number, or one with its interval
+(``number``) does not break. A table with a column of sentences would hide it behind the edge of a phone; there each
+row becomes a card with the heads beside its cells (``row-cards``). All of it is drawn by ``custom.css``.
 """
 
 from __future__ import annotations
@@ -26,16 +26,21 @@ WORD = 15
 def arranged(table: str) -> str:
     """The HTML of a table with its heads in one row, its numbers marked, and, if it is wide, names beside its cells.
 
-    >>> print(arranged("<table><tr><th>a</th></tr><tr><td>0.25 [−0.1, 3 %]</td><td>what breaks is longer</td></tr></table>"))
-    <table><tr><th>a</th></tr><tr><td class="one-line">0.25 [−0.1, 3 %]</td><td>what breaks is longer</td></tr></table>
+    >>> print(arranged("<table><tr><td>0.25 [−0.1, 3 %]</td><td>what breaks is longer</td></tr></table>"))
+    <table><tr><td class="number">0.25 [−0.1, 3 %]</td><td>what breaks is longer</td></tr></table>
     """
     soup = BeautifulSoup(table, "html.parser")
     _one_row_of_heads(soup)
     for cell in soup.select("td"):
-        if len(text := cell.get_text(strip=True)) < SENTENCE and (len(text) < WORD or NUMBER.fullmatch(text)):
-            _mark(cell, "one-line")
-    heads = [" ".join(head.get_text().split()) for head in soup.select("thead > tr:last-child > *")]
+        number = len(text := cell.get_text(strip=True)) < SENTENCE and NUMBER.fullmatch(text)
+        if number or len(text) < WORD:
+            _mark(cell, "number" if number else "one-line")
+    columns = soup.select("thead > tr:last-child > *")
+    heads = [" ".join(head.get_text().split()) for head in columns]
     rows = [row.find_all(["td", "th"], recursive=False) for row in soup.select("tbody > tr")]
+    for head, *cells in zip(columns[::-1], *(row[::-1] for row in rows), strict=False):  # a name may span rows
+        if any("number" in cell.get_attribute_list("class") for cell in cells):
+            _mark(head, "number")
     longest = max((len(cell.get_text(strip=True)) for row in rows for cell in row), default=0)
     if len(heads) >= COLUMNS and longest > SENTENCE and all(len(row) == len(heads) for row in rows):
         _mark(soup.select_one("table"), "row-cards")
@@ -51,9 +56,9 @@ def _one_row_of_heads(soup: BeautifulSoup) -> None:
     if len(rows) != 2:
         return
     above, below = (row.find_all(["th", "td"], recursive=False) for row in rows)
-    names = [cell for cell in below if cell.get_text(strip=True)]
-    if len(above) == len(below) and below[: len(names)] == names:
-        for cell, name in zip(above, names, strict=False):
+    count = max((i + 1 for i, cell in enumerate(below) if cell.get_text(strip=True)), default=0)
+    if len(above) == len(below) > count:
+        for cell, name in zip(above, below[:count], strict=False):
             cell.replace_with(name)
         rows[1].decompose()
 

@@ -93,8 +93,8 @@ def better(low: float) -> str:
 
     Each competitor's rank correlation with the far error, over these 25 stacks and four that see 16 or 32 values, and
     without anything held fixed, takes the sign in which it should help: larger fields, more parameters, and a smaller
-    validation error of the linear stack. "yes" if the interval of the mean difference over series is above 0, and, since
-models are drawn, by more than ``REDRAWN``.
+    validation error of the linear stack. "yes" if the interval of the mean difference over series is above 0; since
+    models are drawn, above ``REDRAWN``.
 
     low : lower end of that interval.
 

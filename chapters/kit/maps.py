@@ -1,7 +1,8 @@
 """What keeps its colours on a dark page: maps, what lies on them, and everything that a colour bar explains.
 
 Elsewhere black becomes white on a dark page and white becomes the page's colour (``book/_ext/dark_figures.py``). On a
-map that would turn white letters on a dark cell into dark ones.
+map that would turn white letters on a dark cell into dark ones. A collection in pale colours with black letters on it
+is one as well, if its ``gid`` is ``KEPT``.
 """
 
 from __future__ import annotations
@@ -31,11 +32,15 @@ def name_what_is_kept(figure: Figure) -> None:
 
 
 def _with_values(ax: Axes) -> list[Artist]:
-    return [part for part in ax.collections if isinstance(part, Collection) and part.get_array() is not None]
+    return [part for part in ax.collections if part.get_array() is not None or _is_map(part)]
+
+
+def _is_map(part: Collection) -> bool:
+    return str(part.get_gid()).startswith(KEPT)
 
 
 def _on_maps(ax: Axes) -> list[Artist]:
-    maps = [image.get_window_extent().padded(1.0) for image in ax.images]
+    maps = [part.get_window_extent().padded(1.0) for part in (*ax.images, *filter(_is_map, ax.collections))]
     found: list[Artist] = []
     for part in [*ax.texts, *ax.lines, *ax.collections] if maps else []:
         box = part.get_window_extent()

@@ -12,6 +12,7 @@ from matplotlib.ticker import LogLocator
 from scipy.ndimage import distance_transform_edt
 
 from capcore.plotting import CYCLE
+from chapters.kit.maps import KEPT
 from chapters.shared.complexity import SlicePartition
 
 MARKERS = "osD^vP*"
@@ -34,7 +35,9 @@ def plot_partition(partition: SlicePartition, ax: Axes, points: Mapping[str, np.
     logits = partition.maps[:, 0] + np.einsum("ra,rao->ro", middles, partition.maps[:, 1:])
     winner = logits.argmax(axis=1)
     colours = np.array(PALE)
-    cells = PolyCollection(partition.polygons, facecolors=colours[winner % 10], edgecolors="0.25", linewidths=0.35)
+    cells = PolyCollection(
+        partition.polygons, facecolors=colours[winner % 10], edgecolors="0.25", linewidths=0.35, gid=KEPT
+    )
     ax.add_collection(cells)
     for label, (u, v) in points.items():
         ax.plot(u, v, "o", color=CYCLE[1], markersize=5, markeredgecolor="white", zorder=3)

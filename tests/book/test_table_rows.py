@@ -32,11 +32,21 @@ def test_two_rows_of_heads_that_both_say_something_stay():
 
 
 def test_numbers_do_not_break_and_words_do():
-    numbers = ["3", "−0.12 [−0.29, 0.06]", "5e-04", "0.51 ± 0.14", "8.27 %", "1,024", "76 (62 to 88)", "", "Apache-2.0"]
+    numbers, short = (
+        ["3", "−0.12 [−0.29, 0.06]", "5e-04", "0.51 ± 0.14", "8.27 %", "1,024", "76 (62 to 88)"],
+        ["", "Apache-2.0"],
+    )
     words = ["three or four of them", "1 " * SENTENCE]
-    cells = "".join(f"<td>{text}</td>" for text in numbers + words)
-    found = soup(f"<table><tr>{cells}</tr></table>").select("td.one-line")
-    assert [cell.get_text() for cell in found] == numbers
+    cells = "".join(f"<td>{text}</td>" for text in numbers + short + words)
+    found = soup(f"<table><tr>{cells}</tr></table>")
+    assert [cell.get_text() for cell in found.select("td.number")] == numbers
+    assert [cell.get_text() for cell in found.select("td.one-line")] == short
+
+
+def test_the_head_of_numbers_stands_above_them():
+    frame = pd.DataFrame({"licence": ["MIT", "BSD"], "error": [0.1, 0.2]}, index=pd.Index(["a", "b"], name="network"))
+    frame = pd.concat({"both": frame})
+    assert [cell.get_text() for cell in soup(frame.to_html()).select("th.number")] == ["error"]
 
 
 def test_rows_with_sentences_become_cards_with_the_heads_beside_the_cells():
