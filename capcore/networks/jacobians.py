@@ -131,7 +131,7 @@ class Call(NamedTuple):
     prefix: str
     part: Any
     read: Any
-    form: Form
+    form: Callable[[Any], dict[str, Any]]
 
 
 class LayerwiseJacobian:
