@@ -25,7 +25,7 @@ ROUNDING = 1e-6
 """Relative difference of two totals that are called the same."""
 HALF = 0.5
 """Share of all target directions from which estimates that divide by 1 − leverage overstate."""
-WIDTH = 100
+WIDTH = 80
 CONTRACTION = (
     "At an optimum of weak decay the residual curvature lets outputs move by more than their targets did, so that "
     "leverages are no shares. The Gauss–Newton form has none above 1: curvature='gauss-newton'."
