@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+from bs4.element import AttributeValueList
 from sphinx.application import Sphinx
 
 TABLE = re.compile(r"<table\b(?P<attributes>[^>]*)>.*?</table>", re.DOTALL)
@@ -65,7 +66,8 @@ def _one_row_of_heads(soup: BeautifulSoup) -> None:
 
 def _mark(tag: Tag | None, name: str) -> None:
     if tag is not None:
-        tag["class"] = [*tag.get_attribute_list("class"), name] if tag.has_attr("class") else [name]
+        before = tag.get_attribute_list("class") if tag.has_attr("class") else []
+        tag["class"] = AttributeValueList([*before, name])
 
 
 def arrange(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -154,7 +154,7 @@ def run(
     numbers = range(len(stacks)) if settings["stacks"] is None else settings["stacks"]
     chosen = [stacks[number] for number in numbers]
     rest = {name: settings[name] for name in ("seeds", "steps", "n_sequences", "burn_in")} | {"series_names": names}
-    here = {"progress": progress, "workers": workers}
+    here: dict[str, Any] = {"progress": progress, "workers": workers}
     linear = values_of(one_linear, [{"stack": number, "series_names": names} for number in numbers], sweep, **here)
     jobs = [{"stack": number, "units": kind, **rest} for kind in kinds for number in numbers]
     every = iter(values_of(one_stack, jobs, sweep, **here))
