@@ -176,6 +176,6 @@ class Design:
         return self.models[int(model)]
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from capcore.designs.words import html
 
-        return f"<pre>{escape(self.report())}</pre>"
+        return html(self)

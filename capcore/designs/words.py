@@ -1,7 +1,9 @@
-"""A design in plain words, for a terminal."""
+"""A design in plain words, for a terminal and for a notebook."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 from capcore.designs.notes import cost
@@ -14,23 +16,39 @@ HEADINGS = ("", "model", "weights", "capacity", "loss/v*", "bound/v*", "costs", 
 
 def report(found: Design) -> str:
     """The answer, the table, and what to beware of."""
+    return "\n".join([*_answer(found), "", *_aligned(_rows(found)), "", *_legend(found)])
+
+
+def html(found: Design) -> str:
+    """The same as paragraphs and a table."""
+    rows = [[f"<td>{escape(cell)}</td>" for cell in row] for row in _rows(found)]
+    rows[0] = [cell.replace("td>", "th>") for cell in rows[0]]
+    head, *body = (f"<tr>{''.join(row)}</tr>" for row in rows)
+    table = f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+    before, after = (f"<p>{'<br>'.join(map(escape, lines))}</p>" for lines in (_answer(found), _legend(found)))
+    return before + table + after
+
+
+def _answer(found: Design) -> list[str]:
     best = found.best
     given = f"estimated from {found.n_observed:,} values" if found.n_observed else "known exactly"
     price = f"; estimating its weights adds {cost(best, found.n_observed, found.n_fitted):.2g} times v*"
-    lines = [
+    return [
         f"Use {best.words}: {best.n_params} weights for the last {found.n_inputs:,} values ({given}).",
         f"Its error variance is {best.loss / found.variance:.2g} times v* above v*, that of the best linear forecast"
         f"{price if found.n_observed else ''}.",
         *_optimism(found),
         _field(found),
-        "",
-        *_table(found),
-        "",
+    ]
+
+
+def _legend(found: Design) -> list[str]:
+    return [
         "loss/v*: excess over the best linear forecast from all inputs. bound/v*: the model's fitted bound.",
         "costs: what estimating the weights adds, in v*. error: final prediction error. far: share of the older half.",
         *_wall(found),
+        *(f"Note. {each}" for each in found.notes),
     ]
-    return "\n".join([*lines, *(f"Note. {each}" for each in found.notes)])
 
 
 def _wall(found: Design) -> list[str]:
@@ -71,7 +89,7 @@ def _optimism(found: Design) -> list[str]:
     return [f"v* was fitted to the same values with {found.n_inputs:,} weights: losses below {share:.2g} may be noise."]
 
 
-def _table(found: Design) -> list[str]:
+def _rows(found: Design) -> list[tuple[str, ...]]:
     rows = [HEADINGS]
     for each, row in zip(found.models, found.rows(), strict=True):
         bound = "–" if row["bound"] != row["bound"] else f"{row['bound']:.1e}"
@@ -88,6 +106,10 @@ def _table(found: Design) -> list[str]:
                 f"{row['far_share']:.0%}",
             )
         )
+    return rows
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
     return [
         "  ".join(

@@ -141,12 +141,6 @@ class FamilyCorrelations:
         others = [self.pooled.rho] + ([self.across.rho] if self.across else [])
         return min(others) < 0 < self.within.rho or self.within.rho < 0 < max(others)
 
-    @property
-    def surely_reversed(self) -> bool:
-        """The same, of signs that the intervals vouch for."""
-        others = {self.pooled.sign, self.across.sign if self.across else 0}
-        return self.within.sign != 0 and -self.within.sign in others
-
     def to_frame(self) -> pandas.DataFrame:
         """One row per family, then ``within families``, ``across families`` and ``pooled``."""
         import pandas as pd

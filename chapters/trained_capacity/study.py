@@ -153,10 +153,16 @@ def predictions(
     return values | {"chance": np.array([np.quantile(chance, 0.95)])}
 
 
+@cache
+def foretold(outcome: str = "again") -> dict[str, np.ndarray]:
+    """:func:`predictions` of the stored groups, trained on (``again``) or from ``scratch``."""
+    return predictions(results()["labels"], outcome)
+
+
+@cache
 def numbers() -> dict[str, float]:
     """Question → the number that decides it."""
-    found = results()
-    again, scratch = (predictions(found["labels"], outcome) for outcome in ("again", "scratch"))
+    found, again, scratch = results(), foretold(), foretold("scratch")
     return {
         **of_stacks(found["stacks"]),
         "copied lag": float(sum(int(np.argmax(each["trained"])) == 3 for each in found["copying"])),

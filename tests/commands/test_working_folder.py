@@ -125,8 +125,15 @@ def test_no_module_of_the_working_folder_runs(command, options, weights, names, 
     assert all(name in done.stdout + done.stderr for name in read)
 
 
-@pytest.mark.parametrize("named", ["on the path", "by --path"])
-@pytest.mark.parametrize("command", [CONSOLE, MODULE], ids=["capcore", "python -m capcore"])
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        pytest.param(CONSOLE, "on the path", id="capcore on the path"),
+        pytest.param(MODULE, "by --path", id="python -m capcore by --path"),
+        pytest.param(CONSOLE, "by --path", id="capcore by --path", marks=pytest.mark.slow),
+        pytest.param(MODULE, "on the path", id="python -m capcore on the path", marks=pytest.mark.slow),
+    ],
+)
 def test_the_code_of_a_network_is_not_taken_from_there_either(command, named, tmp_path, names, before_main):
     """The folder has a module of the name that is asked for; the one elsewhere is meant."""
     pytest.importorskip("jax")

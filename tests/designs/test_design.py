@@ -1,10 +1,12 @@
 """``cc.design``: what it lists and recommends, what it warns of, and how it looks."""
 
 import warnings
+from io import StringIO
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 from scipy.signal import lfilter
 
 import capcore as cc
@@ -159,8 +161,18 @@ def test_words(found):
     assert text.startswith(
         f"Use {found.best.words}: {found.best.n_params} weights for the last 32 values (estimated from 4,000"
     )
-    assert all(each.words in text for each in found.models) and found._repr_html_().startswith("<pre>Use ")
+    assert all(each.words in text for each in found.models) and "\n\n   model " in text
     assert all(len(line) < 130 for line in text.splitlines() if not line.startswith("Note."))
+
+
+def test_a_notebook_shows_the_same_as_a_table(found):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("lxml")
+    shown, words = found._repr_html_(), found.report().split()
+    (table,) = pd.read_html(StringIO(shown), keep_default_na=False)
+    assert table["model"].tolist() == [each.words for each in found.models]
+    assert (table.iloc[:, 0] == "*").tolist() == [each is found.best for each in found.models]
+    assert BeautifulSoup(shown, "html.parser").get_text(" ").split() == words
 
 
 def test_the_receptive_field():

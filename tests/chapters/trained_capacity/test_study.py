@@ -59,7 +59,7 @@ def test_what_the_chapter_says_of_stacks():
 
 def test_what_the_chapter_says_of_changed_labels():
     """The norm of the gradient is ahead, and the interval of the difference includes zero."""
-    again = study.predictions(study.results()["labels"])
+    again = study.foretold()
     assert again["capacity"][1] > again["chance"][0]
     assert again["gradient norm"][0] > again["capacity"][0] and again["margin"][1] < 0 < again["margin"][2] + 0.03
 
