@@ -7,6 +7,7 @@ import capcore as cc
 from benchmarks import leverages
 
 pytest.importorskip("jax")
+pytestmark = pytest.mark.ci
 
 
 def test_leverages_by_conjugate_gradients_are_those_of_the_dense_route():

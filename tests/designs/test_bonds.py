@@ -92,6 +92,7 @@ def test_alternating_least_squares_end_where_newton_does(process, size):
         assert loss == pytest.approx(newton, rel=1e-7, abs=EPS * table.variance) or loss < newton
 
 
+@pytest.mark.ci
 def test_a_table_of_four_thousand_inputs_takes_seconds():
     """30 s of processor time are ten times what it takes; a fit by n × n matrices alone takes minutes."""
     start = time.process_time()

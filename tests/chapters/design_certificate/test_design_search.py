@@ -25,7 +25,9 @@ def test_a_quick_run_has_what_the_page_reads():
         assert len(cell["random"]) == len(quick["seeds"])
 
 
-@pytest.mark.parametrize("size", [pytest.param(each, marks=[pytest.mark.slow] * (each == "128")) for each in VALUES])
+@pytest.mark.parametrize(
+    "size", [pytest.param(each, marks=pytest.mark.slow if each == "128" else pytest.mark.ci) for each in VALUES]
+)
 def test_the_stored_cells_are_those_of_the_criterion(size):
     assert SETTINGS == experiment.SETTINGS and len(VALUES[size]) == 7 and len(SETTINGS["seeds"]) == 5
     cells = [cell for process in VALUES[size].values() for cell in process["cells"].values()]

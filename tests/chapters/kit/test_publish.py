@@ -37,6 +37,7 @@ def test_a_notebook_gets_one_hidden_output_per_value(outputs):
     assert [output.data["application/papermill.record/text/plain"] for output in found] == ["1", "'1, 2'"]
 
 
+@pytest.mark.ci
 def test_the_output_is_that_of_glue(outputs):
     """What MyST-NB reads is what its own function writes, for text, numbers and truth values."""
     values = ["an ‘x’", 3, 0.1, 1e-7, True, None]

@@ -91,6 +91,7 @@ def again():
     return study.run(TABLE, n_shuffles=1_999)
 
 
+@pytest.mark.ci
 @needs_table
 def test_stored_statistics_are_those_of_the_table(again):
     content = stored("published_metrics")

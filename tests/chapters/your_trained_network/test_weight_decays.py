@@ -16,6 +16,7 @@ def values():
     return stored("weight_decays")["values"]
 
 
+@pytest.mark.ci
 def test_the_first_optima_are_found_again(values):
     """Another processor may come to another optimum, whose total differs as those of other starts do, by a tenth."""
     settings = experiment.SETTINGS
