@@ -192,6 +192,13 @@ def test_a_sketch_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch, 
         leverage_by_range(operator, known, rng, tqdm(disable=True))
 
 
+def test_a_covariance_that_loses_a_direction_is_refused() -> None:
+    products, rng = JacobianProducts.dense(np.eye(6)[:, :4]), np.random.default_rng(7)
+    operator = ConstraintOperator.balanced(products, lambda x: x * np.array([[1.0], [2], [3], [0], [1], [1]]), rng)
+    with pytest.raises(ValueError, match=re.escape("numerically singular on the tangent space")):
+        leverage_by_range(operator, 4, rng, tqdm(disable=True))
+
+
 def test_a_column_of_zeros_keeps_a_length_of_one() -> None:
     matrix = np.array([[3.0, 0.0], [4.0, 0.0], [0.0, 0.0]])
     operator = ConstraintOperator.balanced(JacobianProducts.dense(matrix), lambda x: x, np.random.default_rng(0))

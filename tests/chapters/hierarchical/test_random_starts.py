@@ -7,7 +7,7 @@ import pytest
 
 from capcore.architectures import Hierarchical
 from capcore.optimum import fit
-from capcore.processes import PowerLaw
+from capcore.processes import FromAutocovariance, PowerLaw
 from chapters.hierarchical.random_starts import (
     ROUNDING,
     agreement,
@@ -91,6 +91,13 @@ def test_each_count_is_that_of_one_fit_from_that_seed():
     for seed, count in zip((2, 5), found, strict=True):
         history = fit(Hierarchical(4, 4), PowerLaw(), start="random", rng=seed).history
         assert history[count] <= ROUNDING < history[count - 1]
+
+
+def test_the_unit_of_the_process_does_not_matter():
+    unit = PowerLaw()
+    scaled = FromAutocovariance(2.0**20 * unit.autocovariance(32))
+    once, again = (iterations_from_random_starts(models(4), each, (2, 5))["4"] for each in (unit, scaled))
+    np.testing.assert_array_equal(once, again)
 
 
 def test_the_start_is_random_and_not_the_optimum():
