@@ -94,7 +94,9 @@ class Page:
         counts = Counter(finding.verdict.name for finding in group)
         numbers = [*(str(counts[verdict]) for verdict in shown), str(len(group))]
         name = self.link(f"{source} ({prefix})", next(listing, None), f"claims-{prefix.lower()}")
-        cells: list[list[nodes.Node]] = [[_line(name)], [*chapters] or [_line("–")], *([_line(n)] for n in numbers)]
+        opening = nodes.raw("", f"<details><summary>{len(chapters)}</summary>", format="html")
+        folded = [opening, *chapters, nodes.raw("", "</details>", format="html")] if chapters else [_line("–")]
+        cells: list[list[nodes.Node]] = [[_line(name)], folded, *([_line(n)] for n in numbers)]
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from capcore.plotting import MARKERS, channel_colours
+from chapters.kit.phone import when_narrow
 from chapters.shared.process_names import NAMES
 
 
@@ -22,6 +23,7 @@ def plot_shares(found: pd.DataFrame, title: str, processes: list[str], channels:
             rows["share"], heights, xerr=errors, fmt=marker, color=colours[width], markersize=4, linewidth=1,
             label=f"{width} channel{'s' * (width > 1)}",
         )  # fmt: skip
+    when_narrow(ax.figure, lambda: ax.tick_params(labelbottom=True))
     ax.set_title("\n".join(wrap(title, 17)), fontsize=9)
     ax.set(xlabel="share of models", xlim=(-0.05, 1.05), xticks=[0, 0.5, 1], ylim=(len(processes) - 0.5, -0.5))
     ax.set_yticks(range(len(processes)), [NAMES.get(name, name) for name in processes])

@@ -62,7 +62,7 @@ def plot_address(arch: Hierarchical, lag: int, ax: Axes) -> Axes:
         reached = {at + step for at in reached for step in steps}
     ax.plot(sorted(reached), [0] * len(reached), "|", color="0.3", markersize=5, zorder=1)
     ax.plot(0, arch.n_layers, "o", color="black", markersize=5, zorder=4)
-    ax.text(-1.5, arch.n_layers, "output", va="center")
+    ax.text(-1.5, arch.n_layers, "output", va="bottom")
     ax.set(ylim=(-0.3, arch.n_layers + 0.3), yticks=[], ylabel="inputs below, output above")
     ax.grid(visible=False)
     ax.spines[["left", "bottom"]].set_visible(False)
@@ -90,6 +90,7 @@ def plot_addressed(profile: np.ndarray, kernel_sizes: Sequence[int], ax: Axes) -
             addresses.append(
                 ax.text(lag, profile[lag] + 0.03, address, rotation=90, ha="center", va="bottom", fontsize=7)
             )
+    _spread(addresses, len(profile) / 42)
     when_narrow(ax.figure, lambda: _spread(addresses, len(profile) / 22))
     ax.set(xlabel=LAG_LABEL, ylabel="capacity", xlim=(edges[-1], edges[0]), ylim=(0, 1.45), yticks=[0, 0.5, 1])
     return ax

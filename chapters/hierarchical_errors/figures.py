@@ -17,7 +17,8 @@ from chapters.shared.numbers import scientific
 def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_right: bool = False) -> Axes:
     """Mean normalised squared errors and bounds, with bands of one standard deviation over runs (Fig. 6).
 
-    The axis is logarithmic, since a single large error would flatten all others; bands end at its lower end.
+    The axis is logarithmic, since a single large error would flatten all others. Bands stand above the means: below
+    them most would reach zero, and fill the picture.
     """
     x = np.arange(compared.errors.mean.size)
     means = np.concatenate([compared.errors.mean, compared.bounds.mean])
@@ -27,9 +28,8 @@ def plot_errors_and_bounds(compared: AlongBasis, ax: Axes, xlabel: str, recent_r
         (compared.bounds, r"bound $n_S-\kappa_S$", CYCLE[1], "--"),
     ):
         ax.step(x, spread.mean, line, where="mid", color=colour, label=label)
-        low = np.maximum(spread.mean - spread.deviation, bottom)
-        high = spread.mean + spread.deviation
-        ax.fill_between(x, low, high, step="mid", color=colour, alpha=0.25, linewidth=0)
+        low, high = np.maximum(spread.mean, bottom), spread.mean + spread.deviation
+        ax.fill_between(x, low, np.maximum(high, low), step="mid", color=colour, alpha=0.25, linewidth=0)
     ax.set(xlabel=xlabel, ylabel="share of the whole", xlim=(-0.5, x[-1] + 0.5), yscale="log")
     ax.set_ylim(bottom=bottom)
     if recent_right:

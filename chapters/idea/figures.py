@@ -52,7 +52,13 @@ def plot_shadows(model: LineModel, ax: Axes) -> Axes:
         _arrow(ax, np.zeros(2), tip, colour)
         ax.annotate(f"input {axis + 1}", (*tip,), (*(3 * tip + 3),), textcoords="offset points", color=colour)
         name, area = "ab"[axis], f"{along[axis] ** 2:.2g}"
-        text = ax.annotate(f"${name}^2$ = {area}", (*square.mean(axis=0),), color=colour, ha="center", va="center")
+        align = ("center", "center")
+        if axis:  # beyond the second square, which its own arrow crosses
+            align = ("right" if side[0] < 0 else "left", "bottom")
+        at, shift = square[2 * axis :].mean(axis=0), (4 * axis * np.sign(side[0]), 2 * axis)
+        text = ax.annotate(
+            f"${name}^2$ = {area}", (*at,), shift, textcoords="offset points", color=colour, ha=align[0], va=align[1]
+        )
         text.set_path_effects([withStroke(linewidth=3, foreground="white")])
         corners += [tip, *square]
     _frame(ax, corners)

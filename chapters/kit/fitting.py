@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -15,7 +16,8 @@ from matplotlib.transforms import ScaledTranslation
 INSIDE = (0.62, 0.25)  # most of a panel's width, and of its area, that a legend inside it may take
 NAMES = 0.42  # most of the figure's width for the names of rows
 LONG = 6  # letters of a name, and not of a number
-GAP = 0.06  # inches between a panel's labels and the legend below
+GAP = 0.06  # inches between a panel's labels, or its ticks, and the legend below
+TICK = 0.05  # inches that a tick stands out
 
 
 def fit_labels(ax: Axes) -> None:
@@ -119,7 +121,7 @@ def place_legend(legend: Legend, ax: Axes) -> None:
     ):
         return
     labels = ax.xaxis.get_tightbbox()
-    depth = GAP + (0 if labels is None else max(box.y0 - labels.y0, 0) / figure.dpi)
+    depth = GAP + max(TICK, 0 if labels is None else (box.y0 - labels.y0) / figure.dpi)
     left = min(box.x0 - figure.bbox.x0, 0.5 * figure.dpi)
     legend.set_frame_on(False)
     legend.borderaxespad = legend.borderpad = 0
@@ -130,11 +132,12 @@ def place_legend(legend: Legend, ax: Axes) -> None:
 
 
 def fit_columns(legend: Legend, room: float) -> None:
-    """As many columns as fit into ``room`` pixels, and long labels in several lines."""
+    """As many columns as fit into ``room`` pixels, of about equal length, and long labels in several lines."""
     handles, labels = _entries(legend)
     title = legend.get_title().get_text()
     for columns in range(min(4, len(labels)), 0, -1):
-        legend.set_ncols(columns)
+        rows = math.ceil(len(labels) / columns)
+        legend.set_ncols(math.ceil(len(labels) / rows))
         legend._init_legend_box(handles, labels, markerfirst=True)  # type: ignore[attr-defined]
         legend.set_title(title or None)  # type: ignore[arg-type]
         legend._set_loc(legend._get_loc())  # type: ignore[attr-defined]

@@ -186,7 +186,7 @@ def plot_networks(table: pd.DataFrame, ax: Axes, highest: float = 20.0) -> Axes:
     rng = np.random.default_rng(0)  # of heights within a line
     ax.axvspan(*RANGE, color="0.92", zorder=0, label="2 to 5")
     heights = np.array([keys.index(key) for key in table["key"]]) + rng.uniform(-0.22, 0.22, len(table))
-    for column, colour, shift, label in (("null_median", "0.6", 0.0, "chance"), ("alpha", CYCLE[0], 0.0, "trained")):
+    for column, colour, shift, label in (("null_median", "0.45", 0.0, "chance"), ("alpha", CYCLE[0], 0.0, "trained")):
         shown = np.clip(table[column], None, highest)
         ax.plot(shown, heights + shift, "o", color=colour, markersize=2.6, alpha=0.7, mew=0, label=label)
     ax.set(xscale="log", xlabel="exponent α", ylim=(len(keys) - 0.5, -0.5), xlim=(1.2, highest * 1.05))

@@ -15,7 +15,7 @@ from chapters.hierarchical.figures import ROUNDING
 from chapters.shared.lag_figures import LAG_AXIS
 from chapters.shared.process_names import process_look
 
-FAINT = "0.82"
+FAINT = "0.6"
 
 
 def plot_recurrent(arch: Recurrent, ax: Axes, n_positions: int = 8) -> Axes:

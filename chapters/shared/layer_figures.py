@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 
 from capcore.plotting import CYCLE, layer_colours
 from chapters.shared.lag_figures import LAG_AXIS
@@ -62,7 +63,8 @@ def plot_layer_rows(
     """
     edges = np.arange(independent.shape[1] + 1) - 0.5
     for l, (name, colour, ax) in enumerate(zip(names, layer_colours(len(names)), axes[::-1], strict=True)):
-        ax.stairs(independent[l], edges, fill=True, color=colour, alpha=0.45, label="alone" if l == 0 else None)
+        area = {"facecolor": to_rgba(colour, 0.45), "edgecolor": colour, "linewidth": 1}
+        ax.stairs(independent[l], edges, fill=True, **area, label="alone" if l == 0 else None)
         ax.stairs(marginal[l], edges, fill=True, color="0.15", label="added to all others" if l == 0 else None)
         ax.set(ylabel=name, ylim=(0, 1.05), xlim=(edges[-1], edges[0]), yticks=[0, 1])
         ax.yaxis.label.set(rotation=0, ha="right", va="center")

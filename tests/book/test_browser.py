@@ -244,6 +244,18 @@ def test_errata_are_in_the_margin_of_a_wide_page_and_in_the_line_of_a_narrow_one
     assert len(beside) > 3 and set(beside) == {page.viewport_size == DESKTOP}
 
 
+def test_a_word_of_the_glossary_that_is_tapped_shows_its_explanation(browser, address):
+    page = browser.new_page(viewport=PHONE, has_touch=True)
+    page.goto(f"{address}notebooks/hierarchical.html")
+    word = page.locator("abbr.glossary-term").first
+    shown = "word => getComputedStyle(word, '::after').content"
+    assert word.evaluate(shown) == "none"
+    word.tap()
+    assert word.get_attribute("title") in word.evaluate(shown)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.close()
+
+
 def test_claims_can_be_filtered_and_searched(browser, address):
     page = browser.new_page()
     page.goto(f"{address}book/claims.html")

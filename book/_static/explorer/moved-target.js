@@ -139,7 +139,7 @@
           Plot.arrow([tip], { x1: 0, y1: 0, x2: (d) => d[0], y2: (d) => d[1], stroke, strokeWidth: 2 })),
         Plot.text([[1, -0.02]], { text: [names[0]], fill: colours.text, dy: 12, textAnchor: "end", fontWeight: "bold" }),
         Plot.text([[0, 1]], { text: [names[1]], fill: colours.text, dy: -9, textAnchor: "middle", fontWeight: "bold" }),
-        Plot.text([plus([0, 0], k, -0.45)], { text: ["𝒦"], fill: colours.text, dx: 6, dy: -9, fontSize: 13 }),
+        Plot.text([plus([0, 0], k, -0.45)], { text: ["𝒦"], fill: colours.text, dx: -12 * k[1], dy: -12 * k[0], fontSize: 13 }),
       ],
     });
   }

@@ -64,7 +64,7 @@
         Plot.line(points, { x: "decay", y: "value", z: "z", stroke: "colour", strokeWidth: (d) => (d.thin ? 0.8 : 2), clip: true }),
         Plot.dot(points.filter((d) => d.decay === data.decays[at] && !d.thin), { x: "decay", y: "value", fill: "colour", stroke: colours.surface, r: 5, clip: true }),
         lines.filter(({ name }) => name).map(({ name, values, colour, dy }) =>
-          Plot.text([name], { x: d3.min(data.decays), y: values[0], textAnchor: "start", dx: 4, dy, fill: colour })),
+          Plot.text([name], { x: d3.min(data.decays), y: values[0], textAnchor: "start", dx: 4, dy, fill: colour, stroke: colours.surface, strokeWidth: 3 })),
         Plot.text([title], { frameAnchor: "top-left", dy: -23, dx: -34, fontWeight: "bold" }),
       ],
     });

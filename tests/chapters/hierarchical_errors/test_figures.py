@@ -1,6 +1,7 @@
 """The figures of the chapter on errors draw what they are given, and return their axis."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from capcore import AR1, Hierarchical, PowerLaw
@@ -39,7 +40,7 @@ def test_each_stack_has_a_line_for_its_last_stop_and_one_for_the_lowest_loss():
     figure.canvas.draw()
 
 
-def test_figure_6_shows_means_with_bands_cut_at_zero(runs):
+def test_figure_6_shows_means_and_bands_above_them(runs):
     figure, axes = plt.subplots(2, 1)
     draw.plot_runs(runs, axes)
     assert axes[0].get_xlabel() == LAG_LABEL
@@ -47,7 +48,10 @@ def test_figure_6_shows_means_with_bands_cut_at_zero(runs):
         shown = curves(ax)
         assert shown["squared errors"] == pytest.approx(compared.errors.mean)
         assert shown[r"bound $n_S-\kappa_S$"] == pytest.approx(compared.bounds.mean)
-        assert min(path.vertices[:, 1].min() for band in ax.collections for path in band.get_paths()) >= 0
+        for band, spread in zip(ax.collections, (compared.errors, compared.bounds), strict=True):
+            heights = np.concatenate([path.vertices[:, 1] for path in band.get_paths()])
+            assert heights.min() == pytest.approx(max(spread.mean.min(), ax.get_ylim()[0]))
+            assert heights.max() == pytest.approx((spread.mean + spread.deviation).max())
     assert axes[0].xaxis_inverted() and not axes[1].xaxis_inverted()
     figure.canvas.draw()
     plt.close(figure)

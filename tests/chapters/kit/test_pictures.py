@@ -149,6 +149,19 @@ def test_nothing_is_cut_and_no_label_runs_into_the_next():
     assert any("\n" in said and "$x = 1$" in said for said, _ in boxes)
 
 
+def test_a_legend_below_is_clear_of_the_ticks_and_its_columns_are_of_about_equal_length():
+    figure, (ax, _) = panels(2, 1, sharex=True)
+    for k in range(4):
+        ax.plot([0, 1], [0, k], label=f"c = {k}")
+    ax.lines[0].set_label("c = 4")
+    ax.legend(loc="upper left", ncols=5)
+    figure.draw_without_rendering()
+    narrow(figure).draw_without_rendering()
+    ticks = figure.dpi / 72 * plt.rcParams["xtick.major.size"]
+    assert ax.get_legend().get_window_extent().y1 < ax.get_window_extent().y0 - ticks
+    assert ax.get_legend()._ncols == 3, "three, two of two lines, and not four, one of two lines"
+
+
 def test_a_colour_bar_goes_below_and_rows_with_names_keep_their_height():
     figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.2), sharey=True)
     for ax in axes:
