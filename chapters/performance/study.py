@@ -94,7 +94,7 @@ FASTER = {
     "floating-point ranks": ("ranks", "random parameters", "matrix_rank"),
     "`teneva`'s orthogonal frames": ("tangent", "c = 4", "teneva"),
     "NNGeometry without single examples": ("networks", "PyTorch", "NNGeometry"),
-    "WeightWatcher without a range of chance, on ResNet-56,": ("spectra", "capcore spectra, its", "default run"),
+    "WeightWatcher without a null, on ResNet-56,": ("spectra", "capcore spectra, its", "default run"),
 }
 """What a peer was faster at, or may be → suite, work and peer of its row."""
 
