@@ -3,7 +3,7 @@
 (() => {
   const names = {
     "mjx-container[display='true']": "",
-    ".pst-scrollable-table-container, .text_html:not(:has(> .capcore-claim))": "Wide table, scrolls sideways",
+    ".pst-scrollable-table-container, .capcore-wide, .text_html:not(:has(> .capcore-claim, > .capcore-wide))": "Wide table, scrolls sideways",
     ".import-graph-frame": "Wide drawing, scrolls sideways",
     "div.highlight > pre": "Code, scrolls sideways",
   };

@@ -24,7 +24,8 @@ def html(found: Design) -> str:
     rows = [[f"<td>{escape(cell)}</td>" for cell in row] for row in _rows(found)]
     rows[0] = [cell.replace("td>", "th>") for cell in rows[0]]
     head, *body = (f"<tr>{''.join(row)}</tr>" for row in rows)
-    table = f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+    table = f"<table class='dataframe'><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+    table = f"<div class='capcore-wide' style='overflow-x: auto'>{table}</div>"
     before, after = (f"<p>{'<br>'.join(map(escape, lines))}</p>" for lines in (_answer(found), _legend(found)))
     return before + table + after
 
@@ -90,7 +91,7 @@ def _optimism(found: Design) -> list[str]:
 
 
 def _rows(found: Design) -> list[tuple[str, ...]]:
-    rows = [HEADINGS]
+    rows: list[tuple[str, ...]] = [HEADINGS]
     for each, row in zip(found.models, found.rows(), strict=True):
         bound = "–" if row["bound"] != row["bound"] else f"{row['bound']:.1e}"
         rows.append(
