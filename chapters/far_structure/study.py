@@ -183,12 +183,6 @@ def structured(values: Mapping[str, Any]) -> list[str]:
     return [name for name, far in found.items() if np.sqrt(np.mean(far**2)) >= criteria.STRUCTURE]
 
 
-def nonlinear(some: Networks, given: Sequence[str] = GIVEN) -> tuple[np.ndarray, Draws]:
-    """(S, B) effects of nonlinear networks, the mean of the two kinds, and the draws."""
-    both = [some.effects(kind, given) for kind in NONLINEAR]
-    return np.mean([effects for effects, _ in both], axis=0), both[0][1]
-
-
 @dataclass(frozen=True)
 class Found:
     """What decides.
@@ -223,7 +217,9 @@ class Found:
 def found(some: Networks, without: Networks) -> Found:
     """The effects and the answer, of series with and without far structure."""
     kinds = {kind: (some.effects(kind), without.effects(kind)) for kind in some.far}
-    kinds["nonlinear"] = nonlinear(some), nonlinear(without)
+    first, second = (kinds[kind] for kind in NONLINEAR)
+    one, other = (((a + b) / 2, drawn) for (a, drawn), (b, _) in zip(first, second, strict=True))
+    kinds["nonlinear"] = one, other
     by_series = {
         kind: {name: interval(row) for group, (rows, _) in zip((some, without), both, strict=True)
                for name, row in zip(group.names, rows, strict=True)}

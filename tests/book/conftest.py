@@ -36,6 +36,14 @@ PAGE = (
 )
 
 
+def pytest_collection_modifyitems(items):
+    """Pages and what builds them are looked at where the book is built: in continuous integration."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and not item.get_closest_marker("site"):
+            item.add_marker(pytest.mark.ci)
+
+
+
 class SmallBook:
     """A copy of the settings, the extensions and the package, with one notebook and one page that cites it."""
 

@@ -85,7 +85,6 @@ def test_it_prints_the_report(files, capsys):
     "options",
     [
         {"curvature": "full", "weight_decay": 0.5},
-        {"method": "sketch", "weight_decay": 0.5},
         {"method": "sketch", "weight_decay": 0.5, "seconds": 1e9},
     ],
     ids=str,

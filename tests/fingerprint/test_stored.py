@@ -42,6 +42,7 @@ def test_only_timings_are_decided_by_no_code():
     assert {path.stem for path in FILES} - set(entries()) == {"benchmarks"}
 
 
+@pytest.mark.ci
 def test_a_new_family_of_processes_makes_nothing_stale():
     """It stands in ``REGISTRY``, on which no stored result depends; those that take all five read ``FAMILIES``."""
     reached = {name for entry, _ in entries().values() for name in reach(entry).names}
