@@ -43,7 +43,6 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.ci)
 
 
-
 class SmallBook:
     """A copy of the settings, the extensions and the package, with one notebook and one page that cites it."""
 

@@ -10,7 +10,7 @@ from tests.networks.kinds import trained
 pytestmark = pytest.mark.usefixtures("compiled_once", "optimised")
 
 
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
+@pytest.mark.parametrize("tolerance", [pytest.param(1e-2, marks=pytest.mark.slow), 1e-4])
 def test_what_is_not_sampled_is_off_by_what_solves_lack(tolerance):
     """Each solve lacks a known share of its capacity; what rounding leaves of 1e-9 is not known."""
     apply, params, x, y, options = trained("convolution", "squared")

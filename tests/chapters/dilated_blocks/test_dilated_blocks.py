@@ -122,6 +122,7 @@ def test_both_statements_must_hold():
     assert stored_dilated.holding({name: {"near": near, "far": far} for name, (near, far) in rows.items()}) == 1
 
 
+@pytest.mark.ci
 def test_the_sweep_gives_what_this_process_gives():
     model = {"channels": 2, "n_dilations": 2, "n_blocks": 2}
     chosen = {**model, "seeds": {"PowerLaw": [0, 1], "AR1": [0]}, "stages": [2, 4], "lbfgs_stages": [2]}

@@ -31,6 +31,7 @@ def outputs():
     return outputs
 
 
+@pytest.mark.ci
 def test_a_notebook_gets_one_hidden_output_per_value(outputs):
     found = outputs("from chapters.kit.publish import publish\npublish(a=1, b=[1, 2])")
     assert [output.metadata["scrapbook"]["name"] for output in found] == ["a", "b"]

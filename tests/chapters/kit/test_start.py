@@ -74,6 +74,7 @@ def test_a_wrong_parameter_is_one_line(error):
     assert caught.value._render_traceback_() == ["ParameterError: n_layers: found 0"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("setting", "shown"),
     [

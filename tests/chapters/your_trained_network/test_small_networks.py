@@ -73,7 +73,7 @@ def test_a_convolution_is_a_dilated_one(rng):
     assert networks.outputs(shape, w[None], x)[0, 0] == pytest.approx(signal[-1] @ w[at:-1] + w[-1])
 
 
-@pytest.mark.parametrize("optimiser", ["Adam", "AdamW"])
+@pytest.mark.parametrize("optimiser", [pytest.param("Adam", marks=pytest.mark.slow), "AdamW"])
 def test_side_by_side_is_as_alone(optimiser, rng):
     """Optax's steps, one network after the other, with a decay and with examples left out; single precision."""
     shape, n = SHAPES[0], 20
