@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from html import escape
 from typing import Any
@@ -31,6 +31,11 @@ def table(title: str, rows: Mapping[str, str]) -> str:
         for name, text in rows.items()
     )
     return f"<table><caption>{escape(title)}</caption>{cells}</table>"
+
+
+def line(cells: Iterable[str], tag: str = "td") -> str:
+    """A row of an HTML table; ``tag`` is "th" for heads."""
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
 
 def bars(values: np.ndarray, label: str = "capacity of every octave of lag, most recent first") -> str:

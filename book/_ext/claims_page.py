@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -94,8 +95,7 @@ class Page:
         counts = Counter(finding.verdict.name for finding in group)
         numbers = [*(str(counts[verdict]) for verdict in shown), str(len(group))]
         name = self.link(f"{source} ({prefix})", next(listing, None), f"claims-{prefix.lower()}")
-        opening = nodes.raw("", f"<details><summary>{len(chapters)}</summary>", format="html")
-        folded = [opening, *chapters, nodes.raw("", "</details>", format="html")] if chapters else [_line("–")]
+        folded = _details(str(len(chapters)), chapters) if chapters else [_line("–")]
         cells: list[list[nodes.Node]] = [[_line(name)], folded, *([_line(n)] for n in numbers)]
         return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
 
@@ -137,7 +137,11 @@ def _folded(finding: Finding) -> list[nodes.Node]:
         why = claim.changed or "a new word for the same judgement"
         body.append(_line(f"First edition: {claim.first_edition}; {why}"))
     body += [_line(f"Third edition: {change}") for change in claim.history]
-    opening = nodes.raw("", "<details><summary>claim, numbers and criteria</summary>", format="html")
+    return _details("claim, numbers and criteria", body)
+
+
+def _details(summary: str, body: Sequence[nodes.Node]) -> list[nodes.Node]:
+    opening = nodes.raw("", f"<details><summary>{summary}</summary>", format="html")
     return [opening, *body, nodes.raw("", "</details>", format="html")]
 
 

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from capcore.designs.notes import cost
+from capcore.summaries import line
 
 if TYPE_CHECKING:
     from capcore.designs.results import Design
@@ -21,10 +22,9 @@ def report(found: Design) -> str:
 
 def html(found: Design) -> str:
     """The same as paragraphs and a table."""
-    rows = [[f"<td>{escape(cell)}</td>" for cell in row] for row in _rows(found)]
-    rows[0] = [cell.replace("td>", "th>") for cell in rows[0]]
-    head, *body = (f"<tr>{''.join(row)}</tr>" for row in rows)
-    table = f"<table class='dataframe'><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
+    heads, *rows = _rows(found)
+    body = "".join(map(line, rows))
+    table = f"<table class='dataframe'><thead>{line(heads, 'th')}</thead><tbody>{body}</tbody></table>"
     table = f"<div class='capcore-wide' style='overflow-x: auto'>{table}</div>"
     before, after = (f"<p>{'<br>'.join(map(escape, lines))}</p>" for lines in (_answer(found), _legend(found)))
     return before + table + after

@@ -21,6 +21,7 @@ from capcore.spectra.options import SpectraOptions
 from capcore.spectra.results import SpectraReport
 from capcore.spectra.selection import selected
 from capcore.spectra.text import COLUMNS, network_text, not_analysed, number, remarks, report_text, text_rows
+from capcore.summaries import line
 from capcore.validation import one_of, positive_integer
 
 if TYPE_CHECKING:
@@ -123,16 +124,14 @@ class NetworkSpectra:
     def _repr_html_(self) -> str:
         rows, model = text_rows(self.details, self.beside), self.details.model
         names = [name for name in IN_NOTEBOOKS if any(number(row.get(name)) not in ("–", "") for row in rows)]
-        head = "".join(f"<th>{escape(COLUMNS[name])}</th>" for name in names)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(number(row.get(name)))}</td>" for name in names) + "</tr>" for row in rows
-        )
+        head = line((COLUMNS[name] for name in names), "th")
+        body = "".join(line(number(row.get(name)) for name in names) for row in rows)
         left = not_analysed(self.details)
         told = [f"mean alpha {number(model.mean_alpha)}", f"Σ α log λ_max {number(model.sum_alpha_hat)}"]
         told += [*remarks(self.details, rows), *(f"not analysed: {name}: {left[name]}" for name in left)]
         words = "".join(f"<li>{escape(each)}</li>" for each in told)
         caption = f"<caption>Weight spectra of {escape(self.details.source.name)}</caption>"
-        return f"<table>{caption}<tr>{head}</tr>{body}</table><ul>{words}</ul>"
+        return f"<table>{caption}{head}{body}</table><ul>{words}</ul>"
 
 
 def report(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,8 +26,6 @@ from chapters.far_structure.stacks import N_INPUTS, Stack
 from chapters.kit.stored import stored
 
 NONLINEAR = ("tanh", "gated")
-GIVEN = ("parameters", "κ", "loss")
-"""What is held fixed."""
 COMPETITORS = {
     "far share": -1,
     "receptive field": -1,
@@ -98,18 +96,20 @@ class Networks:
         """Resamples of the models of the chosen stacks, of seeds and of series."""
         return draws(self.models[chosen], next(iter(self.far.values())).shape[1], len(self.names))
 
-    def effects(self, kind: str, given: Sequence[str] = GIVEN) -> tuple[np.ndarray, Draws]:
-        """(S, B) partial correlations of far share and far error over the stacks alike, and the draws."""
+    def effects(self, kind: str) -> tuple[np.ndarray, Draws]:
+        """(S, B) partial correlations of far share and far error over the stacks alike, and the draws.
+
+        Parameters, κ and test loss are held fixed.
+        """
         chosen = self.alike
         drawn = self.draws(chosen)
-        fixed = {"parameters": self.parameters[kind][chosen], "κ": self.capacity[chosen]}
+        fixed = [drawn.of(self.parameters[kind][chosen]), drawn.of(self.capacity[chosen])]
         rows = []
         for at in range(len(self.names)):
-            known = {name: drawn.of(each) for name, each in fixed.items()}
-            known["loss"] = drawn_means(self.loss[kind][at][:, chosen], drawn)
+            loss = drawn_means(self.loss[kind][at][:, chosen], drawn)
             share = drawn.of(self.share[at, chosen])
             error = drawn_means(self.far[kind][at][:, chosen], drawn)
-            rows.append(partial_spearman(share, error, [known[name] for name in given]))
+            rows.append(partial_spearman(share, error, [*fixed, loss]))
         return np.array(rows), drawn
 
     def shuffled(self, kind: str, orders: np.ndarray) -> np.ndarray:

@@ -29,7 +29,6 @@ for name in ("chapters", "capcore"):
 """
 
 
-@pytest.mark.ci
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy without its history cannot be cloned")
 def test_a_chapter_starts_after_the_cell(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "book" / "_ext")

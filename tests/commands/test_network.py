@@ -85,6 +85,7 @@ def test_it_prints_the_report(files, capsys):
     "options",
     [
         {"curvature": "full", "weight_decay": 0.5},
+        pytest.param({"method": "sketch", "weight_decay": 0.5}, marks=pytest.mark.slow),
         {"method": "sketch", "weight_decay": 0.5, "seconds": 1e9},
     ],
     ids=str,

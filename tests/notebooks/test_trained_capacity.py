@@ -22,7 +22,7 @@ def test_it_runs_with_other_parameters(run, parameters):
     assert "some optimum" in said(notebook)
     (live,) = (cell for cell in notebook.cells if cell.id == "live")
     printed = "".join(output.text for output in live.outputs)
-    profiles = re.findall(r"^\w+ +([\d.]+) \[([\d.\s]+)\]$", printed, re.MULTILINE)
+    profiles = re.findall(r"^\w+ ([\d.]+)\n\[([\d.\s]+)\]$", printed, re.MULTILINE)
     assert len(profiles) == 2 and printed.endswith("of optima: True\n")
-    for total, capacities in profiles:  # one input at a time is no more than all, with sixteen numbers rounded by 0.05
-        assert sum(map(float, capacities.split())) <= float(total) + 0.85
+    for total, capacities in profiles:
+        assert sum(map(float, capacities.split())) <= float(total) + 0.2  # one input at a time is no more than all

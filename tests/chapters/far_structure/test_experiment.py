@@ -1,9 +1,6 @@
 """The far share is that of leverages, errors are of the lags that they name, and the stored result has its shape."""
 
-import json
-
 import numpy as np
-import pandas as pd
 import pytest
 
 pytest.importorskip("jax")
@@ -16,6 +13,7 @@ from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import Stack, alike, all_stacks
 from chapters.kit.stored import path_of, stored
 from chapters.sweeps.engine import sweep
+from tests.fingerprint.quick import swept_here
 
 
 def test_the_far_share_is_that_of_a_projection():
@@ -82,16 +80,9 @@ def test_the_stored_result_has_its_shape():
             assert np.nanmin(loss) > 0 and np.nanmin(far) > 0 and np.nanmax(far) < 20_000
 
 
-def one_by_one(target, settings, folder, **_):
-    """The table of a sweep, made in this process."""
-    function = getattr(experiment, target.partition(":")[2])
-    rows = [{**each, **function(**each), "error": ""} for each in settings]
-    return pd.DataFrame(rows).map(lambda value: json.dumps(value) if isinstance(value, list) else value)
-
-
 def test_the_run_has_what_it_says():
     settings = experiment.SETTINGS | experiment.QUICK | {"series": ["AR(1)"]}
-    found = experiment.run(settings, one_by_one)
+    found = experiment.run(settings, swept_here)
     assert np.shape(found["networks"]["tanh"]["AR(1)"]["far"]) == (2, 2) and list(found["curves"]["AR(1)"]) == ["0"]
     assert found["series"]["AR(1)"]["far share"][1] == 0
 
@@ -99,4 +90,4 @@ def test_the_run_has_what_it_says():
 @pytest.mark.ci
 def test_a_sweep_gives_what_this_process_gives():
     settings = experiment.SETTINGS | experiment.QUICK | {"series": ["AR(1)"], "stacks": [0]}
-    assert experiment.run(settings, sweep) == experiment.run(settings, one_by_one)
+    assert experiment.run(settings, sweep) == experiment.run(settings, swept_here)
