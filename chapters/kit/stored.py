@@ -69,9 +69,9 @@ def stored(name: str) -> dict[str, Any]:
 def code_of(*functions: Callable[..., Any]) -> dict[str, str]:
     """The code that these functions reach: where they are, its fingerprint, and a digest of each definition.
 
-    >>> from capcore.lbfgs import minimise_lbfgs
+    >>> from capcore.fitting.lbfgs import minimise_lbfgs
     >>> code_of(minimise_lbfgs)["entry"]
-    'capcore.lbfgs:minimise_lbfgs'
+    'capcore.fitting.lbfgs:minimise_lbfgs'
     """
     entry = " ".join(f"{each.__module__}:{each.__qualname__}" for each in functions)
     found = reach(entry)

@@ -5,12 +5,16 @@ BREAKS: dict[str, set[str]] = {
         *("capacity_vs_expressivity", "large_layers", "layer_seeds", "resnet_fits", "resnet_spectra", "tails"),
         *("pretrained_spectra", "trained_spectra"),
     },
-    "capcore.gauss_newton:minimise_gauss_newton": {
+    "capcore.fitting.gauss_newton:minimise_gauss_newton": {
         *("dilated_blocks", "eigenvalue_counts", "far_structure", "five_families", "layer_redundancy", "lbfgs_sweep"),
         *("multidimensional", "optimum_responses", "random_starts", "similar_components", "stopped_stacks"),
         "where_capacity_goes",
     },
-    "capcore.finite_field:rank_modulo_prime": {"layer_redundancy", "stopped_stacks", "where_capacity_goes"},
+    "capcore.architectures.finite_field:rank_modulo_prime": {
+        "layer_redundancy",
+        "stopped_stacks",
+        "where_capacity_goes",
+    },
     "chapters.shared.adam:train": {"along_training", "effective_complexity", "linear_regions", "plane_networks"},
     "chapters.spectra.experiment:train_network": {"large_layers", "trained_spectra"},
     "chapters.shared.training:train": {

@@ -8,7 +8,7 @@ from functools import wraps
 import numpy as np
 import pytest
 
-from capcore import gate
+from capcore.checks import gate
 from chapters.fingerprint import reach
 from chapters.fingerprint.__main__ import entries
 from chapters.fingerprint.refusals import GATE

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from capcore.lbfgs import minimise_lbfgs as function
+from capcore.fitting.lbfgs import minimise_lbfgs as function
 from chapters.fingerprint import reach
 from chapters.hierarchical_errors.experiment import SETTINGS, run
 from chapters.kit import stored as results
@@ -14,7 +14,7 @@ def test_what_is_saved_is_loaded_with_its_settings_and_versions(tmp_path):
     content = results.load(path)
     assert content["values"] == {"numbers": [1, 2.5], "nested": {"a": [[1, 2], [3, 4]]}}
     assert content["settings"] == {"seed": 0} and set(content["versions"]) == {"python", "numpy", "scipy"}
-    assert content["code"]["entry"] == "capcore.lbfgs:minimise_lbfgs"
+    assert content["code"]["entry"] == "capcore.fitting.lbfgs:minimise_lbfgs"
     assert '"numbers": [ 1, 2.5 ]' in path.read_text()
 
 
@@ -50,7 +50,7 @@ def test_results_of_other_code_are_refused_in_one_line(tmp_path):
 def test_code_that_is_gone_is_named(tmp_path):
     path = tmp_path / "x.json"
     results.save(path, "python -m x", function, {}, {})
-    changed(path, entry="capcore.lbfgs:gone")
+    changed(path, entry="capcore.fitting.lbfgs:gone")
     with pytest.raises(results.StaleResultsError, match=r"capcore\.lbfgs:gone: not found, .* write its new place"):
         results.load(path)
 
