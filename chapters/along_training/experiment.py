@@ -63,7 +63,7 @@ QUICK: dict[str, Any] = {
     "levels": [2, 1],
     "seeds": [0],
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("scikit-learn",)
 KINDS = ("right", "shuffled")
 
 

@@ -50,7 +50,7 @@ QUICK: dict[str, Any] = {
     "n_steps": 2,
     "seeds": [3],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax")
+PACKAGES = ("jax", "optax")
 
 
 def random_labels(size: int, seeds: list[int]) -> tuple[np.ndarray, np.ndarray]:

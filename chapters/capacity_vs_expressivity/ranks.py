@@ -40,7 +40,7 @@ QUICK: dict[str, Any] = {
     "n_steps": 2,
     "n_examples": 40,
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax")
+PACKAGES = ("jax", "optax")
 
 
 def rank_on_fresh(name: str, model: TrainedModel, n_examples: int, seed: int) -> int:

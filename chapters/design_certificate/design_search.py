@@ -58,7 +58,7 @@ SETTINGS: dict[str, Any] = {
     "tried": 12,
     "max_iterations": 60,
 }
-PACKAGES = ("numpy", "scipy", "optuna")
+PACKAGES = ("optuna",)
 QUICK: dict[str, Any] = {
     "sizes": {"16": [12]},
     "processes": ["music-like", "power law, exponent 0.5"],

@@ -15,7 +15,7 @@ from capcore.validation import quiet
 
 SETTINGS: dict[str, Any] = {"n_inputs": 64, "max_params": 32}
 QUICK: dict[str, Any] = {"n_inputs": 16, "max_params": 8}
-PACKAGES = ("numpy", "scipy", "matplotlib")
+PACKAGES = ("matplotlib",)
 
 
 def run(settings: dict[str, Any] = SETTINGS) -> dict[str, dict[str, Any]]:

@@ -48,7 +48,7 @@ QUICK: dict[str, Any] = {
     "factorial_seeds": 1,
     "equal_loss": 10.0,
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("scikit-learn",)
 MEASURES = ("probabilities.test", "logits.test", "fisher", "pieces")
 """The four measures, of which logarithms are compared."""
 

@@ -39,7 +39,7 @@ QUICK: dict[str, Any] = {
     "burn_in": 10,
     "stacks": [0, 25],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "matplotlib", "scikit-learn")
+PACKAGES = ("jax", "optax", "matplotlib", "scikit-learn")
 FAR = slice(N_INPUTS // 2 + 1, N_INPUTS + 1)
 """Lags in the second half of the receptive field."""
 

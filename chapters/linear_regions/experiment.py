@@ -30,7 +30,7 @@ from chapters.shared.complexity import (
 )
 from chapters.shared.complexity.regions import regions_of
 
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("scikit-learn",)
 SETTINGS: dict[str, Any] = {
     "n_train": 300,
     "hidden": [48, 48],

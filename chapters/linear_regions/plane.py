@@ -27,7 +27,7 @@ SETTINGS: dict[str, Any] = {
     "margin": 1.4,
 }
 QUICK: dict[str, Any] = {"epochs": [0, 1]}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("scikit-learn",)
 STEPS = 2**15 - 1
 """Of a weight, from zero to the largest of its layer."""
 MEASURES = ("linear", "circle", "train", "test")

@@ -44,7 +44,7 @@ QUICK: dict[str, Any] = {
     "n_segments": 2,
     "seeds": [0],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENTS = {
     "shallow, 400 labels": ("shallow", "labelled", "labels"),
     "shallow, logits on the 400": ("shallow", "labelled", "logits"),

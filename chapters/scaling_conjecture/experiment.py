@@ -48,7 +48,7 @@ QUICK: dict[str, Any] = {
     "zero_start": [2],
     "normalised": {"n_layers": 2, "exponents": [0.25]},
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+PACKAGES = ("jax", "optax", "scikit-learn")
 TASKS = ("digits", "transport")
 
 

@@ -25,7 +25,7 @@ SETTINGS: dict[str, Any] = {
     "optimiser": "adam",
 }
 QUICK: dict[str, Any] = {"depths": [4], "rates": [1e-3], "seeds": [0], "n_steps": 20}
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+PACKAGES = ("jax", "optax", "scikit-learn")
 
 
 def steps_to_learn(losses: np.ndarray, threshold: float, window: int = 10) -> int | None:

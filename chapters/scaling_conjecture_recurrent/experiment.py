@@ -59,7 +59,7 @@ QUICK: dict[str, Any] = {
     "extensions": 0,
     "seeds": [0],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+PACKAGES = ("jax", "optax", "scikit-learn")
 EARLY = 100  # first steps, whose mean loss is stored for every run
 BASELINE = 1 / 6
 """Mean squared error of the best constant answer: twice the variance 1/12 of a number between 0 and 1."""

@@ -50,7 +50,7 @@ QUICK: dict[str, Any] = {
     "tanh_steps": 4,
     "n_samples": 40,
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("scikit-learn",)
 
 
 @dataclass(frozen=True, eq=False)

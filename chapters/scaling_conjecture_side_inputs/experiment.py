@@ -64,7 +64,7 @@ QUICK: dict[str, Any] = {
     "alone": {"depth": 4, "exponent": 0.5, "seen": ["X"]},
     "digit": {"divided random": [0], "undivided zero": [0.5]},
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+PACKAGES = ("jax", "optax", "scikit-learn")
 
 
 def untrained_shares(

@@ -172,7 +172,7 @@ SETTINGS: dict[str, Any] = {
     "seeds": [0, 1, 2, 3, 4],
 }
 QUICK: dict[str, Any] = {"networks": {"one": {"width": 32, "epochs": 1}}, "seeds": [3, 4]}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("scikit-learn",)
 
 
 def outcomes(paths: Mapping[str, Sequence[Snapshot]], seed: int) -> pd.DataFrame:

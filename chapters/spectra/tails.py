@@ -34,7 +34,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"width": 32, "epochs": 1, "n_others": 5, "n_resamples": 5}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+PACKAGES = ("scikit-learn",)
 DIGITS = 8
 """Of stored eigenvalues; everything else is computed from these."""
 BAND = (2.5, 97.5)

@@ -35,7 +35,7 @@ QUICK: dict[str, Any] = {
     "n_null": 2,
     "n_simulations": 2,
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn", "jax", "optax")
+PACKAGES = ("scikit-learn", "jax", "optax")
 TARGETS = ("true", "shuffled")
 SMALLEST = 32  # eigenvalues of a layer that is analysed
 COLUMNS = ("alpha", "distance", "n_tail", "p_value", "null_low", "null_high")

@@ -41,7 +41,7 @@ QUICK: dict[str, Any] = {
     "orders": {"n_examples": 64, "channels": 2, "decay": 0.05, "seeds": [0], "rate": 0.1, "n_steps": 4},
     "n_snapshots": 3,
 }
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+PACKAGES = ("jax", "scikit-learn")
 MOMENTUM = 0.9
 MAPS = ("pixels", "whitened modes", "modes")
 

@@ -40,7 +40,7 @@ QUICK: dict[str, Any] = {
     "noises": [0.0],
     "n_shifts": 2,
 }
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+PACKAGES = ("jax", "scikit-learn")
 GROUPS = 8  # of principal components
 CLOSE = 3e-3  # relative difference of totals that count as equal
 

@@ -44,7 +44,7 @@ QUICK: dict[str, Any] = {
     "n_random": 3,
     "others": [],
 }
-PACKAGES = ("numpy", "scipy", "jax")
+PACKAGES = ("jax",)
 CONVERGED = 1e-6  # norm of the gradient of the summed loss, beyond which a run is left out
 DISTINCT = 1e-6  # relative difference of losses
 

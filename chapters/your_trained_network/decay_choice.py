@@ -42,7 +42,7 @@ QUICK: dict[str, Any] = {
     "n_splits": 2,
     "steps": 40,
 }
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn", "matplotlib")
+PACKAGES = ("jax", "scikit-learn", "matplotlib")
 OPTIMISERS = ("Adam", "AdamW")
 TASKS = ("decay", "width", "both", "stop")
 """What is chosen: a decay at each width, a width at each decay, one of all networks, a step at the weakest decay."""

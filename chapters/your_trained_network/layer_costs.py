@@ -31,7 +31,7 @@ SETTINGS: dict[str, Any] = {
     "rate": 0.01,
 }
 QUICK: dict[str, Any] = {"data": ["breast cancer"], "n_splits": 2, "steps": 30, "further": 10}
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn", "matplotlib")
+PACKAGES = ("jax", "scikit-learn", "matplotlib")
 
 
 class Stack(NamedTuple):

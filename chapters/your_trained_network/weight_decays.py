@@ -24,7 +24,7 @@ SETTINGS: dict[str, Any] = {
     "n_shown": 4,
 }
 QUICK: dict[str, Any] = {"n_images": 100, "width": 2, "seeds": [0], "decays": [3.0, 10.0]}
-PACKAGES = ("numpy", "scipy", "jax", "scikit-learn")
+PACKAGES = ("jax", "scikit-learn")
 
 
 def right(params: Any, images: np.ndarray, labels: np.ndarray) -> float:
