@@ -10,12 +10,12 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from benchmarks.measure import Row, best_of
-from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
-from capcore.basin_hopping import fit_by_hopping
-from capcore.gauss_newton import minimise_gauss_newton
-from capcore.lbfgs import minimise_lbfgs
-from capcore.optimum import Problem, fit
+from capcore.capacity.allocation import allocate
+from capcore.fitting.basin_hopping import fit_by_hopping
+from capcore.fitting.gauss_newton import minimise_gauss_newton
+from capcore.fitting.lbfgs import minimise_lbfgs
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import PowerLaw
 
 

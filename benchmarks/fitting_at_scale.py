@@ -11,17 +11,17 @@ from scipy.sparse.linalg import LinearOperator
 
 from benchmarks import designs
 from benchmarks.measure import Row, best_of
-from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
-from capcore.gauss_newton import Minimum
+from capcore.architectures.tensor_train import tt_svd
+from capcore.capacity.allocation import allocate
+from capcore.capacity.tangent_space import TangentSpace
+from capcore.fitting.gauss_newton import Minimum
+from capcore.fitting.lbfgs import minimise_lbfgs
+from capcore.fitting.optimum import Problem, fit
 from capcore.large.fit import fit_large
 from capcore.large.newton import Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
-from capcore.lbfgs import minimise_lbfgs
-from capcore.optimum import Problem, fit
 from capcore.processes import FractionalGaussianNoise, PowerLaw, Process, RationalQuadratic
-from capcore.tangent_space import TangentSpace
-from capcore.tensor_train import tt_svd
 
 PROCESSES: list[Process] = [PowerLaw(0.5), FractionalGaussianNoise(0.8), RationalQuadratic(1.0, 0.3)]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.measure import Row, Skipped, best_of, peer
 from capcore.architectures import Hierarchical
-from capcore.finite_field import PRIME, rank_modulo_prime
+from capcore.architectures.finite_field import PRIME, rank_modulo_prime
 from chapters.dilated_blocks.experiment import dilated_models
 from chapters.layer_redundancy.redundancy import exact_jacobian
 

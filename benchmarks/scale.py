@@ -10,13 +10,13 @@ from scipy.linalg import matmul_toeplitz as toeplitz_product
 from scipy.linalg.blas import dsyrk, dtrsm
 
 from benchmarks.measure import Row, best_of
-from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
+from capcore.capacity.allocation import allocate
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.allocation import LargeAllocation, allocate_large
 from capcore.large.fft import FastProduct, store_product
 from capcore.large.leverage import default_threads, in_threads
 from capcore.processes import PowerLaw
-from capcore.tangent_space import TangentSpace
 
 PROCESS = PowerLaw()
 TILE = 2048  # rows of a block, as in the package
@@ -37,7 +37,7 @@ def _model(n_layers: int) -> tuple[Hierarchical, np.ndarray]:
 
 
 def against_dense(n_layers: int, peer_repeats: int = 1) -> Row:
-    """The default path against :func:`~capcore.allocation.allocate`, which checks Σ as well."""
+    """The default path against :func:`~capcore.capacity.allocation.allocate`, which checks Σ as well."""
     arch, params = _model(n_layers)
     seconds, ours = best_of(lambda: allocate_large(arch, params, PROCESS), 3)
     peer_seconds, theirs = best_of(lambda: allocate(arch, params, PROCESS).per_input, peer_repeats)

@@ -13,7 +13,7 @@ from scipy.linalg import orth, svdvals
 
 from benchmarks.measure import Row, Skipped, best_of, peer
 from capcore.architectures import Hierarchical
-from capcore.tangent_space import TangentSpace
+from capcore.capacity.tangent_space import TangentSpace
 
 
 def rows(quick: bool = False) -> Iterator[Row | Skipped]:

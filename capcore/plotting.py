@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
 
 try:
     import matplotlib.pyplot as plt
@@ -244,7 +244,7 @@ def plot_comparison(models: Mapping[str, Any]) -> Figure:
     Parameters
     ----------
     models : dict
-        Label → :class:`~capcore.comparison.Optima`.
+        Label → :class:`~capcore.designs.comparison.Optima`.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for i, (label, each) in enumerate(models.items()):

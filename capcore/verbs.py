@@ -7,17 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from capcore import allocation, optimum
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.architectures.own_model import Linearisation, OwnModel, as_architecture, opened
 from capcore.architectures.remembered import Remembered
 from capcore.architectures.sum import Sum
 from capcore.architectures.taps import Taps
 from capcore.architectures.trains import check_train, is_train
-from capcore.available_memory import allocation_bytes, fits
-from capcore.basin_hopping import fit_by_hopping
-from capcore.doors import OTHERS, is_module, refuse_model
-from capcore.gate import of_kind, plain_number, plain_process, plain_seed
+from capcore.capacity import allocation
+from capcore.checks.arguments import finite_array, one_of
+from capcore.checks.gate import of_kind, plain_number, plain_process, plain_seed
+from capcore.checks.memory import allocation_bytes, fits
+from capcore.checks.models import OTHERS, is_module, refuse_model
+from capcore.fitting import optimum
+from capcore.fitting.basin_hopping import fit_by_hopping
+from capcore.fitting.optimum import OPTIONS, Problem
+from capcore.fitting.projection import PROJECTION, fit_by_projection, has_linear_part
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.fft import covariance_product
@@ -28,12 +33,8 @@ from capcore.large.octaves.fit import fit_octaves
 from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
-from capcore.optimum import OPTIONS, Problem
-from capcore.own_model import Linearisation, OwnModel, as_architecture, opened
 from capcore.processes import Process
-from capcore.projection import PROJECTION, fit_by_projection, has_linear_part
-from capcore.results import DENSE, Allocation, Fit, octaves_of
-from capcore.validation import finite_array, one_of
+from capcore.results.fit_and_allocation import DENSE, Allocation, Fit, octaves_of
 
 EPS = float(np.finfo(float).eps)
 TRAIN_SIZE = 256
@@ -73,7 +74,7 @@ def fit(
 
     A model of your own is a function params → coefficients, or a network whose linear response at ``inputs`` is fitted:
     all its weights move until ∂ output / ∂ inputs there predicts best. The fit starts from the model's own parameters,
-    and :meth:`Fit.unravel() <capcore.results.Fit.unravel>` returns them as the model takes them.
+    and :meth:`Fit.unravel() <capcore.results.fit_and_allocation.Fit.unravel>` returns them as the model takes them.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def fit(
     params : object, optional
         Of a function: a vector (p,) or any pytree of arrays, its start.
     inputs, time_axis : object, optional
-        As in :func:`~capcore.own_model.linearised`, for a network.
+        As in :func:`~capcore.architectures.own_model.linearised`, for a network.
     rng : numpy.random.Generator or int, default 0
         The same seed gives the same answer.
     method : str
@@ -97,7 +98,7 @@ def fit(
         ``start`` holds parameters; Riemannian Newton for tensor trains of one component and more than 256 inputs,
         octaves beyond 2^22; Gauss–Newton for all others, and for trains with several starts.
     start : str or (n_params,) array, default "auto"
-        "tensor-train", "random" or parameters; see :func:`capcore.optimum.fit`. For basin hopping, "auto" is near the
+        "tensor-train", "random" or parameters; see :func:`capcore.fitting.optimum.fit`. For basin hopping, "auto" is near the
         identity.
     n_starts : int, default 1
         Starts of a dense method; the best is returned, all losses are in ``losses``.
@@ -213,7 +214,7 @@ def allocate(
     process : Process, Problem or ExponentialSequence
         Whose covariance enters; a posed problem for "dense" and "sketch", exponentials for "octaves".
     inputs, time_axis : object, optional
-        Where a network is linearised, as in :func:`~capcore.own_model.linearised`.
+        Where a network is linearised, as in :func:`~capcore.architectures.own_model.linearised`.
     method : str
         "dense" (n × n matrices; the only one with layers and frequencies), "fft" and "streamed" (tensor trains: ΣT held
         in memory, or never), "octaves" (tensor trains, no list of inputs) or "sketch" (any model, by products with its

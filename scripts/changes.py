@@ -61,7 +61,7 @@ def _other(name: str, value: Any) -> Any:
 
 def other_chance() -> None:
     """Written seeds are shifted, and a fit that would begin at its target begins at random parameters."""
-    from capcore import optimum
+    from capcore.fitting import optimum
 
     draw, begin = np.random.default_rng, optimum._start
     np.random.default_rng = lambda seed=None: draw(seed + 1000 if isinstance(seed, int) else seed)
@@ -74,7 +74,7 @@ def other_chance() -> None:
 
 def stop_early() -> None:
     """A planted fault: fits of ``capcore`` end after one step, so that where they end shows where they began."""
-    from capcore import optimum, variable_projection
+    from capcore.fitting import optimum, variable_projection
 
     for module, name, at in (
         (optimum, "minimise_gauss_newton", None),
@@ -142,7 +142,7 @@ def moved(value: Any, rng: np.random.Generator, size: float, turned: bool = Fals
 
 def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator) -> None:
     """A planted fault: what the chapter's functions and predictors give is a per cent off, whole numbers one off."""
-    from capcore import generic
+    from capcore.architectures import generic
     from capcore.processes import Process
 
     for source in sources:
@@ -168,7 +168,7 @@ def other_numbers(sources: Sequence[str], chapter: str, rng: np.random.Generator
 
 def other_spaces(rng: np.random.Generator) -> None:
     """A planted fault: constraint spaces are those of noisy columns, bases and capacities a per cent off."""
-    from capcore.constraints import ConstraintSpace
+    from capcore.capacity.constraints import ConstraintSpace
 
     exact = ConstraintSpace.from_columns.__func__  # type: ignore[attr-defined]
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from capcore.results import ALLOCATIONS_THAT_GIVE, FITS_THAT_GIVE
+from capcore.results.fit_and_allocation import ALLOCATIONS_THAT_GIVE, FITS_THAT_GIVE
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("capcore", "chapters/kit", "chapters/shared", "chapters/claims")

@@ -1,4 +1,4 @@
-"""What :mod:`tests.test_hostile` calls: a row for every public name, with arguments that work."""
+"""What :mod:`tests.checks.test_hostile` calls: a row for every public name, with arguments that work."""
 
 from functools import partial
 
@@ -6,7 +6,7 @@ import numpy as np
 
 import capcore as cc
 from capcore import networks, propagation, spectra
-from capcore.trees import ravelled
+from capcore.architectures.trees import ravelled
 
 SHARED = np.random.default_rng(0)
 ARCH, TASK = cc.Hierarchical(channels=2, n_layers=3), cc.PowerLaw()

@@ -20,11 +20,11 @@ INTERNAL = {
     "capcore",
     "capcore.__main__",
     "capcore.commands.cli",
-    "capcore.double_precision",
-    "capcore.validation",
+    "capcore.checks.double_precision",
+    "capcore.checks.arguments",
     "capcore.commands.working_folder",
     "capcore.moved",
-    "capcore.covariance_matrix",
+    "capcore.processes.covariance_matrix",
 }  # nothing there is meant to be called by readers
 ABBREVIATIONS = ("Eq.", "Eqs.", "Fig.")  # in the first sentence of a docstring, which does not end there
 

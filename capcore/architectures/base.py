@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from capcore.constraints import compress_columns, equilibrate
-from capcore.validation import finite_array
+from capcore.capacity.constraints import compress_columns, equilibrate
+from capcore.checks.arguments import finite_array
 
 
 class Architecture(Protocol):

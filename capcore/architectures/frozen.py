@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from capcore import generic
+from capcore.architectures import generic
 from capcore.architectures.base import Architecture, DenseJacobian
-from capcore.finite_field import residues
-from capcore.gate import having
-from capcore.validation import finite_array
+from capcore.architectures.finite_field import residues
+from capcore.checks.arguments import finite_array
+from capcore.checks.gate import having
 
 
 class Frozen(DenseJacobian):

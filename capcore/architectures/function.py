@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from capcore import generic
-from capcore.architectures import derivatives
+from capcore.architectures import derivatives, generic
 from capcore.architectures.base import DenseJacobian
-from capcore.constraints import ConstraintSpace, equilibrate
-from capcore.double_precision import to_even_scale
-from capcore.finite_field import PRIME, Dual, jacobian_of_function
-from capcore.gate import of_kind
-from capcore.validation import divided, finite_array, one_of, positive_integer
+from capcore.architectures.finite_field import PRIME, Dual, jacobian_of_function
+from capcore.capacity.constraints import ConstraintSpace, equilibrate
+from capcore.checks.arguments import divided, finite_array, one_of, positive_integer
+from capcore.checks.double_precision import to_even_scale
+from capcore.checks.gate import of_kind
 
 N_DRAWS = 3
 SPREAD = 0.5  # standard deviation of random parameters when no example is given
@@ -27,7 +26,7 @@ NEAR = 0.1  # standard deviation around an example, relative to the example's ro
 class Function(DenseJacobian):
     """A class of linear models defined by any function from parameters to coefficients.
 
-    Works with :func:`~capcore.optimum.fit` and :func:`~capcore.allocation.allocate` like every architecture.
+    Works with :func:`~capcore.fitting.optimum.fit` and :func:`~capcore.capacity.allocation.allocate` like every architecture.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from capcore.architectures.base import DenseJacobian
-from capcore.constraints import ConstraintSpace
-from capcore.validation import finite_array, positive_integer
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_array, positive_integer
 
 
 class Linear(DenseJacobian):

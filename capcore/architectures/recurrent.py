@@ -14,8 +14,8 @@ import numpy as np
 
 from capcore.architectures.base import DenseJacobian
 from capcore.architectures.stack import Modulo
-from capcore.gate import no_overflow
-from capcore.validation import finite_array, positive_integer
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.gate import no_overflow
 
 
 class Recurrent(DenseJacobian):

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from capcore.architectures.finite_field import PRIME, Dual
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
-from capcore.double_precision import to_even_scale
-from capcore.finite_field import PRIME, Dual
+from capcore.checks.arguments import finite_array
+from capcore.checks.double_precision import to_even_scale
 from capcore.moved import Moved
-from capcore.validation import finite_array
 
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
 SEED = 20_190_315

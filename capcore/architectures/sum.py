@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from capcore import generic
+from capcore.architectures import generic
 from capcore.architectures.base import Architecture, DenseJacobian
+from capcore.architectures.finite_field import residues
 from capcore.architectures.linear import Linear
 from capcore.architectures.scales import with_even_layers
-from capcore.constraints import ConstraintSpace, equilibrate
-from capcore.finite_field import residues
-from capcore.gate import having
+from capcore.capacity.constraints import ConstraintSpace, equilibrate
+from capcore.checks.gate import having
 
 N_DRAWS = 3
 

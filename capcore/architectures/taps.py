@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from capcore.architectures.linear import Linear
-from capcore.available_memory import arrays, fits, too_large
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
+from capcore.checks.memory import arrays, fits, too_large
 
 MOST_DOUBLINGS = 40  # of the widths of pools: more would reach back further than an array can be long
 

@@ -40,9 +40,9 @@ from capcore.checkpoints.tensors import (
     shown,
 )
 from capcore.checkpoints.torch_files import read_torch
-from capcore.gate import of_kind
-from capcore.summaries import as_table
-from capcore.validation import one_of
+from capcore.checks.arguments import one_of
+from capcore.checks.gate import of_kind
+from capcore.results.notebook import as_table
 
 Weights: TypeAlias = str | os.PathLike[str] | Arrays
 """Where weights are: a path, a state dict, one array, or a module."""

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from capcore.summaries import as_table
+from capcore.results.notebook import as_table
 
 REAL = ("float16", "bfloat16", "float32", "float64")
 """Types that can be analysed as weights."""

@@ -111,15 +111,15 @@ def plain(message: str) -> str:
 
 def _run(arguments: argparse.Namespace, prog: str) -> int:
     refuse(problems(arguments))
-    from capcore.series_files import load_series
+    from capcore.processes.series_files import load_series
 
     options = {"sep": arguments.sep, "decimal": arguments.decimal, "dates": False if arguments.no_dates else None}
     try:
         series = load_series(arguments.series, arguments.column, **options)
     except ModuleNotFoundError as error:
         raise ValueError(str(error)) from None
+    from capcore.checks.arguments import quiet
     from capcore.designs.choosing import design
-    from capcore.validation import quiet
 
     given = {"families": arguments.families} if arguments.families else {}
     progress = sys.stderr.isatty() if arguments.progress is None else arguments.progress

@@ -98,8 +98,8 @@ def _run(arguments: argparse.Namespace, prog: str) -> int:
 
     checkpoint = read_file(Path(arguments.model), arguments.key)
     apply, params = network(named(arguments.module, arguments.path), checkpoint, arguments.module)
+    from capcore.checks.arguments import quiet
     from capcore.networks import allocate_network
-    from capcore.validation import quiet
 
     same = {name: getattr(arguments, name) for name in ("loss", "weight_decay", "curvature", "method", "seconds")}
     progress = sys.stderr.isatty() if arguments.progress is None else arguments.progress

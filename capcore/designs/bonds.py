@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capcore import generic
+from capcore.architectures import generic
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.designs.alternating import alternating_loss
 from capcore.designs.proven import LONGEST, proven_losses
@@ -52,7 +52,7 @@ class BondTable:
         Entries that took a fit, of several starts each.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     n_inputs: int
     variance: float

@@ -45,7 +45,7 @@ class Candidate:
         κ at these weights: below ``capacity`` where the optimum is singular.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     family: str
     arch: Any

@@ -9,7 +9,9 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore import verbs
-from capcore.available_memory import covariance_bytes, covariance_too_large, fits
+from capcore.checks.arguments import finite_number, one_of, positive_integer, quiet, warn
+from capcore.checks.gate import plain_number, plain_process, plain_seed
+from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
 from capcore.designs.bonds import EPS
 from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error, values_behind
 from capcore.designs.families import FAMILIES, USUAL, Found, Task
@@ -17,10 +19,8 @@ from capcore.designs.notes import notes
 from capcore.designs.results import Design
 from capcore.designs.stability import halves_agree
 from capcore.designs.walls import fitted_wall, mended, proven_wall
-from capcore.gate import plain_number, plain_process, plain_seed
 from capcore.processes import Process
-from capcore.time_series import estimate_process
-from capcore.validation import finite_number, one_of, positive_integer, quiet, warn
+from capcore.processes.time_series import estimate_process
 
 
 def design(
@@ -44,7 +44,7 @@ def design(
     Parameters
     ----------
     process : Process or (m,) array_like
-        What to predict. A series, oldest first, is estimated as by :func:`~capcore.time_series.estimate_process`.
+        What to predict. A series, oldest first, is estimated as by :func:`~capcore.processes.time_series.estimate_process`.
     max_params : int
         Number of parameters at most.
     n_inputs : int, default 256

@@ -13,8 +13,8 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
 from capcore.architectures.taps import Taps
+from capcore.checks.arguments import positive_integer
 from capcore.designs.candidates import described
-from capcore.validation import positive_integer
 
 TORCH_STACK = '''class {name}(nn.Module):
     """{words}: (batch, 1, time) → (batch, 1, time), the forecast of the value after each."""

@@ -14,14 +14,14 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.sum import Sum
 from capcore.architectures.taps import AutoRegressiveTaps, LogTaps, NearAndPools, Taps
+from capcore.checks.arguments import quiet
 from capcore.designs.bonds import BondTable, bond_table
 from capcore.designs.candidates import final_prediction_error, values_behind
 from capcore.designs.search import Skeleton, best_stacks
-from capcore.optimum import Problem
+from capcore.fitting.optimum import Problem
+from capcore.fitting.projection import least_squares, without
 from capcore.processes import Process
-from capcore.projection import least_squares, without
-from capcore.toeplitz import levinson_durbin
-from capcore.validation import quiet
+from capcore.processes.toeplitz import levinson_durbin
 
 SIZES = 12  # of models of a family, at most, at even distances in the logarithm
 SPLITS = (0.25, 0.5, 0.75)  # share of the parameters that are near taps

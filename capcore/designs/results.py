@@ -50,7 +50,7 @@ class Design:
         What to beware of.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     models: list[Candidate] = field(repr=False)
     candidates: list[Candidate] = field(repr=False)

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import toeplitz
 from scipy.stats import chi2
 
-from capcore.time_series import LENGTH_PER_LAG, estimate_process
-from capcore.validation import quiet
+from capcore.checks.arguments import quiet
+from capcore.processes.time_series import LENGTH_PER_LAG, estimate_process
 
 UNLIKELY = 1e-3
 MOST_LAGS = 20

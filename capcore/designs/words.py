@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from capcore.designs.notes import cost
-from capcore.summaries import line
+from capcore.results.notebook import line
 
 if TYPE_CHECKING:
     from capcore.designs.results import Design

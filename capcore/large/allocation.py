@@ -1,7 +1,7 @@
 """Where a hierarchical model spends its capacity, at any length: κ and the capacity of every input, without Σ.
 
 The constraint space 𝒦 = col(ΣJ) is that of ΣT, where T is the orthonormal basis of the tangent space in factored form
-(:mod:`capcore.tangent_space`). Its dimension is read off the ranks of small matrices; the capacity of an input is the
+(:mod:`capcore.capacity.tangent_space`). Its dimension is read off the ranks of small matrices; the capacity of an input is the
 leverage score of its row of ΣT.
 """
 
@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from capcore.allocation import ITS_OWN, CapacityWarning
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.trains import check_train
-from capcore.double_precision import check_variance
+from capcore.capacity.allocation import ITS_OWN, CapacityWarning
+from capcore.capacity.tangent_space import TangentSpace
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer, warn
+from capcore.checks.double_precision import check_variance
 from capcore.large.exponentials import NoExponentialsError
 from capcore.large.fft import FastProduct, StoredProduct, store_product
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
-from capcore.tangent_space import TangentSpace
-from capcore.validation import finite_array, finite_number, one_of, positive_integer, warn
 
 SMALL = 5e7  # bytes of ΣT below which "auto" keeps it in memory
 WORKSPACE = 16  # vectors that a thread of the transforms works on
@@ -103,7 +103,7 @@ def allocate_large(
 ) -> LargeAllocation:
     """Capacity allocation of a hierarchical model with disjoint supports, at audio length.
 
-    Equals :func:`~capcore.allocation.allocate` where both run.
+    Equals :func:`~capcore.capacity.allocation.allocate` where both run.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def allocate_large(
 
 
 def warn_if_singular(total: int, generic_total: int, at: str) -> None:
-    """Give a :class:`~capcore.allocation.CapacityWarning` if the two differ."""
+    """Give a :class:`~capcore.capacity.allocation.CapacityWarning` if the two differ."""
     if total != generic_total:
         warn(
             f"capacity {total} at these {at} differs from the exact generic capacity {generic_total}: they are "

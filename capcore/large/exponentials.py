@@ -21,9 +21,9 @@ import numpy as np
 from scipy.linalg import eigh_tridiagonal, lstsq, qr
 from scipy.special import rgamma
 
+from capcore.checks.arguments import positive_integer
 from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.processes import AR1, AutoRegressive, DampedCosine, FractionalGaussianNoise, PowerLaw, Process, WithNugget
-from capcore.validation import positive_integer
 
 TOLERANCE = 1e-13  # largest error at any lag, relative to c_0
 SAMPLES_PER_OCTAVE = 48

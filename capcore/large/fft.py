@@ -17,13 +17,13 @@ import numpy as np
 from scipy.fft import irfft, rfft
 from tqdm import tqdm
 
-from capcore.gate import plain_process
+from capcore.capacity.tangent_space import TangentSpace
+from capcore.checks.arguments import finite_array
+from capcore.checks.gate import plain_process
+from capcore.fitting.optimum import Problem
 from capcore.large.leverage import in_threads
 from capcore.large.quadratic import circulant_symbol
-from capcore.optimum import Problem
 from capcore.processes import DENSE_LIMIT, Process
-from capcore.tangent_space import TangentSpace
-from capcore.validation import finite_array
 
 DIRECT = 64  # N up to which the short convolutions are one matrix product
 CACHED = 2**17  # numbers that a batch of short transforms works on at a time
@@ -143,7 +143,7 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
     """The function X ↦ Σ X for X (n_inputs · input_dim, m), position-major.
 
     A stationary process has a block Toeplitz Σ, which is applied by FFT and never formed; a
-    :class:`~capcore.optimum.Problem` has its own dense Σ. Raises ``TypeError`` for anything else, and ``ValueError`` if
+    :class:`~capcore.fitting.optimum.Problem` has its own dense Σ. Raises ``TypeError`` for anything else, and ``ValueError`` if
     dimensions do not fit or the covariance of the first 1,024 lags is not positive definite. Longer covariances are
     not checked: if Σ is numerically singular, the rank falls below the generic one.
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from tqdm import tqdm
 
+from capcore.architectures.generic import attainable_ranks
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.trains import check_train
-from capcore.generic import attainable_ranks
+from capcore.capacity.tangent_space import TangentSpace
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from capcore.large.newton import Descent, Point, minimise_newton
 from capcore.large.quadratic import ToeplitzProblem
 from capcore.large.retraction import decompose, lift, pad, round_train
 from capcore.processes import Process
-from capcore.tangent_space import TangentSpace
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
 
 NOISE = 4.0  # times the accuracy of A*: relative to the largest, a singular value that is no more than noise
 

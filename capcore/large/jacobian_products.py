@@ -25,8 +25,8 @@ from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.stack import REALS, Stack, _convolve
-from capcore.gate import plain_fields
-from capcore.validation import finite_array, positive_integer
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.gate import plain_fields
 
 BLOCK_ENTRIES = 2**22  # numbers that the scratch space of one block of columns may hold
 EXACT_ENTRIES = 2**22  # largest Jacobian whose exact generic rank is computed without being asked for
@@ -63,7 +63,7 @@ class JacobianProducts:
     [1.0, 0.0, 1.0]
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     forward: Product
     backward: Product

@@ -17,10 +17,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
+from capcore.architectures.tensor_train import contract
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
 from capcore.large.retraction import bond_matrices, retract, shift
-from capcore.tangent_space import TangentSpace
-from capcore.tensor_train import contract
 
 SHRINK, GROW = 0.25, 0.75  # gains below and above which the radius changes
 ACCEPT = 1e-4  # the least gain of a step that is taken

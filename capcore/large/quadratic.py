@@ -31,11 +31,11 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.sparse.linalg import LinearOperator, cg
 
-from capcore.double_precision import check_variance
-from capcore.gate import plain_process
+from capcore.capacity.tangent_space import TangentSpace, _unfold
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.double_precision import check_variance
+from capcore.checks.gate import plain_process
 from capcore.processes import Process
-from capcore.tangent_space import TangentSpace, _unfold
-from capcore.validation import finite_array, positive_integer
 
 TRUSTED_RESIDUAL = 1e-10  # largest residual of a predictor that is accepted, relative to ‖(c_1, …, c_n)‖
 ROUNDS = 4  # restarts of conjugate gradients from the true residual

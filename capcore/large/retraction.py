@@ -13,9 +13,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import qr, svd
 
-from capcore.generic import ranks_from_above, ranks_from_below
-from capcore.tangent_space import TangentSpace
-from capcore.tensor_train import contract
+from capcore.architectures.generic import ranks_from_above, ranks_from_below
+from capcore.architectures.tensor_train import contract
+from capcore.capacity.tangent_space import TangentSpace
 
 
 def carried_below(space: TangentSpace, cores: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -134,7 +134,7 @@ def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np
 def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
     """Kernels with the given channels c_0 … c_L and the very same coefficients as the cores, in general position.
 
-    Like :func:`~capcore.tensor_train.widen`, but without the rotation of the channels, whose rounding would exceed the
+    Like :func:`~capcore.architectures.tensor_train.widen`, but without the rotation of the channels, whose rounding would exceed the
     remaining gradient: spare channels are random on one side and exactly zero on the other.
     """
     sizes = [core.shape[1] for core in cores]
@@ -155,7 +155,7 @@ def decompose(
 ) -> list[np.ndarray]:
     """Balanced cores of the TT-SVD of ``coefficients`` (n,), with at most the given ranks r_0 = 1 … r_L = 1.
 
-    Like :func:`~capcore.tensor_train.tt_svd` except for ``tolerance``, below which a singular value, relative to the
+    Like :func:`~capcore.architectures.tensor_train.tt_svd` except for ``tolerance``, below which a singular value, relative to the
     norm of the coefficients, counts as zero. There it grows with n, and at a million lags hides genuine ranks.
     """
     rest = coefficients.reshape(kernel_sizes[::-1]).transpose()

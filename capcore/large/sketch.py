@@ -16,21 +16,21 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular, svd
 from tqdm import tqdm
 
-from capcore.allocation import ITS_OWN, CapacityWarning
 from capcore.architectures.base import Architecture
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.scales import with_even_layers
-from capcore.available_memory import arrays, fits, too_large
-from capcore.constraints import rank_tolerance
+from capcore.capacity.allocation import ITS_OWN, CapacityWarning
+from capcore.capacity.constraints import rank_tolerance
+from capcore.checks.arguments import warn
+from capcore.checks.memory import arrays, fits, too_large
+from capcore.fitting.optimum import Problem
 from capcore.large.allocation import ByOctave
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
-from capcore.optimum import Problem
 from capcore.processes import Process
-from capcore.validation import warn
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def leverage_by_range(operator: ConstraintOperator, bound: int | None, rng: np.r
     """Leverage scores through a basis of the column space; ``bound`` is an upper bound on the rank, if one is known.
 
     Without a bound the sketch grows until its rank is at least ten below its number of columns. Raises
-    :class:`~capcore.available_memory.TooLargeError` before it makes a sketch that would not fit into memory.
+    :class:`~capcore.checks.memory.TooLargeError` before it makes a sketch that would not fit into memory.
     """
     n, p = operator.products.n_rows, operator.products.n_params
     most = min(n, p)

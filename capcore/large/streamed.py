@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import matmul_toeplitz, svd
 
+from capcore.capacity.tangent_space import TangentSpace, _lower_frame, _raise_frame
 from capcore.large.exponentials import ExponentialSum, NoExponentialsError, fit_exponentials, known_poles
-from capcore.multivariate import Independent, Mixed
 from capcore.processes import Process
-from capcore.tangent_space import TangentSpace, _lower_frame, _raise_frame
+from capcore.processes.multivariate import Independent, Mixed
 
 
 @dataclass(frozen=True, eq=False)

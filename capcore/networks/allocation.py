@@ -31,9 +31,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.allocation import CapacityWarning
-from capcore.available_memory import arrays, fits, too_large
-from capcore.gate import of_kind, plain_number, plain_seed, real, whole
+from capcore.capacity.allocation import CapacityWarning
+from capcore.checks.arguments import finite_number, one_of, positive_integer, warn
+from capcore.checks.gate import of_kind, plain_number, plain_seed, real, whole
+from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks import cost
 from capcore.networks.capacities import measure
 from capcore.networks.problem import NetworkProblem
@@ -43,7 +44,6 @@ from capcore.networks.response import CholeskyResponse, DenseModel, Response, de
 from capcore.networks.results import NetworkAllocation
 from capcore.networks.sketch import columns_solved, estimate, leverage_of_a_few, within
 from capcore.networks.subspaces import prepare
-from capcore.validation import finite_number, one_of, positive_integer, warn
 
 EPS = float(np.finfo(float).eps)
 LACKING = 1e-4
@@ -99,7 +99,7 @@ def allocate_network(
         inputs than examples.
     layers : dict, optional
         Name → slice of the flat parameters, each of which is in exactly one; by default the modules that hold them,
-        such as ``blocks.0.attn`` (:func:`~capcore.trees.layer_names`).
+        such as ``blocks.0.attn`` (:func:`~capcore.architectures.trees.layer_names`).
     curvature : str
         "gauss-newton", or "full" for S with the residual curvature, at an optimum; see above.
     stopping_time : float, optional
@@ -111,7 +111,7 @@ def allocate_network(
         and is thought to take less than a minute, or less than the sketch; :mod:`capcore.networks.cost` has the model.
     tolerance : float, optional
         Eigenvalues of H below this share of the largest are zero, and H⁻¹ a pseudo-inverse; by default rounding
-        decides, as everywhere (:func:`~capcore.constraints.rank_tolerance`). For "sketch" the share of a capacity that
+        decides, as everywhere (:func:`~capcore.capacity.constraints.rank_tolerance`). For "sketch" the share of a capacity that
         a solve may still lack when it stops, by default 1e-4.
     probes : int, default 16
         Random vectors of "sketch", at least 2. Errors (half-widths of 95 % intervals) fall as the root of their number.

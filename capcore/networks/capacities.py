@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t
 
 from capcore.moved import once_called
-from capcore.summaries import as_table, table
+from capcore.results.notebook import as_table, table
 
 LEVEL = 0.95
 """Level of the intervals whose half-widths are reported as errors."""
@@ -53,7 +53,7 @@ class Capacities:
 
 @dataclass(frozen=True, eq=False)
 class NetworkLayer:
-    """Capacities of one group of parameters, in the four versions of :class:`~capcore.allocation.LayerAllocation`.
+    """Capacities of one group of parameters, in the four versions of :class:`~capcore.capacity.allocation.LayerAllocation`.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class NetworkLayer:
         Given all other layers.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     independent: Capacities
     forward: Capacities

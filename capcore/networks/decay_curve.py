@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import svd
 
-from capcore.available_memory import arrays, fits, too_large
-from capcore.constraints import rank_tolerance
+from capcore.capacity.constraints import rank_tolerance
+from capcore.checks.arguments import one_of
+from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.leave_one_out import LEVERAGE, standard_error
 from capcore.networks.linearised import Optimum, losses_of, optimum, slopes_of
-from capcore.summaries import table
-from capcore.validation import one_of
+from capcore.results.notebook import table
 
 if TYPE_CHECKING:
     import pandas
@@ -70,7 +70,7 @@ class DecayCurve:
         "squared" or "cross-entropy"; "dense" or "sketch".
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     decays: np.ndarray
     relative: bool
@@ -105,7 +105,7 @@ class DecayCurve:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row for each decay, with all estimates that there are."""
-        from capcore.exports import decay_frame
+        from capcore.results.tables import decay_frame
 
         return decay_frame(self)
 

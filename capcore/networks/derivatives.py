@@ -18,11 +18,11 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.derivatives import library
-from capcore.gate import finite, of_kind
+from capcore.architectures.trees import _flattened, _key, ravelled
+from capcore.checks.gate import finite, of_kind
 from capcore.networks.jacobians import torch_jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
 from capcore.networks.outer_products import summed_first
-from capcore.trees import _flattened, _key, ravelled
 
 CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""

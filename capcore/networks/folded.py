@@ -22,12 +22,12 @@ import numpy as np
 from scipy.linalg import cholesky, eigvalsh, solve_triangular
 from scipy.optimize import brentq
 
-from capcore.available_memory import arrays, fits, too_large
-from capcore.gate import plain_seed
+from capcore.checks.arguments import positive_integer
+from capcore.checks.gate import plain_seed
+from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.capacities import Capacities, measure
 from capcore.networks.problem import NetworkProblem, put_into_metric
 from capcore.networks.response import CholeskyResponse
-from capcore.validation import positive_integer
 
 if TYPE_CHECKING:
     from capcore.networks.results import NetworkAllocation

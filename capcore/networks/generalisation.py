@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capcore.gate import plain_number, plain_seed
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
+from capcore.checks.gate import plain_number, plain_seed
 from capcore.networks.capacities import half_widths
 from capcore.networks.decay_curve import DecayCurve, decay_curve
 from capcore.networks.lanczos import quadrature
 from capcore.networks.leave_one_out import LeaveOneOut, leave_one_out
 from capcore.networks.linearised import generalised
 from capcore.networks.problem import NetworkProblem
-from capcore.validation import finite_array, finite_number, positive_integer
 
 if TYPE_CHECKING:
     from capcore.networks.results import NetworkAllocation

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from capcore.available_memory import arrays, fits, too_large
-from capcore.gate import plain_seed
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.gate import plain_seed
+from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.capacities import half_widths
 from capcore.networks.problem import to_metric
 from capcore.networks.results import NetworkAllocation
-from capcore.summaries import as_table
-from capcore.validation import finite_array, positive_integer
+from capcore.results.notebook import as_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Interactions:
         Name of an array above → its half-widths, by Student's law with ``samples`` − 1 degrees of freedom.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     constant: float
     varying: float

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from capcore.available_memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, fits, too_large
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from capcore.networks.linearised import Optimum, losses_of, optimum
-from capcore.summaries import table
+from capcore.results.notebook import table
 
 if TYPE_CHECKING:
     import pandas
@@ -81,7 +81,7 @@ class LeaveOneOut:
         "leverage", "influence", "optimum" → (N,) array of bool: the examples for which this speaks against the answer.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     mean_loss: float
     standard_error: float
@@ -118,7 +118,7 @@ class LeaveOneOut:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """One row for each example: its losses, leverage, distance, and whether its answer can be trusted."""
-        from capcore.exports import left_out_frame
+        from capcore.results.tables import left_out_frame
 
         return left_out_frame(self)
 

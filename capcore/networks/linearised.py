@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg import cholesky, eigh, lapack, solve_triangular
 from scipy.special import log_softmax, softmax
 
-from capcore.available_memory import arrays, fits, too_large
-from capcore.constraints import rank_tolerance
+from capcore.capacity.constraints import rank_tolerance
+from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.problem import to_metric
 
 STEPS = 50

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.derivatives import library
-from capcore.doors import _flax_nnx, _of, is_module
+from capcore.architectures.own_model import copied
+from capcore.checks.models import _flax_nnx, _of, is_module
 from capcore.networks.written_out import write_out
-from capcore.own_model import copied
 
 
 @dataclass(frozen=True, eq=False)

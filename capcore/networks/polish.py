@@ -10,9 +10,9 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
-from capcore.available_memory import arrays, fits, too_large
+from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem
-from capcore.summaries import as_table
+from capcore.results.notebook import as_table
 
 EPS = float(np.finfo(float).eps)
 

@@ -11,11 +11,11 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 from tqdm import tqdm
 
-from capcore.gate import of_kind, plain_array, plain_number
+from capcore.architectures.trees import is_tree
+from capcore.checks.arguments import divided, finite_array, finite_number, one_of
+from capcore.checks.gate import of_kind, plain_array, plain_number
 from capcore.networks.derivatives import Derivatives, by_name
 from capcore.networks.modules import opened
-from capcore.trees import is_tree
-from capcore.validation import divided, finite_array, finite_number, one_of
 
 ROWS = 64
 """Number of rows of a Hessian computed at a time."""

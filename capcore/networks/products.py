@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular, svd
 
-from capcore.allocation import CapacityWarning
+from capcore.capacity.allocation import CapacityWarning
 from capcore.networks.cost import Budget
 from capcore.networks.problem import NetworkProblem, from_metric, to_metric
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, eigvalsh, lapack, solve_triangular
 
-from capcore.available_memory import arrays, fits, too_large
-from capcore.constraints import rank_tolerance
+from capcore.capacity.constraints import rank_tolerance
+from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem, put_into_metric
 
 EPS = float(np.finfo(float).eps)
@@ -248,7 +248,7 @@ class DenseModel:
     def of(
         cls, problem: NetworkProblem, gradient: np.ndarray, with_residual: bool, progress: bool = False
     ) -> DenseModel:
-        """Compute them; raises :class:`~capcore.available_memory.TooLargeError` first if memory would not do."""
+        """Compute them; raises :class:`~capcore.checks.memory.TooLargeError` first if memory would not do."""
         derivatives, p = problem.derivatives, problem.derivatives.n_params
         n_bytes = dense_bytes(problem)
         if not fits(n_bytes):

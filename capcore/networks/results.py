@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capcore.allocation import CapacityWarning
+from capcore.capacity.allocation import CapacityWarning
+from capcore.checks.arguments import finite_array
 from capcore.networks.capacities import Capacities, NetworkLayer, measure
 from capcore.networks.problem import NetworkProblem
 from capcore.networks.report import CONTRACTION, SLACK, cautions, number, report
 from capcore.networks.response import DenseModel
 from capcore.networks.subspaces import in_metric
-from capcore.summaries import bars, table
-from capcore.validation import finite_array
+from capcore.results.notebook import bars, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +71,7 @@ class NetworkAllocation(Capacities):
         How long it took.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     gauss_newton_total: float
     curvature: str = field(repr=False)
@@ -232,19 +232,19 @@ class NetworkAllocation(Capacities):
         by : str
             "example", "output", "subspace" (all groups of all subspaces) or "layer" (dense only).
         """
-        from capcore.exports import network_frame
+        from capcore.results.tables import network_frame
 
         return network_frame(self, by)
 
     def to_xarray(self) -> xarray.Dataset:
-        """All capacities, each with its own dimensions, as :mod:`capcore.exports` names them. Needs xarray."""
-        from capcore.exports import network_dataset
+        """All capacities, each with its own dimensions, as :mod:`capcore.results.tables` names them. Needs xarray."""
+        from capcore.results.tables import network_dataset
 
         return network_dataset(self)
 
     def save(self, path: str | Path) -> None:
-        """Write it to a file, which :func:`~capcore.saved.load` reads. The network itself is not saved."""
-        from capcore.saved import save
+        """Write it to a file, which :func:`~capcore.results.saved.load` reads. The network itself is not saved."""
+        from capcore.results.saved import save
 
         save(self, path)
 

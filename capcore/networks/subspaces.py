@@ -19,12 +19,12 @@ import numpy as np
 from scipy.fft import dctn
 from scipy.linalg import qr, svd
 
-from capcore.available_memory import arrays, fits, too_large
-from capcore.constraints import rank_tolerance
-from capcore.gate import plain_number
+from capcore.capacity.constraints import rank_tolerance
+from capcore.checks.arguments import finite_array, one_of, positive_integer
+from capcore.checks.gate import plain_number
+from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks.problem import NetworkProblem, to_metric
-from capcore.summaries import as_table
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.results.notebook import as_table
 
 if TYPE_CHECKING:
     from capcore.networks.results import NetworkAllocation
@@ -48,7 +48,7 @@ class Functions:
         "whitened", "chain" or "span".
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     values: np.ndarray
     labels: np.ndarray

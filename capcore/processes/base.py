@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigvalsh, toeplitz
 
-from capcore.available_memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
-from capcore.gate import of_kind, plain_fields, plain_number
-from capcore.toeplitz import condition_bound, levinson_durbin
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
+from capcore.checks.gate import of_kind, plain_fields, plain_number
+from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
+from capcore.processes.toeplitz import condition_bound, levinson_durbin
 
 DENSE_LIMIT = 1024  # lags up to which the eigenvalues of Σ are checked
 
@@ -131,7 +131,7 @@ def check_positive_definite(autocovariance: np.ndarray) -> tuple[np.ndarray, flo
 
     A covariance is numerically singular if a prediction-error variance is lost in rounding, or if the condition
     number exceeds 1/(n·eps), so that a linear solve with Σ has no correct digit: computed from the eigenvalues up to
-    1,024 lags, and from the lower bound :func:`~capcore.toeplitz.condition_bound` for longer sequences.
+    1,024 lags, and from the lower bound :func:`~capcore.processes.toeplitz.condition_bound` for longer sequences.
 
     Parameters
     ----------

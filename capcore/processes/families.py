@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.gate import plain_fields
+from capcore.checks.arguments import finite_number, one_of
+from capcore.checks.gate import plain_fields
 from capcore.processes.base import Process
-from capcore.validation import finite_number, one_of
 
 
 @dataclass(frozen=True)

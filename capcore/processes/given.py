@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from capcore.checks.arguments import finite_array, finite_number
 from capcore.processes.base import Process, check_positive_definite
-from capcore.toeplitz import autocovariance_from_predictor, reflection_coefficients
-from capcore.validation import finite_array, finite_number
+from capcore.processes.toeplitz import autocovariance_from_predictor, reflection_coefficients
 
 
 class FromAutocovariance(Process):

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from capcore.checks.arguments import finite_array, finite_number
 from capcore.processes.base import Process
 from capcore.processes.doors import no_process
-from capcore.validation import finite_array, finite_number
 
 STATIONARY = 1e-5  # share of c_0 by which a kernel may change from one origin to another: single precision passes
 COMPARED = 8  # lags at which two origins are compared

@@ -23,9 +23,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from capcore.gate import of_kind, plain_fields
+from capcore.checks.arguments import finite_array, one_of, positive_integer
+from capcore.checks.gate import of_kind, plain_fields
 from capcore.propagation.matrix import columns_to_one, nonnegative, require_stochastic, squares
-from capcore.validation import finite_array, one_of, positive_integer
 
 BOUNDARIES = ("periodic", "absorbing", "reflecting", "renormalised")
 """What may happen to capacity that leaves the range of positions."""
@@ -132,7 +132,7 @@ class ConvolutionTransport:
            [0.  , 0.25, 0.5 ]])
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     weights: np.ndarray
     dilation: int | tuple[int, ...] = 1

@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from capcore.gate import of_kind
+from capcore.checks.gate import of_kind
 from capcore.propagation.convolution import check_boundary
 from capcore.propagation.layers import Layer, Transport
 from capcore.propagation.matrix import representable, require_stochastic, with_channels
-from capcore.summaries import as_table
+from capcore.results.notebook import as_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Propagation:
         Capacities on the outputs of layers 0 … n_layers, where 0 is the input; empty unless kept.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     input: np.ndarray
     side: np.ndarray | None

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import expm
 
-from capcore.gate import all_of_kind, of_kind, plain_fields
+from capcore.checks.arguments import finite_number
+from capcore.checks.gate import all_of_kind, of_kind, plain_fields
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.fourier import Grid
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable, with_channels
-from capcore.summaries import as_table
-from capcore.validation import finite_number
+from capcore.results.notebook import as_table
 
 LARGEST = 1e7
 """Largest exponent: up to here exponentials are accurate to 1e-9."""
@@ -47,7 +47,7 @@ class Segment:
         Per unit time: the last term of paper 2, Eqs 8 and 11.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     duration: float
     generator: ConvolutionTransport | LimitCoefficients
@@ -83,7 +83,7 @@ class Evolution:
         Total supply, from the start and from sources.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     final: np.ndarray
     leaked: np.ndarray

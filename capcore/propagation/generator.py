@@ -14,12 +14,12 @@ from functools import cache
 
 import numpy as np
 
-from capcore.gate import all_of_kind, of_kind, plain_number
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
+from capcore.checks.gate import all_of_kind, of_kind, plain_number
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import columns_to_one
-from capcore.summaries import as_table
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.results.notebook import as_table
 
 
 def residual(rates: ConvolutionTransport, n_layers: int) -> ConvolutionTransport:

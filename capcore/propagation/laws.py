@@ -9,11 +9,11 @@ import numpy as np
 from scipy.special import erfc
 from scipy.stats import multivariate_normal, skellam
 
-from capcore.gate import of_kind, plain_array
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
+from capcore.checks.gate import of_kind, plain_array
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable
-from capcore.validation import finite_array, finite_number, positive_integer
 
 FEWEST_JUMPS, MOST_JUMPS = 1e-100, 1e9
 """Between these the law of nearest neighbours is accurate to 1e-11; far beyond, SciPy returns zeros or NaN."""

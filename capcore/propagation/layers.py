@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from capcore.gate import of_kind
+from capcore.checks.arguments import finite_number, positive_integer
+from capcore.checks.gate import of_kind
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.matrix import MatrixTransport
-from capcore.validation import finite_number, positive_integer
 
 Transport: TypeAlias = ConvolutionTransport | MatrixTransport
 
@@ -43,7 +43,7 @@ class Layer:
     array([0.75])
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     transport: Transport
     side: float | Transport = 0.0

@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from capcore.gate import all_of_kind, of_kind
-from capcore.validation import finite_array
+from capcore.checks.arguments import finite_array
+from capcore.checks.gate import all_of_kind, of_kind
 
 TOLERANCE = 1e-12  # of a column's sum: rounding of square roots and squares, for up to a few thousand entries
 
@@ -104,7 +104,7 @@ class MatrixTransport:
     [[0.36, 0.0], [0.64, 1.0]]
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     weights: np.ndarray | sparse.csr_array
     shape: tuple[int, ...] | None = None

@@ -15,12 +15,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from capcore.checks.arguments import one_of, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.generator import LimitCoefficients, jumps
 from capcore.propagation.layers import Layer
-from capcore.summaries import as_table
-from capcore.validation import one_of, positive_integer
+from capcore.results.notebook import as_table
 
 Count = Callable[..., int]
 _POINTS = {"L": range(1, 9), "N": range(1, 9), "C": range(1, 9), "r": range(1, 17, 2)}
@@ -99,7 +99,7 @@ class ScalingRelation:
         What differs, in words.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     section: str
     equation: int
@@ -122,7 +122,7 @@ class ScalingTable:
         In the paper's order.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     relations: tuple[ScalingRelation, ...]
 

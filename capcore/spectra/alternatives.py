@@ -21,11 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # loads each submodule at first use, because loading them all takes longer than analysing most networks
 
-from capcore.gate import all_of_kind, of_kind
+from capcore.checks.arguments import finite_number, one_of
+from capcore.checks.gate import all_of_kind, of_kind
+from capcore.results.notebook import as_table
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import PowerLawFit
-from capcore.summaries import as_table
-from capcore.validation import finite_number, one_of
 
 _NODES, _WEIGHTS = (part / 2 for part in np.polynomial.legendre.leggauss(160))
 _NODES += 0.5
@@ -285,7 +285,7 @@ class LikelihoodRatio:
         ``"power law"``, the other law's name, or ``"neither"``, at the requested level.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     alternative: str
     model: TailModel

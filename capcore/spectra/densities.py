@@ -15,11 +15,11 @@ from typing import TypeAlias
 import numpy as np
 
 from capcore.checkpoints.tensors import non_finite_count
+from capcore.results.notebook import as_table
 from capcore.spectra.eigenvalues import SMALLEST, GramSpectra, gram_spectra, matrix_shape, operator_spectra
 from capcore.spectra.layers import Layer, Skipped, slices, unfolded
 from capcore.spectra.noise import null_weights
 from capcore.spectra.options import DensityOptions
-from capcore.summaries import as_table
 
 Shape: TypeAlias = tuple[int, int]
 Tap: TypeAlias = tuple[int, ...] | None
@@ -83,7 +83,7 @@ class Density:
 class Densities:
     """Densities of one or several layers, and every tensor or slice without a density, with the reason."""
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     densities: tuple[Density, ...]
     skipped: tuple[Skipped, ...]

@@ -23,9 +23,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from capcore.gate import of_kind, plain_array, plain_number
-from capcore.summaries import as_table
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
+from capcore.checks.gate import of_kind, plain_array, plain_number
+from capcore.results.notebook import as_table
 
 Lengths: TypeAlias = int | Sequence[int]
 """One number for all axes of a kernel, or one for each."""
@@ -50,7 +50,7 @@ class GramSpectra:
         Largest error of an eigenvalue.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     eigenvalues: np.ndarray
     n_zeros: np.ndarray

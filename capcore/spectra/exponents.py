@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number
+from capcore.checks.arguments import finite_array, finite_number
 
 
 class Usable(NamedTuple):

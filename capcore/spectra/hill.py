@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.results.notebook import as_table
 from capcore.spectra.exponents import usable
-from capcore.summaries import as_table
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class HillTable:
         Standard error (α − 1)/√k, which holds only for independent values.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     k: np.ndarray
     x_min: np.ndarray

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from capcore.gate import plain_number
+from capcore.checks.arguments import finite_number
+from capcore.checks.gate import plain_number
 from capcore.spectra.reporting import NetworkSpectra, report
-from capcore.validation import finite_number
 
 if TYPE_CHECKING:
     import pandas
@@ -101,7 +101,7 @@ class History:
         return f"History({len(spectra)} times, {max(spectra, default=0)} spectra)"
 
     def _repr_html_(self) -> str:
-        from capcore.summaries import table
+        from capcore.results.notebook import table
 
         means = {
             f"{time:g}": f"mean alpha {found.details.model.mean_alpha:.3f}" for time, found in self.reports.items()

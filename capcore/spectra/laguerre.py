@@ -23,10 +23,10 @@ from itertools import islice
 import numpy as np
 import scipy
 
-from capcore.gate import all_of_kind, of_kind, plain_array
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.gate import all_of_kind, of_kind, plain_array
 from capcore.spectra.characteristic import LEAST, exact, noise_spectra, together
 from capcore.spectra.lapack import available, call
-from capcore.validation import finite_array, positive_integer
 
 LARGEST = 1e100
 """Largest entry of a block, so that squares and their sums are normal numbers."""

@@ -25,9 +25,9 @@ from typing import TypeVar
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint, Tensor
-from capcore.gate import of_kind, plain_array
-from capcore.summaries import as_table
-from capcore.validation import one_of, positive_integer
+from capcore.checks.arguments import one_of, positive_integer
+from capcore.checks.gate import of_kind, plain_array
+from capcore.results.notebook import as_table
 
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")
 KINDS = ("linear", "embedding", "stack", "conv1d", "conv2d", "conv3d", "skip")
@@ -132,7 +132,7 @@ class Skipped:
 class Layers:
     """Layers in the order of the checkpoint, and every other tensor with the reason why it is not a layer."""
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     layers: tuple[Layer, ...]
     skipped: tuple[Skipped, ...]

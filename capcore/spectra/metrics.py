@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from capcore.results.notebook import as_table
 from capcore.spectra.alternatives import compare_tails
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.exponents import usable
@@ -21,7 +22,6 @@ from capcore.spectra.noise import fit_bulk, layer_generator
 from capcore.spectra.norms import log_alpha_norm, spectrum_norms
 from capcore.spectra.options import SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
-from capcore.summaries import as_table
 
 NAN = float("nan")
 
@@ -75,7 +75,7 @@ class SpectrumMetrics:
         Number of draws that had an exponent.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     name: str
     layer: str

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.results.notebook import as_table
 from capcore.spectra.metrics import SpectrumMetrics
-from capcore.summaries import as_table
 
 RANGE = (2.0, 5.0)
 """Range of exponents that paper 3 calls universal."""
@@ -55,7 +55,7 @@ class ModelMetrics:
         Mean over spectra to which a bulk could be fitted.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     n_layers: int
     n_weights: int

@@ -25,9 +25,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from capcore.gate import all_of_kind, of_kind, plain_array, plain_number, real
-from capcore.summaries import as_table
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
+from capcore.checks.gate import all_of_kind, of_kind, plain_array, plain_number, real
+from capcore.results.notebook import as_table
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}
 """Quantiles of the Tracy–Widom law for real matrices (β = 1), to four places. Tests recompute them by a determinant."""

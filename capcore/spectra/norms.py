@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.gate import plain_number, real
+from capcore.checks.arguments import finite_number
+from capcore.checks.gate import plain_number, real
+from capcore.results.notebook import as_table
 from capcore.spectra.exponents import usable
-from capcore.summaries import as_table
-from capcore.validation import finite_number
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Norms:
         Number of eigenvalues above rounding error.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     lambda_max: float
     log_spectral: float

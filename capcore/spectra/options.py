@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.gate import of_kind, plain_fields, real
+from capcore.checks.arguments import finite_number, one_of, positive_integer
+from capcore.checks.gate import of_kind, plain_fields, real
 from capcore.spectra.alternatives import ALTERNATIVES
 from capcore.spectra.eigenvalues import Lengths
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers
 from capcore.spectra.noise import NULLS, QUANTILES
 from capcore.spectra.power_law import check_ends
-from capcore.validation import finite_number, one_of, positive_integer
 
 DIVISORS = ("larger side", "nothing")
 TOOL = "weightwatcher"
@@ -161,7 +161,7 @@ class SpectraOptions:
     3
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     density: DensityOptions = field(default_factory=DensityOptions)
     kinds: Mapping[str, str] | None = None

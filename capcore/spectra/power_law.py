@@ -19,10 +19,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from capcore.gate import all_of_kind
+from capcore.checks.arguments import finite_number, positive_integer
+from capcore.checks.gate import all_of_kind
+from capcore.results.notebook import as_table
 from capcore.spectra.exponents import Usable, distribution, fit_tail, mean_gaps, rates_of_means, truncated_error, usable
-from capcore.summaries import as_table
-from capcore.validation import finite_number, positive_integer
 
 FAILED = float("nan")
 Limit: TypeAlias = float | None

@@ -12,8 +12,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.gate import all_of_kind, of_kind, plain_number
-from capcore.shown import short
+from capcore.checks.arguments import one_of, positive_integer
+from capcore.checks.gate import all_of_kind, of_kind, plain_number
+from capcore.results.notebook import line
+from capcore.results.representation import short
 from capcore.spectra.defaults import NON_FINITE, NULL, usual_options
 from capcore.spectra.layers import Layer
 from capcore.spectra.layerwise import Asked, Beside, LayerResult, analyse_layers
@@ -21,8 +23,6 @@ from capcore.spectra.options import SpectraOptions
 from capcore.spectra.results import SpectraReport
 from capcore.spectra.selection import selected
 from capcore.spectra.text import COLUMNS, network_text, not_analysed, number, remarks, report_text, text_rows
-from capcore.summaries import line
-from capcore.validation import one_of, positive_integer
 
 if TYPE_CHECKING:
     import pandas

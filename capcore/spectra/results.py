@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from capcore.gate import all_of_kind
+from capcore.checks.gate import all_of_kind
+from capcore.results.notebook import as_table, table
 from capcore.spectra.densities import Density
 from capcore.spectra.layers import Skipped
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.models import ModelMetrics
 from capcore.spectra.options import SpectraOptions
-from capcore.summaries import as_table, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ class SpectraReport:
         Eigenvalues, in the order of ``spectra``. JSON leaves them out, so a report read from JSON has none.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     source: Source
     options: SpectraOptions
@@ -116,13 +116,13 @@ class SpectraReport:
 
     def to_xarray(self) -> xarray.Dataset:
         """Metrics by ``spectrum``, and the eigenvalues one after another. Needs pandas and xarray."""
-        from capcore.exports import spectra_dataset
+        from capcore.results.tables import spectra_dataset
 
         return spectra_dataset(self)
 
     def save(self, path: str | Path) -> None:
-        """Write it, eigenvalues included, to a file that :func:`~capcore.saved.load` reads."""
-        from capcore.saved import save
+        """Write it, eigenvalues included, to a file that :func:`~capcore.results.saved.load` reads."""
+        from capcore.results.saved import save
 
         save(self, path)
 

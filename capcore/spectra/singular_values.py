@@ -26,10 +26,10 @@ import numpy as np
 import scipy
 from threadpoolctl import threadpool_limits
 
-from capcore.gate import plain_array, plain_number, whole
+from capcore.checks.gate import plain_array, plain_number, whole
+from capcore.results.notebook import as_table
 from capcore.spectra.band_reduction import banded_eigenvalues, banded_singular_values, gram_matrix
 from capcore.spectra.lapack import available
-from capcore.summaries import as_table
 
 EPSILON = float(np.finfo(float).eps)
 RELATIVE = 1e-8
@@ -56,7 +56,7 @@ class SingularValues:
         The route that computed them: ``gram``, ``band`` or ``svd``.
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     values: np.ndarray
     method: str

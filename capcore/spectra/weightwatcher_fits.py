@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from capcore.checks.arguments import finite_array
 from capcore.spectra.power_law import finalists, pack
-from capcore.validation import finite_array
 
 THRESHOLD = 1e-5
 SMALL, SMALL_TAIL = 20, 8

@@ -13,11 +13,11 @@ from typing import Any
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.checks.arguments import positive_integer
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
 from capcore.processes import PowerLaw
-from capcore.validation import positive_integer
 
 SETTINGS: dict[str, Any] = {"layers": [6, 8, 10, 12, 14, 16, 18, 20], "channels": [1, 2, 3, 4]}
 QUICK: dict[str, Any] = {"layers": [6], "channels": [1, 2]}

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.allocation import allocate
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.capacity.allocation import allocate
+from capcore.checks.arguments import positive_integer, quiet
+from capcore.fitting.optimum import fit
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.fit import fit_large
 from capcore.large.octaves.fit import fit_octaves
 from capcore.large.octaves.predictor import ExponentialSequence
-from capcore.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
-from capcore.validation import positive_integer, quiet
 from chapters.gaussian_prediction.study import gram_eigenvalues
 
 REGULAR = ("PowerLaw", "FractionalGaussianNoise", "RationalQuadratic")

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
-from capcore.constraints import ConstraintSpace
-from capcore.optimum import fit
+from capcore.capacity.allocation import allocate
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import positive_integer
+from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
-from capcore.validation import positive_integer
 from chapters.capacity_vs_expressivity.experiment import SETTINGS as TRAINING
 from chapters.capacity_vs_expressivity.experiment import random_labels, target_data, train_on
 from chapters.capacity_vs_expressivity.sets import ITEM_DIM, MODELS, N_ITEMS, TrainedModel, accuracy
@@ -78,7 +78,7 @@ class Comparison:
 
     Attributes
     ----------
-    kappa : by :func:`capcore.allocation.allocate`. rank : of the parameter Jacobian on normal examples.
+    kappa : by :func:`capcore.capacity.allocation.allocate`. rank : of the parameter Jacobian on normal examples.
     per_input_gap : largest difference of κ per input between 𝒦 and the column space of XᵀD, for examples X whose sample
         covariance is Σ.
     """

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.stats import chi2
 
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.checks.arguments import finite_array, one_of, positive_integer
 from chapters.shared.complexity.network import Network, as_network
 from chapters.shared.complexity.sets import SetNetwork
 from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side

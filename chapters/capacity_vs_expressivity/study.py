@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 from scipy.stats import spearmanr
 
+from capcore.checks.arguments import finite_array, finite_number
 from capcore.plotting import CYCLE, MARKERS
-from capcore.validation import finite_array, finite_number
 from chapters.capacity_vs_expressivity.sets import MODELS
 
 KAPPA = "κ (rank of Jacobian)"

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.allocation import CapacityAllocation
-from capcore.constraints import chain, join
+from capcore.capacity.allocation import CapacityAllocation
+from capcore.capacity.constraints import chain, join
+from capcore.checks.arguments import positive_integer
 from capcore.propagation import MatrixTransport, propagate
-from capcore.validation import positive_integer
 from chapters.cumulated_capacity.trees import TreeNetwork, isometric, whitened
 from chapters.shared.profiles import total_variation
 

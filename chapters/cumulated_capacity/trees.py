@@ -19,8 +19,8 @@ from itertools import pairwise
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.constraints import ConstraintSpace
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
 
 
 @dataclass(frozen=True, eq=False)

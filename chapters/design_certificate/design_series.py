@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from capcore.checks.arguments import quiet
 from capcore.designs.choosing import design
 from capcore.designs.notes import cost
-from capcore.validation import quiet
 
 SETTINGS: dict[str, Any] = {"n_inputs": 64, "max_params": 32}
 QUICK: dict[str, Any] = {"n_inputs": 16, "max_params": 8}

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from capcore.architectures.generic import exact_rank
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.constraints import ConstraintSpace
-from capcore.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
-from capcore.generic import exact_rank
-from capcore.lbfgs import minimise_lbfgs
-from capcore.optimum import Problem
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import positive_integer
+from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
+from capcore.fitting.lbfgs import minimise_lbfgs
+from capcore.fitting.optimum import Problem
 from capcore.processes import FAMILIES, Process
-from capcore.validation import positive_integer
 from chapters.shared.profiles import share
 from chapters.shared.swept import values_of
 
@@ -174,7 +174,7 @@ def reach(arch: Hierarchical, problem: Problem, params: np.ndarray) -> float:
     The larger of two. Along directions with singular values of RJ above about a millionth of the largest, all of it;
     among 24 random layers, whose product is nearly zero, that tells the plateau at the start from an optimum. Along
     all directions, what a step no longer than half the parameters takes off
-    (:func:`~capcore.gauss_newton.reachable_share`); that tells directions that vanish at a singular optimum, and need
+    (:func:`~capcore.fitting.gauss_newton.reachable_share`); that tells directions that vanish at a singular optimum, and need
     endless steps, from those that are only slow.
 
     >>> from capcore.processes import PowerLaw

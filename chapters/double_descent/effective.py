@@ -17,7 +17,7 @@ from scipy.linalg import lstsq
 from scipy.stats import sem
 from scipy.stats import t as student
 
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 
 Sample = Callable[[int, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 """Of n and a generator: n inputs and their labels."""

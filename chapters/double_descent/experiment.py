@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 
 SETTINGS: dict[str, Any] = {
     "steps": {

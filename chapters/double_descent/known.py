@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 from scipy.optimize import nnls
 
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
 from chapters.double_descent.effective import ModelComplexity, Sample, least_squares, model_complexity, noise
 from chapters.double_descent.study import feature_sample, wrong_digits
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
 from chapters.double_descent.effective import ModelComplexity, Procedure, Sample, complexity_of_errors
 from chapters.double_descent.experiment import (
     digits,

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import ttest_ind
 from tqdm import tqdm
 
-from capcore.validation import finite_number
+from capcore.checks.arguments import finite_number
 from chapters.effective_complexity.factorial import FACTORS, Factorial
 from chapters.effective_complexity.images import Images, images
 from chapters.effective_complexity.tangent_networks import segment_pieces, tangent_network, uniform_tangents

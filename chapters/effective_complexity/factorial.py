@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import f as fisher_distribution
 
-from capcore.validation import finite_array
+from capcore.checks.arguments import finite_array
 
 FACTORS: dict[str, tuple[Any, Any]] = {
     "framework": ("relu", "tanh"),

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from capcore.validation import finite_array, positive_integer
+from capcore.checks.arguments import finite_array, positive_integer
 
 PLACES = ("training", "test", "midpoints", "pixels", "box")
 """Where sensitivity is measured: images, points between two of them, independent pixels, a uniform box."""

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from scipy.special import expit
 
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
 from chapters.effective_complexity.tangent_networks import segment_pieces, uniform_tangents
 from chapters.effective_complexity.tangents import curve_complexity, one_layer_regions, tangent_activation
 from chapters.shared.complexity import Network, partition_slice, random_network

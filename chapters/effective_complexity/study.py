@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.checks.arguments import finite_array, one_of, positive_integer
 from chapters.effective_complexity.factorial import Factorial
 from chapters.effective_complexity.images import PLACES
 from chapters.kit.stored import stored

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number
+from capcore.checks.arguments import finite_array, finite_number
 from chapters.effective_complexity.tangents import (
     COARSEST,
     CURVES,

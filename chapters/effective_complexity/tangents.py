@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 from chapters.shared.complexity.activations import Activation, piecewise
 
 CURVES = ("logistic", "sigmoid", "tanh")

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from capcore.allocation import allocate
-from capcore.optimum import Problem, fit
-from capcore.time_series import estimate_process
-from capcore.validation import quiet
+from capcore.capacity.allocation import allocate
+from capcore.checks.arguments import quiet
+from capcore.fitting.optimum import Problem, fit
+from capcore.processes.time_series import estimate_process
 from chapters.far_structure.networks import LIMIT, Trained, n_params, train_all
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import cholesky
 
-from capcore.allocation import CapacityAllocation
 from capcore.architectures import Hierarchical
-from capcore.feature_process import FeatureProcess
-from capcore.features import Features, Hermite, make_features
-from capcore.hermite import hermite_coefficients
+from capcore.capacity.allocation import CapacityAllocation
+from capcore.checks.arguments import one_of, positive_integer
 from capcore.processes import FAMILIES, Process
-from capcore.validation import one_of, positive_integer
+from capcore.processes.feature_process import FeatureProcess
+from capcore.processes.features import Features, Hermite, make_features
+from capcore.processes.hermite import hermite_coefficients
 from chapters.gaussian_prediction.response import measured_responses, probe_moves
 from chapters.shared import survey
 
@@ -68,7 +68,7 @@ def share_explained(task: FeatureProcess, n: int) -> float:
 
 def share_explained_by_model(found: survey.Case) -> float:
     """Share of the target's variance that a trained model explains, for a case posed by a
-    :class:`~capcore.feature_process.FeatureProcess`.
+    :class:`~capcore.processes.feature_process.FeatureProcess`.
     """
     variance: float = found.process.target_variance  # type: ignore[attr-defined]
     return 1 - found.fit.variance / variance

@@ -26,10 +26,10 @@ ATTRIBUTE = "once_called"
 """The decorator of a method that became an attribute: what it computes is as before."""
 MACHINERY = (
     *("chapters.kit.stored", "chapters.kit.running", "chapters.fingerprint", "chapters.sweeps"),
-    *("capcore.gate", "capcore.available_memory"),
+    *("capcore.checks.gate", "capcore.checks.memory"),
 )
 WRITTEN = {
-    "capcore.available_memory": "capcore.memory",
+    "capcore.checks.memory": "capcore.memory",
     "chapters.kit.running": "chapters.running",
     "chapters.kit.stored": "chapters.stored",
 }

@@ -17,7 +17,7 @@ GATE = frozenset(
     ["plain_array", "plain_fields", "plain_number", "plain_process", "plain_processes", "plain_seed"]  # noqa: RUF005
     + ["all_of_kind", "having", "no_overflow", "of_kind", "real", "unmasked", "whole"]
 )
-"""The functions of ``capcore.gate``."""
+"""The functions of ``capcore.checks.gate``."""
 
 
 def is_gate(node: ast.stmt) -> bool:

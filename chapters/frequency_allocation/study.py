@@ -8,14 +8,14 @@ import numpy as np
 from scipy.fft import dct
 from scipy.linalg import eigh
 
-from capcore.allocation import CapacityAllocation
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.constraints import ConstraintSpace
-from capcore.fourier import fourier_modes, mode_frequencies, per_frequency
-from capcore.optimum import Problem
+from capcore.capacity.allocation import CapacityAllocation
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.capacity.fourier import fourier_modes, mode_frequencies, per_frequency
+from capcore.checks.arguments import positive_integer
+from capcore.fitting.optimum import Problem
 from capcore.processes import Process
-from capcore.validation import positive_integer
 from chapters.shared.profiles import roughness
 from chapters.shared.survey import allocate_quietly, case
 
@@ -40,7 +40,7 @@ def per_mode(capacities: object) -> np.ndarray:
 
     Parameters
     ----------
-    capacities : (n // 2 + 1,) as :func:`capcore.fourier.per_frequency` gives them, for an even number n of inputs.
+    capacities : (n // 2 + 1,) as :func:`capcore.capacity.fourier.per_frequency` gives them, for an even number n of inputs.
 
     >>> per_mode([1.0, 1.0, 0.5]).tolist()
     [1.0, 0.5, 0.5]

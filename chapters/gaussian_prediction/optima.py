@@ -19,9 +19,9 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from capcore.architectures.base import Architecture
-from capcore.constraints import ConstraintSpace
-from capcore.optimum import Problem
-from capcore.validation import finite_array, finite_number
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_array, finite_number
+from capcore.fitting.optimum import Problem
 
 
 def gradient(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:

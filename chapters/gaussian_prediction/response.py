@@ -22,11 +22,11 @@ import numpy as np
 from scipy.linalg import pinvh, svd, svdvals, toeplitz
 
 from capcore.architectures.base import Architecture
-from capcore.constraints import ConstraintSpace, rank_tolerance
-from capcore.optimum import Problem, fit
+from capcore.capacity.constraints import ConstraintSpace, rank_tolerance
+from capcore.checks.arguments import finite_array, finite_number
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import AutoRegressive, Process
-from capcore.toeplitz import reflection_coefficients
-from capcore.validation import finite_array, finite_number
+from capcore.processes.toeplitz import reflection_coefficients
 from chapters.shared.survey import Case
 
 

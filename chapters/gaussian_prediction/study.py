@@ -24,11 +24,11 @@ from scipy.linalg import cholesky, solve, svdvals, toeplitz
 
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.constraints import ConstraintSpace
-from capcore.optimum import Problem
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.fitting.optimum import Problem
 from capcore.processes import AutoRegressive, Process
-from capcore.results import Fit
-from capcore.validation import finite_array, positive_integer
+from capcore.results.fit_and_allocation import Fit
 from capcore.verbs import allocate, fit
 
 
@@ -151,7 +151,7 @@ class Counts:
     singular_values : (min(n, p),) of K̃ as it is, relative to the largest.
     eigenvalues : (n,) of K̃K̃ᵀ, relative to the largest, descending; some are negative by rounding.
     by_eigenvalues : eigenvalues above n·ε of the largest, the usual threshold.
-    by_singular_values : the package's count, :class:`~capcore.constraints.ConstraintSpace`.
+    by_singular_values : the package's count, :class:`~capcore.capacity.constraints.ConstraintSpace`.
     """
 
     singular_values: np.ndarray

@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures import Hierarchical, Linear
-from capcore.optimum import FitResult, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.hierarchical.study import Sweep, sweep
 

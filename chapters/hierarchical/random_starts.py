@@ -3,7 +3,7 @@
 A hierarchical model does not change when the channels of a hidden layer are mixed and mixed back. Along such
 directions the loss is flat, and a run that drifts to badly conditioned parameters makes so little progress along the
 others that it seems to have arrived. Rebalancing removes that: it changes the parameters, not the model. The
-tensor-train start of :func:`capcore.optimum.fit` is the optimum itself as soon as κ = n, so only random starts can tell
+tensor-train start of :func:`capcore.fitting.optimum.fit` is the optimum itself as soon as κ = n, so only random starts can tell
 whether wider models are easier to optimise (paper 1, section 5.1.2).
 
 ``python -m chapters run random_starts`` makes it again, in about five minutes on one core.
@@ -19,9 +19,9 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
-from capcore.optimum import FitResult, Problem, fit
+from capcore.checks.arguments import finite_number, positive_integer
+from capcore.fitting.optimum import FitResult, Problem, fit
 from capcore.processes import FAMILIES, Process
-from capcore.validation import finite_number, positive_integer
 from chapters.hierarchical.lbfgs_sweep import iterations_to
 
 SETTINGS: dict[str, Any] = {
@@ -129,7 +129,7 @@ def iterations_from_random_starts(
     ----------
     models : label → model. process : what they predict. seeds : one random start of each model per seed.
     loss : what counts as rounding, in units of the process's variance.
-    options : of :func:`~capcore.optimum.fit`, such as ``rebalance`` and ``max_iterations``.
+    options : of :func:`~capcore.fitting.optimum.fit`, such as ``rebalance`` and ``max_iterations``.
 
     Raises ``ValueError`` for a ``loss`` that is not a number, and what ``fit`` raises.
 

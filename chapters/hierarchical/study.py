@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import svd
 
-from capcore.allocation import CapacityAllocation
+from capcore.architectures.generic import exact_rank
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.generic import exact_rank
-from capcore.optimum import FitResult, Problem, fit
+from capcore.capacity.allocation import CapacityAllocation
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
+from capcore.fitting.optimum import FitResult, Problem, fit
 from capcore.processes import Process
-from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.shared.survey import allocate_quietly, attains
 
 FACTOR = 10.0
@@ -160,7 +160,7 @@ class Sweep:
 
 
 def sweep(models: Mapping[str, Hierarchical], process: Process, *, seed: int = 0, **options: Any) -> Sweep:
-    """Fit every model to the process, each from the same seed. ``options`` go to :func:`~capcore.optimum.fit`.
+    """Fit every model to the process, each from the same seed. ``options`` go to :func:`~capcore.fitting.optimum.fit`.
 
     >>> from capcore.processes import PowerLaw
     >>> models = {f"c = {c}": Hierarchical(c, n_layers=3) for c in (1, 2)}

@@ -16,9 +16,9 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
-from capcore.optimum import FitResult, Problem, fit
+from capcore.checks.arguments import one_of
+from capcore.fitting.optimum import FitResult, Problem, fit
 from capcore.processes import FAMILIES
-from capcore.validation import one_of
 from chapters.hierarchical.study import digits
 from chapters.shared.layers import exact_layer_totals
 from chapters.shared.survey import allocate_quietly, attains

@@ -17,9 +17,9 @@ from scipy.linalg import eigh
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
-from capcore.optimum import Problem, fit
+from capcore.checks.arguments import positive_integer
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import Process
-from capcore.validation import positive_integer
 from chapters.linear_systems.errors import complement
 from chapters.shared.profiles import total_variation
 from chapters.shared.survey import allocate_quietly, attains
@@ -168,7 +168,7 @@ def many_runs(
     Parameters
     ----------
     n_runs : at least 2. Run i starts from the generator seeded by (seed, i), so fewer runs are the first of more.
-    method, options : as in :func:`capcore.optimum.fit`. progress : show a progress bar over the runs.
+    method, options : as in :func:`capcore.fitting.optimum.fit`. progress : show a progress bar over the runs.
 
     >>> from capcore import Hierarchical, PowerLaw
     >>> runs = many_runs(Hierarchical(channels=1, n_layers=3), PowerLaw(), 4, max_iterations=50)

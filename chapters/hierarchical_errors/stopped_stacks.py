@@ -15,7 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, Problem, fit
 from capcore.processes import PowerLaw
 from chapters.linear_systems.errors import complement
 from chapters.shared.survey import allocate_quietly

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from capcore.architectures.generic import PRIME, attainable_ranks, rank_modulo_prime
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.generic import PRIME, attainable_ranks, rank_modulo_prime
-from capcore.optimum import Problem
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
+from capcore.fitting.optimum import Problem
 from chapters.shared.layers import ExactArchitecture, LayerProfiles
 from chapters.shared.survey import allocate_quietly
 
@@ -49,7 +49,7 @@ def same_coefficients(
 ) -> list[np.ndarray]:
     """``n_draws`` parameter vectors (n_params,) with the coefficients of ``params``, the idle room filled at random.
 
-    See :func:`capcore.tensor_train.widen` for how it is filled. Raises ``ValueError`` for overlapping dilations.
+    See :func:`capcore.architectures.tensor_train.widen` for how it is filled. Raises ``ValueError`` for overlapping dilations.
 
     >>> rng, arch = np.random.default_rng(0), Hierarchical(channels=2, n_layers=3)
     >>> params = arch.init(rng)

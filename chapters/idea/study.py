@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from capcore import ConstraintSpace
-from capcore.validation import finite_array, finite_number
+from capcore.checks.arguments import finite_array, finite_number
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 A declaration says what each of its whole numbers counts (``kit.parameters``). Estimates are lower bounds, from the
 smallest arrays that a notebook with such a parameter holds; functions refuse the rest when they are called
-(:mod:`capcore.available_memory`).
+(:mod:`capcore.checks.memory`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from capcore.available_memory import TRAIN_COLUMNS, arrays, fits, too_large
+from capcore.checks.memory import TRAIN_COLUMNS, arrays, fits, too_large
 
 COPIES = 8  # weights, gradients, two moments of Adam, activations, and what a decomposition of them takes
 ROOM = 16  # numbers kept for one draw or position, at least
@@ -28,13 +28,13 @@ class Size(Enum):
 
 
 def check_sizes(parameters: Mapping[str, Any], counted: Mapping[str, Size]) -> None:
-    """Raise ``TooLargeError`` of :mod:`capcore.available_memory` for the first of the ``counted`` that could not fit.
+    """Raise ``TooLargeError`` of :mod:`capcore.checks.memory` for the first of the ``counted`` that could not fit.
 
     >>> check_sizes({"channel_list": [1, 2, 4], "n_layers": 6}, {"channel_list": Size.WIDTH, "n_layers": Size.POWER})
     >>> check_sizes({"width": 10**9}, {"width": Size.WIDTH})
     Traceback (most recent call last):
     ...
-    capcore.available_memory.TooLargeError: width: found 1000000000, which takes about 6.4e+07 TB of memory, ...
+    capcore.checks.memory.TooLargeError: width: found 1000000000, which takes about 6.4e+07 TB of memory, ...
     """
     widths = [_whole(parameters[name]) for name, size in counted.items() if size is Size.WIDTH]
     width = min(widths[0], default=1) if widths else 1

@@ -22,9 +22,9 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
-from capcore.optimum import FitResult, Problem, fit
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.fitting.optimum import FitResult, Problem, fit
 from capcore.processes import PowerLaw, Process
-from capcore.validation import finite_array, positive_integer
 from chapters.layer_redundancy.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
 
 SETTINGS: dict[str, Any] = {

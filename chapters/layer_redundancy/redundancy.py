@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.finite_field import PRIME, jacobian_of_function, rank_modulo_prime, residues
-from capcore.validation import finite_array, positive_integer
+from capcore.architectures.finite_field import PRIME, jacobian_of_function, rank_modulo_prime, residues
+from capcore.checks.arguments import finite_array, positive_integer
 
 Model = Architecture | Callable[[np.ndarray], object]
 MOST_LAYERS = 12  # all sets of layers are tried

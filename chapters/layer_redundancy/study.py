@@ -10,9 +10,9 @@ import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
-from capcore.constraints import ConstraintSpace, chain
+from capcore.capacity.constraints import ConstraintSpace, chain
+from capcore.checks.arguments import positive_integer
 from capcore.processes import FAMILIES, PowerLaw, Process
-from capcore.validation import positive_integer
 from chapters.layer_redundancy.experiment import Refits, freeze_single_weights
 from chapters.layer_redundancy.redundancy import is_redundant
 from chapters.shared.survey import Case, case

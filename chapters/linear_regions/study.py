@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from capcore.validation import finite_number
+from capcore.checks.arguments import finite_number
 from chapters.shared.complexity import (
     Curves,
     Network,

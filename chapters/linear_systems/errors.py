@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import qr
 
-from capcore.constraints import ConstraintSpace
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_array, one_of, positive_integer
 
 COORDINATE_LAWS = ("normal", "uniform", "two-point")
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
-from capcore.allocation import CapacityAllocation, allocate
 from capcore.architectures.base import Architecture, DenseJacobian
-from capcore.constraints import ConstraintSpace
-from capcore.optimum import Problem, fit
+from capcore.capacity.allocation import CapacityAllocation, allocate
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import Process
-from capcore.validation import finite_array, positive_integer
 
 IN_USE = (0.0, 1.0)
 """Smoothing factors that are used in practice: weights that are positive and decay."""

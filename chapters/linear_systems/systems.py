@@ -12,9 +12,9 @@ from itertools import permutations
 import numpy as np
 from scipy.linalg import null_space, subspace_angles
 
-from capcore.allocation import CapacityAllocation
-from capcore.constraints import ConstraintSpace, chain, join
-from capcore.validation import finite_number, positive_integer
+from capcore.capacity.allocation import CapacityAllocation
+from capcore.capacity.constraints import ConstraintSpace, chain, join
+from capcore.checks.arguments import finite_number, positive_integer
 
 N, KAPPA, N_S = 30, 12, 5
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.checks.arguments import finite_array, one_of, positive_integer
 from chapters.shared.adam import Adam, check_rates, check_runs, stacked, unstacked
 from chapters.shared.complexity.gradients import check_targets, loss_gradients
 from chapters.shared.complexity.network import Network, as_network, random_network

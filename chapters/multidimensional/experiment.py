@@ -15,11 +15,11 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.constraints import ConstraintSpace, join
-from capcore.multivariate import Independent
-from capcore.optimum import Problem, fit
+from capcore.capacity.constraints import ConstraintSpace, join
+from capcore.checks.arguments import finite_number, one_of, positive_integer
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import FAMILIES, Process
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.processes.multivariate import Independent
 
 RANGES: dict[str, tuple[str, float, float]] = {
     "PowerLaw": ("exponent", 0.3, 0.9),

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.gauss_newton import ROUNDING
-from capcore.multivariate import Independent
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
+from capcore.fitting.gauss_newton import ROUNDING
+from capcore.processes.multivariate import Independent
 from chapters.multidimensional.experiment import RANGES, spread_components, summarise
 from chapters.shared.profiles import SATURATED, recent, roughness, share
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from capcore.checks.arguments import positive_integer
 from capcore.plotting import CYCLE
 from capcore.spectra.alternatives import ALTERNATIVES
-from capcore.validation import positive_integer
 from chapters.kit.stored import stored
 from chapters.pretrained_spectra.questions import LARGE, LEVEL, QUESTIONS, RANGE, WIDE
 from chapters.pretrained_spectra.sources import SOURCES

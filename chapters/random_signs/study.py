@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from capcore.propagation import MatrixTransport, propagate, signed_operator, squared_gradients
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
 from chapters.shared.profiles import total_variation
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
 
 
 class Field(NamedTuple):

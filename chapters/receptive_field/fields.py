@@ -18,11 +18,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.fourier import propagate_equal
 from capcore.propagation.generator import displacement, residual
-from capcore.validation import finite_array, finite_number, positive_integer
 from chapters.receptive_field.dilated import checked_jump
 from chapters.shared.log_log import fit_power
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from chapters.shared.intervals import Interval
 from chapters.shared.log_log import fit_power
 

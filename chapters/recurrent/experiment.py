@@ -14,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from capcore.architectures.recurrent import Recurrent
-from capcore.optimum import Problem, fit
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import FAMILIES, Process
 
 SETTINGS: dict[str, Any] = {

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.constraints import equilibrate
-from capcore.validation import finite_array, positive_integer
+from capcore.capacity.constraints import equilibrate
+from capcore.checks.arguments import finite_array, positive_integer
 
 
 def confluent_vandermonde(poles: object, n_inputs: int) -> np.ndarray:

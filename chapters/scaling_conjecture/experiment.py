@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.checks.arguments import finite_array, one_of, positive_integer
 from chapters.scaling_conjecture.signals import BLOCKS
 from chapters.scaling_conjecture.tasks import Task, digits_task, transport_task
 from chapters.shared.training import train

@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
+from capcore.checks.arguments import finite_number
 from capcore.plotting import CYCLE, MARKERS
-from capcore.validation import finite_number
 from chapters.kit.phone import when_narrow
 from chapters.scaling_conjecture.signals import Untrained, layer_time, shattering_law
 from chapters.shared.intervals import geometric_interval, student_interval

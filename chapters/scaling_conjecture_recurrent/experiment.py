@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 from chapters.shared.training import Params, Runs, train
 
 SETTINGS: dict[str, Any] = {

@@ -18,11 +18,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from tqdm import tqdm
 
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.laws import forgetting
 from capcore.propagation.layers import Layer
-from capcore.validation import finite_number, one_of, positive_integer
 from chapters.scaling_conjecture_recurrent.study import growth_curve
 from chapters.scaling_conjecture_recurrent.transitions import ALLOWED, Transitions
 

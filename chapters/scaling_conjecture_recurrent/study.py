@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
 from chapters.scaling_conjecture_recurrent.transitions import (
     Transitions,
     fresh_log_gain,

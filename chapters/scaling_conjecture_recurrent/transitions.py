@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import expm
 from scipy.special import gammaln, logsumexp
 
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 
 STRUCTURES = ("dense", "local", "antisymmetric", "local antisymmetric")
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from capcore.validation import one_of, positive_integer
+from capcore.checks.arguments import one_of, positive_integer
 from chapters.scaling_conjecture_side_inputs.study import interval
 from chapters.scaling_conjecture_side_inputs.tasks import (
     SideTask,

@@ -22,9 +22,9 @@ import numpy as np
 from scipy.stats import ortho_group
 from scipy.stats import t as student
 
-from capcore.constraints import ConstraintSpace
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 from capcore.propagation.random_signs import signed_operator
-from capcore.validation import finite_number, one_of, positive_integer
 
 LAWS = ("divided", "undivided", "same")
 KINDS = ("different", "same", "constant")

@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from capcore.validation import finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 from chapters.shared.data import digits
 
 Weights = dict[str, jax.Array]

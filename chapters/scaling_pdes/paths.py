@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 from scipy.integrate import quad_vec
 
+from capcore.checks.arguments import one_of, positive_integer
 from capcore.propagation import (
     ConvolutionTransport,
     Layer,
@@ -29,7 +30,6 @@ from capcore.propagation import (
     propagate,
 )
 from capcore.propagation.layers import Transport
-from capcore.validation import one_of, positive_integer
 
 Node = tuple[int, int]
 Edge = tuple[Node, Node]  # from the upper node to the lower one

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capcore.checks.arguments import finite_number, positive_integer
 from capcore.propagation import (
     ConvolutionTransport,
     Layer,
@@ -24,7 +25,6 @@ from capcore.propagation import (
     scaling_relations,
 )
 from capcore.propagation.generator import jumps
-from capcore.validation import finite_number, positive_integer
 
 Curve = tuple[np.ndarray, np.ndarray]
 SYMMETRIC = {-3: 0.125, -2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25, 3: 0.125}

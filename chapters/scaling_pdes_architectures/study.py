@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.evolution import Segment, evolve
 from capcore.propagation.fourier import propagate_equal
 from capcore.propagation.generator import LimitCoefficients, displacement, jumps, lumped, normalised_rates, residual
 from capcore.propagation.laws import heat_kernel
 from capcore.propagation.scaling import unit_layer
-from capcore.validation import finite_number, one_of, positive_integer
 
 TAP_TOTALS = (1.0, 0.5, 1.0)
 """Total rates at the offsets −1, 0, 1 of mixing that can be lumped, over the whole network."""

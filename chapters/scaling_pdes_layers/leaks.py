@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from scipy.integrate import quad_vec
 
+from capcore.checks.arguments import finite_number
 from capcore.propagation import ConvolutionTransport, Layer, MatrixTransport, Propagation, propagate, residual
-from capcore.validation import finite_number
 from chapters.scaling_pdes.paths import leaked_density
 from chapters.scaling_pdes.study import axis, lattice_law, neighbours, one_output, total_variation
 

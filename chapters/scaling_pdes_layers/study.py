@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ive
 
-from capcore.allocation import allocate
 from capcore.architectures.hierarchical import Hierarchical
+from capcore.capacity.allocation import allocate
+from capcore.checks.arguments import positive_integer
 from capcore.processes import PowerLaw
 from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
 from capcore.propagation import residual as residual_layer
 from capcore.propagation.fourier import Grid, scalar_power
-from capcore.validation import positive_integer
 from chapters.scaling_pdes.study import axis, neighbours, one_output, total_variation
 from chapters.shared.layers import LayerProfiles
 

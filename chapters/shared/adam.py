@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
 from chapters.shared.complexity.gradients import check_targets, loss_gradients
 from chapters.shared.complexity.network import Network, any_out_of_range
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from chapters.shared.rank_statistics import permutation_p_value, rank_statistics
 
 METHODS = ("auto", "copula", "fisher", "percentile", "bca")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from capcore.validation import finite_array, positive_integer
+from capcore.checks.arguments import finite_array, positive_integer
 from chapters.shared.correlation import RankCorrelation, rank_correlation, rank_scores
 from chapters.shared.rank_statistics import rank_statistics, share_as_extreme
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.stats import t as student
 
-from capcore.validation import finite_array, finite_number
+from capcore.checks.arguments import finite_array, finite_number
 
 
 def student_interval(samples: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import eigh
 
-from capcore.allocation import CapacityAllocation
-from capcore.constraints import ConstraintSpace, join
-from capcore.generic import PRIME, rank_modulo_prime
+from capcore.architectures.generic import PRIME, rank_modulo_prime
+from capcore.capacity.allocation import CapacityAllocation
+from capcore.capacity.constraints import ConstraintSpace, join
 from chapters.shared.profiles import distant, effective_number, mean_lag, recent, share
 
 VIEWS = ("independent", "forward", "backward", "marginal")
@@ -120,7 +120,7 @@ def exact_layer_totals(arch: ExactArchitecture, seed: int = 0, prime: int = PRIM
     """View → (L,) exact generic totals of the layers, layer 1 first: ranks and differences of ranks, no tolerance.
 
     The ranks are those of blocks of the Jacobian at random integer parameters modulo ``prime``. Σ is invertible and
-    changes none of them. They hold at almost all parameters, as :func:`capcore.generic.exact_rank` does.
+    changes none of them. They hold at almost all parameters, as :func:`capcore.architectures.generic.exact_rank` does.
 
     >>> from capcore import Hierarchical
     >>> exact_layer_totals(Hierarchical(channels=4, n_layers=6))["marginal"].tolist()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from capcore.validation import finite_array
+from capcore.checks.arguments import finite_array
 
 
 class LogLogLine(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from capcore.validation import finite_array, positive_integer
+from capcore.checks.arguments import finite_array, positive_integer
 
 SATURATED = 0.99  # a capacity of at least this counts as 1
 

@@ -13,7 +13,7 @@ from math import factorial
 import numpy as np
 from scipy import stats
 
-from capcore.validation import finite_array, finite_number, one_of, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 
 KINDS = ("spearman", "kendall")
 ALTERNATIVES = ("two-sided", "greater", "less")

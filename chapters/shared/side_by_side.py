@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from capcore.validation import finite_array, positive_integer
+from capcore.checks.arguments import finite_array, positive_integer
 
 Params = Any  # a tree of arrays
 Layers = list[tuple[jax.Array, jax.Array]]

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from capcore.allocation import CapacityAllocation, allocate
 from capcore.architectures.base import Architecture
-from capcore.gauss_newton import ROUNDING
-from capcore.optimum import FitResult, Problem, fit
+from capcore.capacity.allocation import CapacityAllocation, allocate
+from capcore.checks.arguments import quiet
+from capcore.fitting.gauss_newton import ROUNDING
+from capcore.fitting.optimum import FitResult, Problem, fit
 from capcore.processes import FAMILIES, Process
-from capcore.validation import quiet
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def attains(losses: object, problem: Problem) -> np.ndarray:
 
 
 def case(arch: Architecture, process: Process, rng: np.random.Generator | int = 0, **options: Any) -> Case:
-    """The optimum and the allocation for one process; ``options`` go to :func:`capcore.optimum.fit`.
+    """The optimum and the allocation for one process; ``options`` go to :func:`capcore.fitting.optimum.fit`.
 
     A singular optimum gives no warning here: it is in ``Case.regular``.
     """

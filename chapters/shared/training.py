@@ -16,7 +16,7 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from capcore.validation import finite_array, one_of, positive_integer
+from capcore.checks.arguments import finite_array, one_of, positive_integer
 
 OPTIMISERS = ("sgd", "momentum", "adam")
 Params = Any  # a tree of arrays

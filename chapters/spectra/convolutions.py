@@ -11,11 +11,11 @@ from itertools import product
 import numpy as np
 
 from capcore.checkpoints.arrays import of_arrays
+from capcore.checks.arguments import finite_array, positive_integer
 from capcore.spectra.densities import layer_densities
 from capcore.spectra.eigenvalues import operator_spectra
 from capcore.spectra.layers import Layer, find_layers
 from capcore.spectra.options import DensityOptions
-from capcore.validation import finite_array, positive_integer
 
 SLACK = 1e-12
 

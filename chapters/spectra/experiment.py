@@ -18,10 +18,10 @@ import pandas as pd
 from tqdm import tqdm
 
 from capcore.checkpoints.arrays import of_arrays
+from capcore.checks.arguments import finite_number, positive_integer
 from capcore.spectra.analysis import analyse_checkpoint
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
-from capcore.validation import finite_number, positive_integer
 
 BATCH = 60
 TEST_SHARE = 2 / 3  # of the 1,797 images: with few to learn from, accuracies differ

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from capcore.checks.arguments import positive_integer
 from capcore.spectra.eigenvalues import gram_spectra
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.results import SpectraReport
-from capcore.validation import positive_integer
 from chapters.spectra.experiment import Snapshot, Training, analysed, stored_outcomes, trained_outcomes
 
 Shape = tuple[int, int]

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import bootstrap
 from threadpoolctl import threadpool_limits
 
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
 from chapters.kit import stored as results
 from chapters.shared.correlation import RankCorrelation
 from chapters.shared.family_correlations import (

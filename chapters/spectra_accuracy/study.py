@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.validation import positive_integer
+from capcore.checks.arguments import positive_integer
 from chapters.shared.correlation import rank_scores
 from chapters.shared.rank_statistics import rank_statistics
 from chapters.spectra_accuracy.experiment import MAIN

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from capcore.checks.arguments import finite_array
 from capcore.spectra.options import DensityOptions, SpectraOptions
-from capcore.validation import finite_array
 from chapters.shared.rank_statistics import spearman
 from chapters.spectra_resnets.networks import StoredNetwork
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest, bootstrap, wilcoxon
 
+from capcore.checks.arguments import finite_number, one_of, positive_integer
 from capcore.spectra import DensityOptions, SpectraOptions, SpectraReport, analyse_spectra, fit_power_law
 from capcore.spectra.metrics import SpectrumMetrics
-from capcore.validation import finite_number, one_of, positive_integer
 from chapters.spectra_resnets.networks import StoredNetwork
 
 ENTRIES = ("positive", "both signs")

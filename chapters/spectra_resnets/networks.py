@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint, Tensor
+from capcore.checks.arguments import one_of
 from capcore.spectra.analysis import assembled
 from capcore.spectra.densities import Densities, matrices_of, scaled_densities, taps, unfit_reason
 from capcore.spectra.eigenvalues import EPSILON, GramSpectra
@@ -27,7 +28,6 @@ from capcore.spectra.layers import Layer, Layers, Skipped, find_layers
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import Source, SpectraReport
-from capcore.validation import one_of
 from chapters.kit import stored as results
 from chapters.spectra_resnets.files import SOURCES, NetworkSource
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from capcore.checks.arguments import positive_integer
 from capcore.plotting import CYCLE
 from capcore.spectra.analysis import analyse_spectra
 from capcore.spectra.eigenvalues import gram_spectra
@@ -22,7 +23,6 @@ from capcore.spectra.models import RANGE, ModelMetrics
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import fit_power_laws
 from capcore.spectra.weightwatcher_fits import fits_as_weightwatcher
-from capcore.validation import positive_integer
 from chapters.spectra_resnets.networks import StoredNetwork
 
 TICKS = (1.5, 2, 3, 5, 10, 20)

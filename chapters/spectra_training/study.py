@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from capcore.validation import one_of, positive_integer
+from capcore.checks.arguments import one_of, positive_integer
 from chapters.spectra.experiment import Training
 from chapters.spectra_accuracy.study import at_fixed, averages
 from chapters.spectra_training.experiment import trainings

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from capcore.validation import finite_number, positive_integer
+from capcore.checks.arguments import finite_number, positive_integer
 from chapters.shared.complexity import ellipse, layer_lengths, layer_transitions, random_network, trace_curves
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.optimum import Problem, fit
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import Process
 from chapters.shared.survey import allocate_quietly
 

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import capcore as cc
-from capcore.allocation import CapacityWarning
-from capcore.validation import positive_integer
+from capcore.capacity.allocation import CapacityWarning
+from capcore.checks.arguments import positive_integer
 from chapters.kit.stored import stored
 from chapters.shared.data import digits
 

@@ -5,7 +5,7 @@ import pytest
 
 import capcore as cc
 from capcore.architectures.scales import even_function, is_homogeneous, with_even_layers
-from capcore.double_precision import to_even_scale, underflows
+from capcore.checks.double_precision import to_even_scale, underflows
 
 MODELS = [
     cc.Hierarchical(3, 5),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.architectures import Function, Hierarchical, Recurrent
-from capcore.constraints import ConstraintSpace
+from capcore.capacity.constraints import ConstraintSpace
 from tests.strategies import coefficients_by_paths, hierarchical_models, seeds
 
 

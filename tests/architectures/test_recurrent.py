@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from capcore.architectures import Architecture, Recurrent
-from capcore.finite_field import PRIME, rank_modulo_prime
-from capcore.generic import exact_rank
+from capcore.architectures.finite_field import PRIME, rank_modulo_prime
+from capcore.architectures.generic import exact_rank
 from tests.strategies import all_of, projector, seeds
 
 models = st.builds(Recurrent, n_inputs=st.integers(1, 9), channels=st.integers(1, 6))

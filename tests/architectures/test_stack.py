@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capcore.architectures.generic import PRIME
 from capcore.architectures.stack import REALS, Modulo
-from capcore.generic import PRIME
 from tests.strategies import coefficients_by_paths, hierarchical_models, seeds
 
 

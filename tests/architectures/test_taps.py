@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore import generic
+from capcore.architectures import generic
 from capcore.architectures.taps import geometric
 
 TASK = cc.PowerLaw()

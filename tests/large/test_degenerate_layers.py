@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pytest
 
-from capcore.allocation import CapacityWarning, allocate
 from capcore.architectures import Hierarchical
+from capcore.capacity.allocation import CapacityWarning, allocate
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.processes import PowerLaw
-from capcore.tangent_space import TangentSpace
 
 TASK = PowerLaw()
 ROUNDING = 1e-11  # condition numbers up to 1e3, a hundred columns, eps 2e-16
@@ -23,7 +23,7 @@ def by_octave(per_input, edges):
 
 @pytest.mark.parametrize("zero", [[], [1], [2], [3], [4], [1, 4], [2, 3], [1, 2, 3, 4]], ids=str)
 @pytest.mark.parametrize("channels", [1, 2, [2, 3, 2]], ids=str)
-@pytest.mark.filterwarnings("ignore::capcore.allocation.CapacityWarning")
+@pytest.mark.filterwarnings("ignore::capcore.capacity.allocation.CapacityWarning")
 def test_layers_of_zeros(channels, zero):
     arch = Hierarchical(channels, 4, kernel_size=[2, 3, 2, 2])
     params = arch.init(np.random.default_rng(0))
@@ -39,7 +39,7 @@ def test_layers_of_zeros(channels, zero):
 
 
 @pytest.mark.parametrize("layer", [1, 5, 9, 12, 13])
-@pytest.mark.filterwarnings("ignore::capcore.allocation.CapacityWarning")
+@pytest.mark.filterwarnings("ignore::capcore.capacity.allocation.CapacityWarning")
 def test_a_layer_of_zeros_in_a_long_field(layer):
     arch = Hierarchical(3, 13)
     params = arch.init(np.random.default_rng(1))

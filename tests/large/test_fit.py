@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import capcore as cc
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.fit import NOISE, fit_large
 from capcore.large.quadratic import ToeplitzProblem
-from capcore.tangent_space import TangentSpace
 
 PROCESSES = [cc.PowerLaw(0.5), cc.FractionalGaussianNoise(0.8), cc.RationalQuadratic(1.0, 0.3)]
 

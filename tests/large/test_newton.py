@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore.generic import attainable_ranks
+from capcore.architectures.generic import attainable_ranks
+from capcore.architectures.tensor_train import contract
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large import newton
 from capcore.large.fit import fit_large
 from capcore.large.newton import Point, minimise_newton, trust_region_step
 from capcore.large.quadratic import ToeplitzProblem, tangent_hessian
 from capcore.large.retraction import bond_matrices, lift, retract, round_train, shift
-from capcore.tangent_space import TangentSpace
-from capcore.tensor_train import contract
 
 
 @st.composite

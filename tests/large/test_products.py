@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capcore as cc
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large import fft as fast_product
 from capcore.large import streamed
 from capcore.large.fft import FastProduct, store_product
 from capcore.large.leverage import RowBlocks
 from capcore.large.streamed import Chunks, StreamedProduct
-from capcore.tangent_space import TangentSpace
 from tests.strategies import hierarchical_models
 
 

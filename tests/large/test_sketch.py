@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from tqdm import tqdm
 
 import capcore as cc
-from capcore.available_memory import TooLargeError
+from capcore.checks.memory import TooLargeError
 from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
 from capcore.large.sketch import estimate_capacity, leverage_by_range
 from tests.strategies import hierarchical_models, seeds

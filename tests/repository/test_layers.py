@@ -25,9 +25,9 @@ STREAMS = ("stdin", "stdout", "stderr")
 NUMPY = ("load", "save")  # also names of methods that open nothing
 ROOMS = ("capcore.checkpoints", "capcore.commands")
 EXCEPTIONS = {
-    "capcore.available_memory": (["read_text"], "asks the machine how much memory it lets a process have"),
+    "capcore.checks.memory": (["read_text"], "asks the machine how much memory it lets a process have"),
     "capcore.sweeps": (["open"], "reads the rows of a sweep, which is a folder"),
-    "capcore.series_files": (["load", "open", "read_csv"], "reads a series for those who have a file of one"),
+    "capcore.processes.series_files": (["load", "open", "read_csv"], "reads a series for those who have a file of one"),
 }
 """Modules elsewhere that may, with what they do, and why."""
 

@@ -59,7 +59,7 @@ def test_starts_that_are_all_one_are_found(monkeypatch):
         settings = experiment.SETTINGS | experiment.QUICK | {"families": {"PowerLaw": {"exponent": [0.5]}}}
         return vacuity.columns_of_seeds(lambda each: experiment.run(each, vacuity.one_by_one), settings)
 
-    from capcore import optimum, variable_projection
+    from capcore.fitting import optimum, variable_projection
 
     for module, name in (
         (optimum, "minimise_gauss_newton"),

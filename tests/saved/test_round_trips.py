@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import capcore as cc
-from capcore import left_out, saved
 from capcore.checkpoints import headed
-from capcore.left_out import LeftOut
+from capcore.results import left_out, saved
+from capcore.results.left_out import LeftOut
 from tests.saved.conftest import ARCH, TASK, same
 from tests.strategies import all_of, hierarchical_models, seeds, stacks
 
@@ -239,7 +239,7 @@ def test_where_nothing_can_be_written(tmp_path, results):
 
 def test_closed_lists_name_what_is_there():
     """Every class of the lists exists, and a part of a result that is missing there would be noticed on saving."""
-    from capcore.packing import MODELS, RECORDS, class_of
+    from capcore.results.packing import MODELS, RECORDS, class_of
 
     assert all(dataclasses.is_dataclass(class_of(name)) for name in RECORDS)
     assert {*MODELS} <= {*cc.__all__} and {*saved.KINDS} <= {*RECORDS}

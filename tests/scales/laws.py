@@ -7,12 +7,8 @@ that tolerances are those of the arithmetic itself: a few hundred roundings at c
 import numpy as np
 
 import capcore as cc
-from capcore import (
-    finite_field,
-    fourier,
-    tangent_space,
-    tensor_train,
-)
+from capcore.architectures import finite_field, tensor_train
+from capcore.capacity import fourier, tangent_space
 from capcore.large.jacobian_products import JacobianProducts
 from capcore.large.octaves.predictor import ExponentialSequence
 

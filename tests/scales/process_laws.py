@@ -3,8 +3,9 @@
 import numpy as np
 
 import capcore as cc
-from capcore import multivariate, processes, time_series, toeplitz
-from capcore import variable_projection as vp
+from capcore import processes
+from capcore.fitting import variable_projection as vp
+from capcore.processes import multivariate, time_series, toeplitz
 from tests.scales.laws import LAGS, RECURRENT, ROUNDING, TASK
 
 

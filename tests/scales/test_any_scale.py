@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore import allocation, constraints, features, generic
-from capcore import variable_projection as vp
+from capcore.architectures import generic
+from capcore.capacity import allocation, constraints
+from capcore.fitting import variable_projection as vp
+from capcore.processes import features
 from tests.scales import laws, process_laws
 
 OTHERS = {"checkpoints", "networks", "plotting", "propagation", "spectra"}  # not the linear core

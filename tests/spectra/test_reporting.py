@@ -10,10 +10,10 @@ import pytest
 import capcore as cc
 from capcore.commands.arguments import options_of, parser
 from capcore.commands.spectra import main
+from capcore.results.notebook import as_table
 from capcore.spectra import DensityOptions, NetworkSpectra, SpectraOptions, analyse_spectra
 from capcore.spectra.defaults import usual_options
 from capcore.spectra.text import short_names
-from capcore.summaries import as_table
 
 
 @pytest.fixture(scope="module")

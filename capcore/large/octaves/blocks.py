@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.octaves.predictor import ExponentialSequence
-from capcore.tangent_space import TangentSpace
 
 
 class Corner(NamedTuple):

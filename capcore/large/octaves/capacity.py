@@ -5,7 +5,7 @@ on the band is the stack of (i) its coordinates in Q_l, block by block, and (ii)
 level k, once for each block of that level in the band. The blocks enter (ii) only through the rows of the upper
 frames V_k, so that a factor of at most s_k rows stands for all of them. One QR decomposition of the stack of all
 bands replaces that of the n rows of ΣT, and squared norms of its rows are the capacities, as in
-:func:`~capcore.allocation.allocate`.
+:func:`~capcore.capacity.allocation.allocate`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dtrcon
 
-from capcore.double_precision import to_even_scale
-from capcore.generic import tensor_train_dimension
+from capcore.architectures.generic import tensor_train_dimension
+from capcore.capacity.tangent_space import TangentSpace
+from capcore.checks.double_precision import to_even_scale
 from capcore.large.allocation import warn_if_singular
 from capcore.large.octaves.blocks import Corner, Family, Level, corners, levels, shares, side_by_side
 from capcore.large.octaves.predictor import ExponentialSequence
-from capcore.tangent_space import TangentSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +58,12 @@ class OctaveAllocation:
 def octave_capacities(model: TangentSpace | Sequence[np.ndarray], sequence: ExponentialSequence) -> OctaveAllocation:
     """Capacity of every octave of lags, for a stack with disjoint supports of any length.
 
-    Equals :func:`~capcore.allocation.allocate` where both run.
+    Equals :func:`~capcore.capacity.allocation.allocate` where both run.
 
     Parameters
     ----------
     model : TangentSpace or list of (c_{l−1}, n_l, c_l) arrays
-        Kernels, layer 1 first, or their :class:`~capcore.tangent_space.TangentSpace`.
+        Kernels, layer 1 first, or their :class:`~capcore.capacity.tangent_space.TangentSpace`.
     sequence : ExponentialSequence
         The autocovariance, accurate up to lag n − 1.
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from capcore.double_precision import check_variance
-from capcore.generic import attainable_ranks
+from capcore.architectures.generic import attainable_ranks
+from capcore.capacity.tangent_space import TangentSpace
+from capcore.checks.arguments import positive_integer
+from capcore.checks.double_precision import check_variance
 from capcore.large.octaves.blocks import image_norm
 from capcore.large.octaves.forms import energy, tangent_forms
 from capcore.large.octaves.predictor import ExponentialSequence, optimal_predictor
 from capcore.large.retraction import add_trains, carried_below, retract, round_train
-from capcore.tangent_space import TangentSpace
-from capcore.validation import positive_integer
 
 ERROR_RANK = 48  # bond ranks kept of A − A*; the part cut off is far below the rounding of A
 STATIONARY = 1e-8  # largest ‖TᵀΣX‖ / ‖ΣX‖ at which an optimum is trusted

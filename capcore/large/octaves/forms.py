@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from capcore.capacity.tangent_space import TangentSpace, _unfold
 from capcore.large.octaves.blocks import Family, spread
 from capcore.large.octaves.predictor import ExponentialSequence
-from capcore.tangent_space import TangentSpace, _unfold
 
 
 class TangentForms(NamedTuple):

@@ -22,7 +22,7 @@ from scipy.linalg import block_diag, hankel
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from capcore.validation import finite_array, finite_number
+from capcore.checks.arguments import finite_array, finite_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class ExponentialSequence:
     [1.5, 0.5, 0.25]
     """
 
-    from capcore.shown import record_repr as __repr__  # type: ignore[misc]
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
 
     variance: float
     weights: np.ndarray

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from capcore.validation import finite_number, one_of
+from capcore.checks.arguments import finite_number, one_of
 
 
 @dataclass(frozen=True, eq=False)

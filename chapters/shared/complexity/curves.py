@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from capcore.validation import finite_array
+from capcore.checks.arguments import finite_array
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from capcore.validation import one_of
+from capcore.checks.arguments import one_of
 from chapters.shared.complexity.gradients import check_outputs, check_targets, output_errors
 from chapters.shared.complexity.network import Network, as_network
 

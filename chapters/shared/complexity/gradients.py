@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_softmax
 
-from capcore.validation import finite_array, one_of
+from capcore.checks.arguments import finite_array, one_of
 from chapters.shared.complexity.activations import Activation
 from chapters.shared.complexity.network import Network, out_of_range
 

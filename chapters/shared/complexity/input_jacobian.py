@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from capcore.validation import one_of
+from capcore.checks.arguments import one_of
 from chapters.shared.complexity.network import as_network
 
 OUTPUTS = ("probabilities", "logits")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
 from chapters.shared.complexity.activations import Activation, activation
 
 LIMIT = 100.0

@@ -2,7 +2,7 @@
 
 The columns of D = ∂f(x_i)/∂w span a subspace of R^N, one dimension per output on the data: the changes that a small
 step of the parameters can make. Its dimension is a local effective number of parameters, and as a
-:class:`~capcore.constraints.ConstraintSpace` it can be asked how much of it lies on an example, or on a set of
+:class:`~capcore.capacity.constraints.ConstraintSpace` it can be asked how much of it lies on an example, or on a set of
 functions.
 
 It is a cousin of paper 1's κ. For a linear model with coefficients A(w), J = ∂A/∂w, and N normal inputs X (N, n) of an
@@ -23,8 +23,8 @@ from functools import cached_property
 
 import numpy as np
 
-from capcore.constraints import ConstraintSpace
-from capcore.validation import finite_array
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_array
 from chapters.shared.complexity.gradients import point_gradients
 from chapters.shared.complexity.network import Network, as_network
 from chapters.shared.complexity.sets import SetNetwork, orbit_indices
@@ -83,7 +83,7 @@ class ParameterRank:
 
     @property
     def rank(self) -> int:
-        """The numerical rank, by the package's tolerance (:func:`~capcore.constraints.rank_tolerance`)."""
+        """The numerical rank, by the package's tolerance (:func:`~capcore.capacity.constraints.rank_tolerance`)."""
         return self.space.dimension
 
     @cached_property

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from capcore.validation import finite_array, finite_number, positive_integer
+from capcore.checks.arguments import finite_array, finite_number, positive_integer
 from chapters.shared.complexity.curves import Curves, segments
 from chapters.shared.complexity.network import as_network
 from chapters.shared.complexity.trace import Trace, trace_curves

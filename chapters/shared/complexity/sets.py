@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.validation import finite_array
+from capcore.checks.arguments import finite_array
 from chapters.shared.complexity.gradients import point_gradients
 from chapters.shared.complexity.network import Network
 

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from capcore.validation import finite_array
+from capcore.checks.arguments import finite_array
 from chapters.shared.complexity.network import Network, as_network, out_of_range
 from chapters.shared.complexity.regions import SAME_MAP
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from capcore.optimum import Problem
+from capcore.fitting.optimum import Problem
 from capcore.processes import PowerLaw
 from chapters.hierarchical_errors import stopped_stacks
 from chapters.kit.stored import stored

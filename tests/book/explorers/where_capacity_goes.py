@@ -2,7 +2,7 @@
 
 from capcore import fit
 from capcore.architectures import Hierarchical
-from capcore.generic import exact_rank
+from capcore.architectures.generic import exact_rank
 from capcore.processes import FAMILIES
 from chapters.hierarchical.where_capacity_goes import dilations_in
 from chapters.shared.layers import exact_layer_totals

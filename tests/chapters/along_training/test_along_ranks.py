@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capcore.finite_field import PRIME, rank_modulo_prime, residues
+from capcore.architectures.finite_field import PRIME, rank_modulo_prime, residues
 from chapters.along_training.experiment import places
 from chapters.along_training.ranks import (
     example_leverage,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.generic import tensor_train_dimension
+from capcore.architectures.generic import tensor_train_dimension
 from chapters.audio_scale import halves
 from chapters.kit.stored import stored
 from tests.book.explorers import octaves

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore import Hierarchical, PowerLaw, allocate
-from capcore.constraints import join
+from capcore.capacity.constraints import join
 from chapters.cumulated_capacity.trees import TreeNetwork, isometric, residual_tree, rotated, whitened
 from tests.strategies import all_of, hierarchical_models, seeds
 

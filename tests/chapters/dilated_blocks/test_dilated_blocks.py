@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from capcore import AR1, PowerLaw, Problem
-from capcore.generic import exact_rank
+from capcore.architectures.generic import exact_rank
 from chapters.dilated_blocks import study as stored_dilated
 from chapters.dilated_blocks.experiment import (
     SETTINGS,

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import capcore as cc
-from capcore.feature_process import FeatureProcess
-from capcore.features import BASES
+from capcore.processes.feature_process import FeatureProcess
+from capcore.processes.features import BASES
 from chapters.feature_space.study import sampled_covariance
 
 every_basis = pytest.mark.parametrize("basis", BASES.values(), ids=BASES)

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import capcore as cc
-from capcore.constraints import ConstraintSpace
-from capcore.features import Recombined
+from capcore.capacity.constraints import ConstraintSpace
 from capcore.processes import FAMILIES
+from capcore.processes.features import Recombined
 from chapters.feature_space import study
 from chapters.shared import survey
 from tests.strategies import seeds

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose
 
-from capcore.constraints import ConstraintSpace
+from capcore.capacity.constraints import ConstraintSpace
 from chapters.gaussian_prediction.study import gram_eigenvalues
 from tests.strategies import matrices
 

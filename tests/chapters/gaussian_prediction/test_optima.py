@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.architectures import Hierarchical, Linear
-from capcore.optimum import Problem, fit
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import FAMILIES, AutoRegressive, PowerLaw
 from chapters.gaussian_prediction.optima import Curve, gradient, gradient_gap, stationarity
 

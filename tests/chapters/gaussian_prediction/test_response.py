@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical, Linear
-from capcore.constraints import ConstraintSpace
-from capcore.optimum import Problem, fit
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import AR1, FAMILIES, PowerLaw
 from chapters.gaussian_prediction.response import (
     answers,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Linear
-from capcore.optimum import Problem
+from capcore.fitting.optimum import Problem
 from capcore.processes import AR1, FAMILIES, FromAutocovariance, PowerLaw
 from chapters.gaussian_prediction.study import (
     count_directions,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.optimum import Problem
+from capcore.fitting.optimum import Problem
 from capcore.processes import PowerLaw
 from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.eigenvalue_counts import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.optimum import fit
+from capcore.fitting.optimum import fit
 from capcore.processes import AR1, PowerLaw
 from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.lbfgs_sweep import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.optimum import fit
+from capcore.fitting.optimum import fit
 from capcore.processes import FromAutocovariance, PowerLaw
 from chapters.hierarchical.random_starts import (
     ROUNDING,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.constraints import ConstraintSpace
-from capcore.optimum import fit
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.fitting.optimum import fit
 from capcore.processes import AR1, PowerLaw
 from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.study import (

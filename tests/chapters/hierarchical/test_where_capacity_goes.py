@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.optimum import Problem, fit
+from capcore.fitting.optimum import Problem, fit
 from capcore.processes import PowerLaw
 from chapters.hierarchical.where_capacity_goes import (
     QUICK,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore import Hierarchical, allocate
-from capcore.optimum import Problem
+from capcore.fitting.optimum import Problem
 from capcore.processes import PowerLaw
 from chapters.hierarchical_errors import stopped_stacks as experiment
 from chapters.kit.stored import stored

@@ -3,7 +3,7 @@
 import numpy as np
 
 import capcore as cc
-from capcore.generic import PRIME, rank_modulo_prime
+from capcore.architectures.generic import PRIME, rank_modulo_prime
 from chapters.hierarchical_layers.figures import plot_overlaps
 from chapters.hierarchical_layers.study import exact_overlaps
 

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from pydantic import ValidationError
 
-from capcore.available_memory import TooLargeError
+from capcore.checks.memory import TooLargeError
 from chapters.kit.least_memory import Size
 from chapters.kit.parameters import CHANGED, Declaration, note_changes, parameters_of, validated
 from chapters.sweeps.declared import declaration_of
@@ -231,7 +231,7 @@ def test_choices_are_those_of_the_code(declared, made):
 
 
 def test_bases_are_those_of_the_package():
-    from capcore.features import BASES
+    from capcore.processes.features import BASES
 
     (parameter,) = (each for _, each in ALL if each.name == "bases")
     assert sorted(parameter.schema["items"]["enum"]) == sorted(BASES)

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from capcore.lbfgs import minimise_lbfgs as function
+from capcore.fitting.lbfgs import minimise_lbfgs as function
 from chapters.hierarchical_errors.experiment import SETTINGS
 from chapters.kit import stored as results
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore import Hierarchical, Recurrent
-from capcore.finite_field import rank_modulo_prime
-from capcore.generic import exact_rank
+from capcore.architectures.finite_field import rank_modulo_prime
+from capcore.architectures.generic import exact_rank
 from chapters.layer_redundancy.redundancy import (
     exact_jacobian,
     is_redundant,

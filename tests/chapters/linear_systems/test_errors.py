@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.constraints import ConstraintSpace
+from capcore.capacity.constraints import ConstraintSpace
 from chapters.linear_systems.errors import (
     COORDINATE_LAWS,
     complement,

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.allocation import allocate
-from capcore.optimum import fit
+from capcore.capacity.allocation import allocate
+from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw
 from chapters.linear_systems.study import ExponentialSmoothing
 

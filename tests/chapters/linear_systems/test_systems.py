@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capcore.allocation import allocate
 from capcore.architectures import Hierarchical
-from capcore.constraints import ConstraintSpace, chain, join
-from capcore.optimum import fit
+from capcore.capacity.allocation import allocate
+from capcore.capacity.constraints import ConstraintSpace, chain, join
+from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
 from chapters.linear_systems import systems as laws
 from chapters.linear_systems.systems import pair_at_angle, random_basis, spanning_columns

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.generic import exact_rank
+from capcore.architectures.generic import exact_rank
 from chapters.kit.stored import stored
 from chapters.multidimensional.study import (
     Runs,

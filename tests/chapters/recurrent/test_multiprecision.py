@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import capcore as cc
-from capcore.generic import exact_rank
+from capcore.architectures.generic import exact_rank
 from chapters.recurrent.multiprecision import confluent_vandermonde, rational_rank, singular_values
 
 spread = st.lists(

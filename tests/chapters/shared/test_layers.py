@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from capcore import AR1, ConstraintSpace, Hierarchical, PowerLaw, allocate, fit
-from capcore.generic import PRIME, exact_rank
+from capcore.architectures.generic import PRIME, exact_rank
 from chapters.shared.layers import (
     LayerProfiles,
     count_steps,

@@ -12,10 +12,10 @@ from scipy.linalg import matmul_toeplitz as toeplitz_product
 from scipy.linalg import qr, toeplitz
 
 import capcore as cc
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.predictor import ExponentialSequence
-from capcore.tangent_space import TangentSpace
 from tests.strategies import stacks
 
 

@@ -7,11 +7,11 @@ import pytest
 from scipy.linalg import matmul_toeplitz as toeplitz_product
 
 import capcore as cc
+from capcore.architectures.tensor_train import contract
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves, own_coordinates
-from capcore.tangent_space import TangentSpace
-from capcore.tensor_train import contract
 
 
 @pytest.mark.parametrize("process", [cc.PowerLaw(), cc.FractionalGaussianNoise(0.8)], ids=repr)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.linalg import toeplitz
 
 import capcore as cc
+from capcore.architectures.tensor_train import contract
+from capcore.capacity.tangent_space import TangentSpace
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.blocks import image_norm
 from capcore.large.octaves.forms import energy, tangent_forms
 from capcore.large.octaves.predictor import ExponentialSequence
-from capcore.tangent_space import TangentSpace
-from capcore.tensor_train import contract
 from tests.strategies import stacks
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.linalg import toeplitz
 
 import capcore as cc
+from capcore.architectures.tensor_train import contract
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.predictor import ExponentialSequence, optimal_predictor
-from capcore.tensor_train import contract
 
 PROCESSES = [
     cc.PowerLaw(0.3),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from capcore.validation import finite_array
+from capcore.checks.arguments import finite_array
 from chapters.shared.complexity.network import Network, as_network
 
 SAME_PLACE = 1e-13

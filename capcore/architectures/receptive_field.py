@@ -1,0 +1,239 @@
+"""Receptive fields: how many inputs one output of a stack of convolutions reads, and the capacity behind them.
+
+In a plain stack every layer adds (k − 1) · d · (product of the strides below it) inputs to one. For modules and
+functions no formula is assumed: they are run, and asked on which inputs an output depends (:mod:`capcore.architectures.probing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from capcore.architectures.hierarchical import Hierarchical, _per_layer
+from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
+from capcore.checks.arguments import finite_number
+from capcore.checks.gate import plain_array
+from capcore.checks.models import OTHERS, is_module, refuse_model
+from capcore.processes import Process
+from capcore.results.fit_and_allocation import Allocation
+from capcore.results.notebook import as_table
+from capcore.verbs import allocate, fit
+
+LISTED = 2**22
+"""Inputs up to which it is counted how many of them are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReceptiveField:
+    """The inputs that one output reads.
+
+    Attributes
+    ----------
+    size : int, or tuple of int
+        Number of positions from the first to the last that is read; one number for each axis of an image.
+    first, last : int, or tuple of int
+        These two, relative to the output's index times the stride: negative is the past. A padded causal model has
+        last = 0; a model without padding has first = 0. A single output counts as placed at the last input.
+    stride : float, or tuple of float
+        Inputs by which the field moves from one output to the next.
+    n_read : int or None
+        How many of the positions are read: below ``size`` where dilations leave holes. None for images and beyond 2^22.
+    layers : tuple of Convolution
+        Name, kernel size, dilation, stride, and the inputs that it adds, of each layer that has a kernel, along the
+        first axis. One after another they add up to ``size`` − 1; of parallel branches the longest counts.
+    allocation : Allocation or None
+        Capacity of the skeleton at its optimum, if a process was given.
+    """
+
+    size: int | tuple[int, ...]
+    first: int | tuple[int, ...]
+    last: int | tuple[int, ...]
+    stride: float | tuple[float, ...]
+    n_read: int | None
+    layers: tuple[Convolution, ...] = field(repr=False, default=())
+    allocation: Allocation | None = field(repr=False, default=None)
+    _architecture: Callable[[], Any] | None = field(repr=False, default=None)
+
+    _repr_html_ = as_table
+
+    @cached_property
+    def skeleton(self) -> Any:
+        """The stack of convolutions without activations, residual branches and pointwise layers, or None.
+
+        A :class:`~capcore.architectures.hierarchical.Hierarchical` model with the kernel sizes and dilations of the
+        layers, whose channels are the narrower of what one layer writes and the next one reads. None unless the layers
+        form one chain without strides or groups, whose field is the measured one.
+        """
+        return self._architecture() if self._architecture else _skeleton(self)
+
+    def effective(self, share: float = 0.9) -> int:
+        """The number of most recent inputs that hold a share of the capacity, to the octave beyond 2^22 inputs.
+
+        Raises
+        ------
+        ValueError
+            If no process was given, or the share is not between 0 and 1.
+        """
+        if not 0 < finite_number(share, "share", "a share") <= 1:
+            raise ValueError(f"share: found {share}, expected more than 0 and at most 1.")
+        if self.allocation is None:
+            raise ValueError(
+                "effective: found no capacity, expected a process: receptive_field(…, process=PowerLaw())."
+            )
+        listed = self.allocation.method != "octaves"
+        parts = self.allocation.per_input if listed else self.allocation.per_octave
+        reached = np.cumsum(parts) >= share * self.allocation.total * (1 - 1e-12)
+        ends = np.arange(1, len(parts) + 1) if listed else self.allocation.edges[1:]
+        return int(ends[int(np.argmax(reached))] if reached.any() else ends[-1])
+
+
+def receptive_field(
+    model: Any = None,
+    params: Any = None,
+    inputs: object = None,
+    *,
+    kernel_size: int | Sequence[int] | None = None,
+    dilations: int | Sequence[int] = 1,
+    strides: int | Sequence[int] = 1,
+    channels: int | Sequence[int] = 4,
+    time_axis: int | None = None,
+    process: Process | None = None,
+) -> ReceptiveField:
+    """The inputs that one output reads: of a model that is run and asked, or of a stack that is given by numbers.
+
+    A PyTorch module is copied, its weights are replaced by positive random numbers, and the derivative of an output in
+    the middle says which inputs it depends on. So padding, chomping, strides, pooling, residual branches, gates and
+    skip connections count as they are written. Normalisation over time, attention and recurrence read the whole
+    sequence, and are refused unless ``inputs`` says how long it is.
+
+    Parameters
+    ----------
+    model : torch.nn.Module, callable, or Architecture, optional
+        A module; a JAX function (params, inputs) → outputs, with time as the first axis of both; or an architecture.
+    params : object, optional
+        Of a function: any pytree.
+    inputs : array_like, optional
+        An example in the shape that the model takes; for a module of convolutions one is made.
+    kernel_size : int or list of int, optional
+        Taps of the layers of a plain stack, instead of a model.
+    dilations, strides : int or list of int
+        Of its layers, the lowest first. Repeat a dilation for each convolution of a block.
+    channels : int or list of int
+        Of its hidden layers. They matter for ``skeleton`` and capacity only.
+    time_axis : int, optional
+        The axis of ``inputs`` that is time; by default all axes beyond the second, as in PyTorch's convolutions.
+    process : Process, optional
+        Fit the skeleton to it and allocate, for ``allocation`` and ``effective``.
+
+    Raises
+    ------
+    TypeError
+        For a model of another kind, with the function of the package that takes it.
+    ValueError
+        If the output reads everything, there is no skeleton to fit, or arguments do not go together.
+
+    Examples
+    --------
+    >>> receptive_field(kernel_size=2, dilations=[2**l for l in range(10)]).size  # a block of WaveNet
+    1024
+    >>> receptive_field(kernel_size=2, dilations=[1, 4, 16])  # with holes
+    ReceptiveField(size=22, first=-21, last=0, stride=1, n_read=8)
+    """
+    if (model is None) == (kernel_size is None):
+        raise ValueError(
+            "model, kernel_size: found both or neither, expected a model, or the kernel size and dilations of a stack."
+        )
+    if model is None:
+        found = _stack(kernel_size, dilations, strides, channels)
+    elif hasattr(model, "n_inputs") and hasattr(model, "coefficients") and not isinstance(model, type):
+        found = _of_architecture(model)
+    else:
+        refuse_model(model, "model")
+        if not callable(model):
+            raise TypeError(f"model: found {type(model).__name__}, expected {OTHERS}.")
+        if is_module(model):
+            found = _joined(measured_module(model, inputs, time_axis))
+        else:
+            found = _joined([(measured_function(model, params, inputs), [])])
+    if process is None:
+        return found
+    if found.skeleton is None:
+        raise ValueError(
+            "process: found a model that is no plain stack of convolutions, expected one, whose skeleton can be "
+            "fitted. Use allocate(model, None, process, inputs=…) for the capacity of the model linearised there."
+        )
+    return replace(found, allocation=allocate(found.skeleton, fit(found.skeleton, process), process))
+
+
+def _stack(kernel_size: Any, dilations: Any, strides: Any, channels: Any) -> ReceptiveField:
+    """The field of a plain stack, in closed form."""
+    named = {"kernel_size": kernel_size, "dilations": dilations, "strides": strides}
+    for name, value in named.items():
+        plain_array(value, name)
+    count = max(np.size(value) for value in named.values())
+    for name, value in named.items():
+        if np.size(value) not in (1, count):
+            raise ValueError(f"{name}: found {np.size(value)} values, expected one, or {count}, one for each layer.")
+    ks, ds, ss = (
+        _per_layer(np.ravel(v).tolist() if np.size(v) > 1 else np.ravel(v).item(), n, count) for n, v in named.items()
+    )
+    jumps = [int(np.prod(ss[:l], dtype=object)) for l in range(count)]
+    adds = [(k - 1) * d * jump for k, d, jump in zip(ks, ds, jumps, strict=True)]
+    rows = enumerate(zip(ks, ds, ss, adds, strict=True), 1)
+    layers = tuple(Convolution(f"layer {l}", k, d, s, added) for l, (k, d, s, added) in rows)
+    size = 1 + sum(adds)
+    hidden = np.ravel(plain_array(channels, "channels")).tolist()
+    if len(hidden) not in (1, count - 1):
+        raise ValueError(f"channels: found {len(hidden)} values, expected one, or {count - 1}, one for a hidden layer.")
+    hidden = _per_layer(hidden if len(hidden) != 1 else hidden[0], "channels", count - 1)
+    arch = None if max(ss) > 1 else partial(Hierarchical, hidden, count, ks, ds)
+    stride = int(np.prod(ss, dtype=object))
+    return ReceptiveField(size, 1 - size, 0, stride, _n_read(layers, size), layers, _architecture=arch)
+
+
+def _n_read(layers: Sequence[Convolution], size: int) -> int | None:
+    """How many inputs of a chain are read: the sums of one tap of every layer."""
+    if size > LISTED:
+        return None
+    read = np.zeros(size, bool)
+    read[0] = True
+    for layer in layers:
+        step, before = layer.adds // max(layer.kernel_size - 1, 1), read.copy()
+        for tap in range(1, layer.kernel_size):
+            read[tap * step :] |= before[: size - tap * step]
+    return int(read.sum())
+
+
+def _of_architecture(arch: Any) -> ReceptiveField:
+    """All inputs of an architecture; the layers of a hierarchical one."""
+    if isinstance(arch, Hierarchical):
+        found = _stack(arch.kernel_sizes, arch.dilations, 1, 1)
+        return replace(found, _architecture=lambda: arch)
+    n = int(arch.n_inputs)
+    return ReceptiveField(n, 1 - n, 0, 1, n, _architecture=lambda: arch)
+
+
+def _joined(axes: list[tuple[Field, list[Convolution]]]) -> ReceptiveField:
+    """One number of every kind for a sequence, a tuple for an image."""
+    each = zip(*((f.size, f.first, f.last, f.stride) for f, _ in axes), strict=True)
+    size, first, last, stride = (values[0] if len(axes) == 1 else values for values in each)
+    n_read = axes[0][0].n_read if len(axes) == 1 else None
+    return ReceptiveField(size, first, last, stride, n_read, tuple(axes[0][1]))
+
+
+def _skeleton(found: ReceptiveField) -> Hierarchical | None:
+    """The stack of the layers with more than one tap, if they form one chain."""
+    chain = [layer for layer in found.layers if layer.kernel_size > 1]
+    widths = [layer.widths for layer in chain if layer.widths]
+    plain = len(widths) == len(chain) and all(layer.stride == 1 for layer in found.layers)
+    if not chain or not plain or found.size != 1 + sum(layer.adds for layer in chain):
+        return None
+    hidden = [min(below[1], above[0]) for below, above in pairwise(widths)]
+    return Hierarchical(
+        hidden, len(chain), [layer.kernel_size for layer in chain], [layer.dilation for layer in chain], widths[0][0]
+    )

@@ -1,0 +1,125 @@
+"""Tensor trains: the exact form of hierarchical models with disjoint supports.
+
+The coefficients of such a model (paper 1, Eq. 20, and its like for several channels), indexed by the digits
+(t_1, …, t_L) of the lag, are a tensor train (matrix product state) whose cores are the kernels. The TT-SVD of a target
+is a near-optimal start for fitting, and the exact answer where the channels allow the target's own ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import qr, svd
+
+from capcore.architectures.generic import ranks_from_above, ranks_from_below
+from capcore.checks.double_precision import underflows
+
+
+def tt_svd(
+    coefficients: np.ndarray, input_dim: int, kernel_sizes: Sequence[int], max_ranks: Sequence[int]
+) -> list[np.ndarray]:
+    """Tensor-train cores (r_{l−1}, n_l, r_l) that approximate the coefficients, balanced.
+
+    Each truncation is the best of its unfolding, so the squared error is at most (L − 1) times that of the best
+    approximation with these ranks. Balanced: each bond's singular values are split evenly between the two cores beside
+    it. Source: Oseledets (2011), Algorithm 1.
+
+    Parameters
+    ----------
+    coefficients : (Π n_l · input_dim,) array
+        Position-major, lag 0 first.
+    input_dim : int
+        r_0.
+    kernel_sizes : list of int
+        n_1 … n_L.
+    max_ranks : list of int
+        r_0 … r_L; each inner rank is also cut at the numerical rank of its unfolding.
+
+    Raises
+    ------
+    ValueError
+        For coefficients beyond 1e±140, whose squares are no numbers.
+
+    Examples
+    --------
+    >>> cores = tt_svd(np.arange(1.0, 9.0), 1, [2, 2, 2], [1, 2, 2, 1])
+    >>> contract(cores).round(12).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    """
+    rest = np.asarray(coefficients, dtype=float).reshape(*kernel_sizes[::-1], input_dim).transpose()
+    if rest.any() and not 1e-140 <= np.abs(rest).max() <= 1e140:
+        raise ValueError(
+            f"coefficients: found a largest one of {np.abs(rest).max():.1e}, expected between 1e-140 and 1e140: their "
+            "squares leave double precision. Divide them by a number first, and multiply a core by it."
+        )
+    n_layers = len(kernel_sizes)
+    cores = []
+    rank = input_dim
+    scale = np.linalg.norm(rest)
+    for l in range(n_layers - 1):
+        u, s, vt = svd(rest.reshape(rank * kernel_sizes[l], -1), full_matrices=False)
+        kept = max(1, min(max_ranks[l + 1], int(np.count_nonzero(s > scale * rest.size * np.finfo(float).eps))))
+        cores.append(u[:, :kept].reshape(rank, kernel_sizes[l], kept))
+        rest, rank = s[:kept, None] * vt[:kept], kept
+    cores.append(rest.reshape(rank, kernel_sizes[-1], 1))
+    roots = {}
+    for l in range(n_layers - 1, 0, -1):
+        left, taps, right = cores[l].shape
+        u, s, vt = svd(cores[l].reshape(left, -1), full_matrices=False)
+        cores[l] = vt.reshape(-1, taps, right)
+        cores[l - 1] = cores[l - 1] @ (u * s)
+        roots[l] = np.sqrt(np.maximum(s, np.finfo(float).tiny))
+    for l, root in roots.items():
+        cores[l - 1] = cores[l - 1] / root
+        cores[l] = root[:, None, None] * cores[l]
+    return cores
+
+
+def contract(cores: Sequence[np.ndarray]) -> np.ndarray:
+    """(Π n_l · r_0,) coefficients of the train, position-major, lag 0 first.
+
+    Raises
+    ------
+    FloatingPointError
+        If products of cores are lost in underflow.
+    """
+    if underflows(cores):
+        raise FloatingPointError(
+            "cores: found ones so small that their product is lost in underflow, expected moderate ones. Scale them up."
+        )
+    result = cores[0]
+    for core in cores[1:]:
+        result = np.tensordot(result, core, 1)
+    return result.transpose().reshape(-1)
+
+
+def widen(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
+    """Kernels with the given channels c_0 … c_L and the same coefficients as the cores, in general position.
+
+    A bond with more channels than its rank leaves room that does not show in the coefficients but does in
+    the layers' own constraint spaces. Filling it with zeros would make each layer look poorer than it
+    is, so random values of the kernels' own size go to the side whose composition can have the larger rank.
+    """
+    kernels = [np.array(core) for core in cores]
+    sizes = [core.shape[1] for core in cores]
+    from_below, from_above = ranks_from_below(channels, sizes), ranks_from_above(channels, sizes)
+    bonds = range(1, len(cores))
+    filled_above = [l for l in bonds if from_above[l] >= from_below[l]]
+    filled_below = [l for l in bonds if l not in filled_above]
+    # From the far ends inwards, so that every filling already meets the full channels on its other side.
+    for l in [*reversed(filled_above), *filled_below]:
+        below, above = kernels[l - 1], kernels[l]
+        rank, width = above.shape[0], channels[l]
+        orthogonal = qr(rng.normal(size=(width, width)))[0]
+        used, spare = orthogonal[:, :rank], orthogonal[:, rank:]
+        kernels[l - 1], kernels[l] = below @ used.T, np.tensordot(used, above, 1)
+        if l in filled_above:
+            kernels[l] += np.tensordot(spare, rng.normal(0, _rms(above), (width - rank, *above.shape[1:])), 1)
+        else:
+            kernels[l - 1] += rng.normal(0, _rms(below), (*below.shape[:2], width - rank)) @ spare.T
+    return kernels
+
+
+def _rms(array: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(array))))

@@ -1,0 +1,237 @@
+"""Where a trained model spends its capacity (paper 1, sections 4.3 and 5.1).
+
+The constraint space of a model at an optimum is the column space of K̃ = ΣJ (Eq. 16). Each layer has its own
+part of the Jacobian and so its own constraint space, and conditional capacities (section 3.4) say
+what each of them adds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigh
+
+from capcore.architectures.base import Architecture
+from capcore.architectures.scales import with_even_layers
+from capcore.capacity.constraints import ConstraintSpace, chain, join
+from capcore.capacity.fourier import fourier_frequencies, per_frequency
+from capcore.checks.arguments import finite_array, warn
+from capcore.checks.memory import allocation_bytes, allocation_too_large, fits
+from capcore.fitting.optimum import Problem
+from capcore.moved import once_called
+from capcore.processes import Process
+from capcore.results.notebook import as_table, bars, table
+
+
+class CapacityWarning(UserWarning):
+    """The numerical capacity differs from the exact generic one."""
+
+
+ITS_OWN = (
+    "It is the capacity of these parameters: other optima with the same loss may have more, up to the generic one, or "
+    "less. For the range, fit with start='random' and several seeds."
+)
+"""What every warning about a singular optimum says."""
+
+
+@dataclass(frozen=True, eq=False)
+class LayerAllocation:
+    """Capacity of one layer at each input, in four versions, each of shape (n_inputs,).
+
+    Attributes
+    ----------
+    space : ConstraintSpace
+        The constraint space of the layer.
+    independent : (n_inputs,) array
+        As if all other layers were constants.
+    forward : (n_inputs,) array
+        Given all layers below (the chain that starts at the layer nearest the input).
+    backward : (n_inputs,) array
+        Given all layers above (the chain that starts at the output).
+    marginal : (n_inputs,) array
+        Given all other layers.
+    """
+
+    from capcore.results.representation import layer_repr as __repr__  # type: ignore[misc]
+
+    space: ConstraintSpace = field(repr=False)
+    independent: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray
+    marginal: np.ndarray
+
+    @once_called
+    def totals(self) -> dict[str, int]:
+        """The four sums over the inputs. Each is the dimension of a space, hence a whole number."""
+        views = ("independent", "forward", "backward", "marginal")
+        return {name: round(float(getattr(self, name).sum())) for name in views}
+
+    def _repr_html_(self) -> str:
+        rows = {name: f"{total:,}" for name, total in self.totals.items()}
+        picture = (
+            bars(self.marginal, "marginal capacity of each input, lag 0 first") if self.marginal.size <= 64 else ""
+        )
+        return table("Capacity of a layer", rows) + picture
+
+
+@dataclass(frozen=True, eq=False)
+class CapacityAllocation:
+    """The capacity of a model at given parameters, and how to break it down.
+
+    Attributes
+    ----------
+    space : ConstraintSpace
+        𝒦, the column space of ΣJ.
+    generic_total : int
+        Exact rank of the Jacobian at almost all parameters.
+    covariance : (n, n) array
+        Σ.
+    input_dim : int
+        Components per position.
+    """
+
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
+
+    space: ConstraintSpace
+    generic_total: int
+    covariance: np.ndarray = field(repr=False)
+    input_dim: int
+    _layer_spaces: dict[str, ConstraintSpace] = field(repr=False)
+
+    @property
+    def total(self) -> int:
+        """κ, the numerical dimension of 𝒦 at these parameters; ``per_input`` sums to it.
+
+        Where it is below ``generic_total``, it holds for this optimum only. Close to any parameters the rank of the
+        Jacobian can only grow, so κ is a lower bound for nearby optima; optima elsewhere with the same loss may have
+        more or less. ``generic_total`` is an upper bound for all of them.
+        """
+        return self.space.dimension
+
+    @cached_property
+    def per_input(self) -> np.ndarray:
+        """(n_inputs,) capacity of each input position, lag 0 first; each between 0 and input_dim (Eq. 18)."""
+        return self.space.per_input(self.input_dim)
+
+    @cached_property
+    def _eigen(self) -> tuple[np.ndarray, np.ndarray]:
+        values, vectors = eigh(self.covariance)
+        return values[::-1], vectors[:, ::-1]
+
+    @property
+    def eigenvalues(self) -> np.ndarray:
+        """(n,) eigenvalues of Σ, descending."""
+        return self._eigen[0]
+
+    @cached_property
+    def per_eigenvector(self) -> np.ndarray:
+        """(n,) capacity along each eigenvector of Σ, by descending eigenvalue (Fig. 5, right)."""
+        return self.space.along(self._eigen[1])
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """(n_inputs // 2 + 1,) frequencies of ``per_frequency``, in cycles per input."""
+        return fourier_frequencies(self.covariance.shape[0] // self.input_dim)
+
+    @cached_property
+    def per_frequency(self) -> np.ndarray:
+        """(n_inputs // 2 + 1,) capacity of the real Fourier modes of each frequency; they sum to ``total``.
+
+        A frequency has a cosine and a sine, and at most 2 · input_dim; 0 and ½ have one mode, and at most input_dim.
+        """
+        return per_frequency(self.space.basis, self.input_dim)
+
+    @cached_property
+    def layers(self) -> dict[str, LayerAllocation]:
+        """Layer name → its allocation, nearest the input first (section 5.1.4)."""
+        spaces = list(self._layer_spaces.values())
+        forward = chain(spaces)
+        backward = chain(spaces[::-1])[::-1]
+        result = {}
+        for l, name in enumerate(self._layer_spaces):
+            others = spaces[:l] + spaces[l + 1 :]
+            marginal = chain([join(others), spaces[l]])[1] if others else spaces[l]
+            views = (spaces[l], forward[l], backward[l], marginal)
+            result[name] = LayerAllocation(spaces[l], *(view.per_input(self.input_dim) for view in views))
+        return result
+
+    def capacity(self, subspace: object) -> float:
+        """κ(S) for any subspace S given by spanning columns (n, m)."""
+        return self.space.capacity(subspace)
+
+    _repr_html_ = as_table
+
+
+def allocate(arch: Architecture, params: np.ndarray, process: Process | Problem) -> CapacityAllocation:
+    """Capacity allocation of an architecture at given parameters, for a process.
+
+    The constraint space is defined at any parameters, but only at an optimum does it say which errors are fixed.
+    Capacity does not depend on the scale of a layer: layers of any scale, 1e±300 included, are rescaled first.
+
+    Parameters
+    ----------
+    arch : Architecture
+        The model.
+    params : (n_params,) array
+        Usually those of an optimum.
+    process : Process or Problem
+        The process whose covariance Σ is used, or the prediction problem that it defines.
+
+    Warns
+    -----
+    CapacityWarning
+        If the numerical total differs from the exact generic one: the parameters are then singular (an exactly
+        low-rank target, a layer of zeros), or close to it, and the total depends on the optimum that was reached.
+
+    Raises
+    ------
+    ValueError
+        If parameters, covariance or Jacobian are not finite, or their shapes do not fit.
+    TooLargeError
+        If the matrices do not fit into memory; the message names the function to use instead.
+
+    Examples
+    --------
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.fitting.optimum import fit
+    >>> from capcore.processes import PowerLaw
+    >>> arch = Hierarchical(channels=4, n_layers=6)
+    >>> alloc = allocate(arch, fit(arch, PowerLaw()).params, PowerLaw())
+    >>> alloc.total, alloc.generic_total, round(float(alloc.per_input.sum()), 9)
+    (48, 48, 48.0)
+    """
+    if not fits(allocation_bytes(arch)):
+        raise allocation_too_large(arch)
+    covariance = _covariance(arch, process)
+    even, at = with_even_layers(arch, params)
+    tangents = even.tangents(at)
+    if not all(np.isfinite(columns).all() for columns in tangents.values()):
+        raise ValueError(
+            f"params: found values at which the Jacobian of {arch!r} overflows, expected finite derivatives. "
+            "Scale the parameters down (the poles of a recurrent model should lie within the unit circle)."
+        )
+    spaces = {
+        name: ConstraintSpace.from_columns(covariance @ columns, equilibrated=True)
+        for name, columns in tangents.items()
+    }
+    space = join(list(spaces.values()))
+    generic_total = arch.generic_capacity()
+    if space.dimension != generic_total:
+        warn(
+            f"numerical capacity {space.dimension} differs from the exact generic capacity {generic_total}: the "
+            "parameters are singular or nearly so (an exactly low-rank target, a layer of zeros, channels of very "
+            f"different scales). {ITS_OWN} Allocations describe the numerical space; look at space.singular_values.",
+            CapacityWarning,
+        )
+    return CapacityAllocation(space, generic_total, covariance, arch.input_dim, spaces)
+
+
+def _covariance(arch: Architecture, process: Process | Problem) -> np.ndarray:
+    """(n, n) Σ of the problem; raises ``ValueError`` if it does not fit the architecture."""
+    covariance = finite_array(Problem.of(arch, process).covariance, "covariance", 2)
+    n = arch.n_inputs * arch.input_dim
+    if covariance.shape != (n, n):
+        raise ValueError(f"covariance: found a matrix of shape {covariance.shape}, expected {(n, n)} as in {arch!r}.")
+    return covariance

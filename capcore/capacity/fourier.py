@@ -1,0 +1,78 @@
+"""Real Fourier modes of a window of inputs: the directions of a frequency analysis (paper 1, §4.3).
+
+A frequency k/n in cycles per input spans two modes, a cosine and a sine; frequency 0 and, for even n, one half span one
+each. A cosine alone depends on where the window starts; the span of the pair does not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from capcore.checks.arguments import finite_array, positive_integer
+
+
+def fourier_frequencies(n_inputs: int) -> np.ndarray:
+    """(n // 2 + 1,) frequencies 0, 1/n, 2/n, … ≤ ½, in cycles per input.
+
+    >>> fourier_frequencies(4).tolist()
+    [0.0, 0.25, 0.5]
+    """
+    return np.fft.rfftfreq(positive_integer(n_inputs, "n_inputs"))
+
+
+def mode_frequencies(n_inputs: int) -> np.ndarray:
+    """(n,) index into :func:`fourier_frequencies` of every column of :func:`fourier_modes`.
+
+    >>> mode_frequencies(5).tolist(), mode_frequencies(4).tolist()
+    ([0, 1, 1, 2, 2], [0, 1, 1, 2])
+    """
+    return (np.arange(positive_integer(n_inputs, "n_inputs")) + 1) // 2
+
+
+def fourier_modes(n_inputs: int) -> np.ndarray:
+    """(n, n) orthonormal real Fourier modes as columns: constant, cosine and sine of 1/n, of 2/n, …
+
+    >>> modes = fourier_modes(5)
+    >>> bool(np.allclose(modes.T @ modes, np.eye(5)))
+    True
+    """
+    n = positive_integer(n_inputs, "n_inputs")
+    index = mode_frequencies(n)
+    angles = 2 * np.pi * np.arange(n)[:, None] * index / n
+    is_cosine = np.arange(n) % 2 == 1
+    modes = np.where(is_cosine | (index == 0), np.cos(angles), np.sin(angles)) * np.sqrt(2 / n)
+    modes[:, (index == 0) | (2 * index == n)] /= np.sqrt(2)
+    return modes
+
+
+def per_frequency(basis: object, input_dim: int = 1) -> np.ndarray:
+    """(n // 2 + 1,) capacity of each frequency, summed over its modes and the components of the inputs.
+
+    The values sum to κ; each is at most the number of its modes times ``input_dim``.
+
+    Parameters
+    ----------
+    basis : (n · input_dim, κ) array_like
+        Orthonormal basis of the constraint space, position-major.
+    input_dim : int
+        Components per position.
+
+    Raises
+    ------
+    ValueError
+        If ``input_dim`` does not divide the number of rows, or the basis is not orthonormal.
+    """
+    columns = finite_array(basis, "basis", 2)
+    d = positive_integer(input_dim, "input_dim")
+    if not np.allclose(columns.T @ columns, np.eye(columns.shape[1]), atol=1e-8):
+        raise ValueError(
+            "basis: found columns that are not orthonormal, expected an orthonormal basis, such as "
+            "ConstraintSpace.from_columns(columns).basis."
+        )
+    if columns.shape[0] % d:
+        raise ValueError(f"input_dim: found {d}, expected a divisor of the {columns.shape[0]} rows of the basis.")
+    n = columns.shape[0] // d
+    spectrum = np.fft.rfft(columns.reshape(n, -1), axis=0, norm="ortho")
+    power = np.square(np.abs(spectrum)).sum(axis=1)
+    power[1 : (n + 1) // 2] *= 2  # the conjugate half
+    return power

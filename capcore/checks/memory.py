@@ -1,0 +1,181 @@
+"""Check sizes before anything is allocated: refuse at once what would not fit, and say what to do instead.
+
+A computation may take half of the machine's or its container's memory: beyond that the system swaps other
+programs out to disk, and everything slows to a halt. ``CAPCORE_MEMORY=64e9`` in the environment sets another
+limit, in bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from math import inf
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+SHARE = 0.5  # share of the memory of the machine or container that a computation may take
+CONTAINER_LIMITS = (
+    Path("/sys/fs/cgroup/memory.max"),  # cgroup v2
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),  # cgroup v1
+)
+TRAIN_COLUMNS = 64  # approximate number of values per input that the methods for tensor trains keep in memory
+
+
+class TooLargeError(ValueError, MemoryError):
+    """Something would not fit into memory. A notebook shows it as one line, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"TooLargeError: {self}"]
+
+
+def usable() -> float:
+    """Bytes that one computation may take: infinite if the machine does not say how much memory it has."""
+    override = os.environ.get("CAPCORE_MEMORY")
+    if override is None:
+        return SHARE * min(_physical(), *map(_container, CONTAINER_LIMITS))
+    try:
+        limit = float(override)
+    except ValueError:
+        limit = 0.0
+    if not limit > 0:
+        raise ValueError(f"CAPCORE_MEMORY: found {override!r}, expected a positive number of bytes, such as 64e9.")
+    return limit
+
+
+def fits(n_bytes: float) -> bool:
+    """Whether a computation may take so many bytes.
+
+    >>> fits(1e6), fits(1e30)
+    (True, False)
+    """
+    return n_bytes <= usable()
+
+
+def too_large(found: str, n_bytes: float, advice: str) -> TooLargeError:
+    """The error to raise: what was found, how much memory it would take, how much is allowed, and what to do.
+
+    >>> print(too_large("n_inputs: found 2", 3e9, "Use 1."))  # doctest: +ELLIPSIS
+    n_inputs: found 2, which takes about 3 GB of memory, expected at most ... Use 1.
+    """
+    return TooLargeError(
+        f"{found}, which takes about {gigabytes(n_bytes)} of memory, expected at most {gigabytes(usable())} here. "
+        f"{advice}"
+    )
+
+
+def gigabytes(n_bytes: float) -> str:
+    """Bytes in words.
+
+    >>> gigabytes(4.12e11), gigabytes(3.5e13)
+    ('412 GB', '35 TB')
+    """
+    size, unit = (n_bytes / 1e12, "TB") if n_bytes >= 1e13 else (n_bytes / 1e9, "GB")
+    return f"{size:.3g} {unit}"
+
+
+def arrays(*shape: Any, copies: float = 1.0) -> float:
+    """Bytes of ``copies`` arrays of this shape; 0 if a size is not a number, which is checked elsewhere.
+
+    >>> arrays(1000, 1000, copies=2)
+    16000000.0
+    """
+    n_bytes = 8.0 * copies
+    for size in shape:
+        if isinstance(size, bool) or not isinstance(size, Integral):
+            return 0.0
+        n_bytes *= min(float(min(int(size), 10**300)), 1e300)  # a whole number of any length, as a float
+        n_bytes = min(n_bytes, 1e300)
+    return n_bytes
+
+
+def fit_bytes(arch: Any) -> float:
+    """Bytes that :func:`~capcore.fitting.optimum.fit` takes: n × n matrices, the layers' tangents, copies of the parameters."""
+    n = arch.n_inputs * arch.input_dim
+    return arrays(n, n, copies=6.5) + 4 * _tangent_bytes(arch) + arrays(arch.n_params, copies=8)
+
+
+def allocation_bytes(arch: Any) -> float:
+    """Bytes that :func:`~capcore.capacity.allocation.allocate` takes: Σ, and the layers' parts of the constraint matrix."""
+    n = arch.n_inputs * arch.input_dim
+    return arrays(n, n, copies=4) + 5 * _tangent_bytes(arch)
+
+
+def covariance_bytes(n: Any, input_dim: int = 1, copies: float = 3) -> float:
+    """Bytes that the dense covariance of n positions takes, together with its check and its root."""
+    return arrays(n, n, input_dim, input_dim, copies=copies)
+
+
+def covariance_too_large(n: int, input_dim: int = 1) -> TooLargeError:
+    """The error for a dense covariance."""
+    found = f"n: found {n:,}, a covariance of {f'{input_dim} times ' if input_dim > 1 else ''}as many rows and columns"
+    advice = "Use fewer inputs, or a tensor train: for it, capcore.fit and capcore.allocate never hold it"
+    return too_large(found, covariance_bytes(n, input_dim), f"{advice}; {_what_fits(3 * input_dim**2)}.")
+
+
+def lags_bytes(n: Any, input_dim: int = 1, order: int = 0) -> float:
+    """Bytes that n lags take; for features, with the given number of terms of Mehler's sum."""
+    return max(arrays(n, input_dim, input_dim, copies=4), arrays(n, order, copies=3))
+
+
+def lags_too_large(n: int, input_dim: int = 1, order: int = 0) -> TooLargeError:
+    """The error for an autocovariance with too many lags."""
+    found = f"n: found {n:,} lags" + (f" of {input_dim} × {input_dim} blocks" if input_dim > 1 else "")
+    advice = "Use fewer inputs, or method='octaves' of capcore.fit and capcore.allocate."
+    return too_large(found, lags_bytes(n, input_dim, order), advice)
+
+
+def fit_too_large(arch: Any) -> TooLargeError:
+    """The error for a fit; names the function to use instead."""
+    train = getattr(arch, "has_disjoint_supports", False) and arch.input_dim == 1
+    advice = _for_trains(arch, "fit", "riemannian-newton") if train else "Use fewer inputs"
+    return _too_many_inputs(arch, "fit", fit_bytes(arch), f"{advice}; {_what_fits(6.5)}.")
+
+
+def allocation_too_large(arch: Any) -> TooLargeError:
+    """The error for an allocation; names the function to use instead."""
+    advice = "Use allocate(…, method='sketch'), which needs only products with the Jacobian"
+    if getattr(arch, "has_disjoint_supports", False):
+        advice = _for_trains(arch, "allocate", "streamed")
+    return _too_many_inputs(arch, "allocate", allocation_bytes(arch), f"{advice}; {_what_fits(4)}.")
+
+
+def _too_many_inputs(arch: Any, verb: str, n_bytes: float, advice: str) -> TooLargeError:
+    n = arch.n_inputs * arch.input_dim
+    return too_large(f"{verb}: found {type(arch).__name__} with {n:,} inputs", n_bytes, advice)
+
+
+def _for_trains(arch: Any, verb: str, method: str) -> str:
+    """Advice for a tensor train: ``method``, or octaves if not even its inputs fit."""
+    n_bytes = arrays(arch.n_inputs * arch.input_dim, TRAIN_COLUMNS)
+    if fits(n_bytes) or arch.input_dim > 1:
+        return f"Use {verb}(…, method={method!r}), for about {gigabytes(n_bytes)}"
+    return f"Use {verb}(…, method='octaves'), which lists no inputs"
+
+
+def _what_fits(copies: float) -> str:
+    n = int((usable() / (8 * copies)) ** 0.5)
+    return f"up to about {float(f'{n:.1e}'):,.0f} inputs fit here"
+
+
+def _tangent_bytes(arch: Any) -> float:
+    n = arch.n_inputs * arch.input_dim
+    if not getattr(arch, "has_disjoint_supports", False):  # the Jacobian itself
+        return arrays(n, arch.n_params)
+    return sum(arrays(n, min(n, part.stop - part.start)) for part in arch.layers.values())
+
+
+@cache
+def _physical() -> float:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # this system does not tell
+        return inf
+
+
+@cache
+def _container(path: Path) -> float:
+    try:
+        return float(path.read_text("ascii"))
+    except (OSError, ValueError):  # no container, or no limit (the word "max")
+        return inf

@@ -1,0 +1,240 @@
+"""Basin hopping: a search among the many local optima of stacks whose dilations overlap.
+
+Where supports are disjoint, nearly every start ends at one optimum. Where they overlap, a coefficient is a sum over
+several paths through the layers, as in a product of polynomials, and random starts end at optima whose losses differ a
+thousandfold. These are true optima: the gradient vanishes and no curvature is negative, so no better descent would
+leave them, only another start. Fresh starts throw away what was found, so each hop disturbs the best optimum so far,
+descends from there by Gauss–Newton with bent steps, and keeps the lower of the two.
+
+Sources: Wales & Doye (1997); Leary (2000) for hops that never go up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from capcore.architectures.balance import balance
+from capcore.architectures.base import Architecture
+from capcore.checks.arguments import finite_number, positive_integer
+from capcore.checks.memory import fit_bytes, fit_too_large, fits
+from capcore.fitting.gauss_newton import EPS, Minimum, minimise_gauss_newton
+from capcore.fitting.optimum import FitResult, Problem, _start, _summary
+from capcore.processes import Process
+
+HOPS = 20
+HOP_STEPS = 60  # of a hop's descent: by then it has shown whether it leads anywhere
+ROUGH = 1e-6  # share of the loss that may be left to gain when basins are compared
+NEAR_IDENTITY = 0.3  # size of the random part of the first start
+PATIENCE = 6  # hops in a row that fall back to the same optimum: then it is the only one around
+SAME = 1e-3  # relative difference of two losses, both descended roughly, that count as one optimum's
+SWEEPS = 3  # of balancing: more would take as long as the steps in between, and help them no further
+
+
+def fit_by_hopping(
+    arch: Architecture,
+    process: Process | Problem,
+    *,
+    rng: np.random.Generator | int | None = None,
+    start: str | np.ndarray = "auto",
+    n_starts: int = 1,
+    rebalance: bool = True,
+    progress: bool = False,
+    **options: Any,
+) -> FitResult:
+    """The best optimum that basin hopping finds; see :func:`minimise_by_hopping` for its options.
+
+    Parameters
+    ----------
+    arch : Architecture
+        The model.
+    process : Process or Problem
+        The process to predict, or a problem made from one.
+    rng : numpy.random.Generator or int, default 0
+        The same seed gives the same answer.
+    start : str or (n_params,) array
+        "auto" (:func:`start_near_identity` for stacks, random otherwise), "random" or parameters; all starts after the
+        first are random.
+    n_starts : int
+        Searches, of ``n_hops`` each; the best is returned.
+    rebalance : bool
+        Let the descents rescale the layers now and then.
+    progress : bool
+        Show a progress bar.
+    **options : float
+        ``n_hops``, ``max_iterations``, ``tolerance``, ``floor``.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+    FloatingPointError
+        If the start or the answer is not finite.
+    TooLargeError
+        At once if the fit would not fit into memory.
+
+    Examples
+    --------
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import PowerLaw
+    >>> found = fit_by_hopping(Hierarchical(2, dilations=[1, 2, 1, 2]), PowerLaw(), n_hops=3)
+    >>> found.converged, found.method
+    (True, 'basin-hopping')
+    """
+    if not fits(fit_bytes(arch)):
+        raise fit_too_large(arch)
+    rng = np.random.default_rng(0 if rng is None else rng)
+    problem = Problem.of(arch, process)
+    found: list[Minimum] = []
+    for i in range(positive_integer(n_starts, "n_starts")):
+        begin: Any = start if i == 0 else "random"
+        near = isinstance(begin, str) and begin == "auto" and hasattr(arch, "kernel_shapes")
+        params = start_near_identity(arch, rng) if near else _start(arch, problem, begin, "basin-hopping", rng)
+        with np.errstate(all="ignore"):
+            if not np.isfinite(problem.loss(arch.coefficients(params))):
+                raise FloatingPointError(
+                    "fit: found a loss at the start that is not finite, expected parameters of moderate size. Scale "
+                    "the start down."
+                )
+        with tqdm(desc=f"basin-hopping, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:
+
+            def tick(loss: float, bar: tqdm = bar) -> None:
+                bar.set_postfix(loss=f"{loss:.2e}", refresh=False)
+                bar.update()
+
+            callback = tick if progress else None
+            found.append(
+                minimise_by_hopping(arch, problem, params, rng, rebalance=rebalance, callback=callback, **options)
+            )
+    losses = [each.history[-1] for each in found]
+    best = found[int(np.argmin(losses))]
+    if not np.isfinite(best.params).all():
+        raise FloatingPointError("fit: basin-hopping ended at parameters that are not finite. Try another start.")
+    return _summary(arch, problem, best, "basin-hopping", losses)
+
+
+def minimise_by_hopping(
+    arch: Architecture,
+    problem: Problem,
+    params: np.ndarray,
+    rng: np.random.Generator,
+    n_hops: int = HOPS,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-16,
+    floor: float = 1e-28,
+    rebalance: bool = True,
+    callback: Callable[[float], None] | None = None,
+) -> Minimum:
+    """The lowest of ``n_hops`` + 1 basins, descended to its bottom. ``history`` is the lowest loss so far.
+
+    Hops end early where the loss no longer shows in the variance v* + loss, as nothing is left to find, and after six
+    in a row that fell back to the same optimum. Whether it converged is decided by the last descent alone, as for
+    :func:`~capcore.fitting.gauss_newton.minimise_gauss_newton`.
+
+    Parameters
+    ----------
+    arch : Architecture
+    problem : Problem
+    params : (n_params,) array
+        The start.
+    rng : numpy.random.Generator
+        For the disturbances.
+    n_hops : int
+        Disturbances tried; 0 for a plain descent.
+    max_iterations : int
+        Steps of each descent; those of a hop stop after 60.
+    tolerance, floor : float
+        Of the last descent.
+    rebalance : bool
+        Whether the descents rescale the layers now and then.
+    callback : callable, optional
+        Called with the loss after every step.
+
+    Examples
+    --------
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import PowerLaw
+    >>> arch, rng = Hierarchical(2, dilations=[1, 2, 1, 2]), np.random.default_rng(0)
+    >>> problem, start = Problem.of(arch, PowerLaw()), arch.init(rng)
+    >>> plain, hopped = (minimise_by_hopping(arch, problem, start, rng, n).history[-1] for n in (0, 9))
+    >>> bool(hopped <= plain)
+    True
+    """
+    even = _balanced(arch) if rebalance else None
+
+    def descend(begin: np.ndarray, steps: int, share: float) -> Minimum:
+        options: dict[str, Any] = {"acceleration": True, "rebalance": even, "callback": callback}
+        return minimise_gauss_newton(
+            arch, problem.target, problem.root, begin, min(steps, max_iterations), share, floor, **options
+        )
+
+    n_hops = positive_integer(n_hops, "n_hops", 0)
+    max_iterations = positive_integer(max_iterations, "max_iterations", 0)
+    tolerance, floor = finite_number(tolerance, "tolerance"), finite_number(floor, "floor")
+    if n_hops == 0:
+        return descend(params, max_iterations, tolerance)
+    best = descend(params, 2 * HOP_STEPS, ROUGH)
+    history, returns = [*best.history], 0
+    for _ in range(n_hops):
+        if best.history[-1] <= EPS * problem.variance or returns == PATIENCE:
+            break
+        begin = best.params if even is None else even(best.params)
+        trial = descend(disturbed(arch, begin, rng), HOP_STEPS, ROUGH)
+        history += trial.history[1:]
+        returns = returns + 1 if abs(trial.history[-1] - best.history[-1]) <= SAME * best.history[-1] else 0
+        if trial.history[-1] < best.history[-1]:
+            best = trial
+    end = descend(best.params, max_iterations, tolerance)
+    losses = np.minimum.accumulate([*history, *end.history[1:-1]]).tolist()
+    return end._replace(history=[*losses, end.history[-1]])
+
+
+def _balanced(arch: Any) -> Callable[[np.ndarray], np.ndarray] | None:
+    """Parameters → better-conditioned ones with the same coefficients, if the architecture has a balanced form."""
+    if not hasattr(arch, "kernels"):
+        return getattr(arch, "rebalance", None)
+    return lambda params: np.concatenate([each.reshape(-1) for each in balance(arch.kernels(params), SWEEPS)])
+
+
+def disturbed(arch: Architecture, params: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(n_params,) parameters, each changed by a normal number of the size (root mean square) of its layer.
+
+    Smaller changes fall back more often; changes as large keep enough of what was found to be better than a new start.
+
+    >>> from capcore.architectures import Hierarchical
+    >>> moved = disturbed(Hierarchical(1, 2), np.array([1.0, 1.0, 0.0, 0.0]), np.random.default_rng(0))
+    >>> (moved != [1, 1, 0, 0]).tolist()
+    [True, True, False, False]
+    """
+    moved = params + 0.0
+    for part in arch.layers.values():
+        size = float(np.sqrt(np.mean(np.square(params[part]))))
+        moved[part] += size * rng.normal(size=moved[part].size)
+    return moved
+
+
+def start_near_identity(arch: Any, rng: np.random.Generator) -> np.ndarray:
+    """(n_params,) kernels of a stack that pass their input on, plus noise.
+
+    Products of many random layers nearly vanish, and a descent from there first has to cross a plateau.
+
+    Parameters
+    ----------
+    arch : Hierarchical
+        The stack.
+    rng : numpy.random.Generator
+        For the noise.
+
+    Examples
+    --------
+    >>> from capcore.architectures import Hierarchical
+    >>> start_near_identity(Hierarchical(1, 2), np.random.default_rng(0)).round(1).tolist()
+    [1.0, -0.0, 1.2, 0.0]
+    """
+    kernels = [NEAR_IDENTITY * rng.normal(size=shape) for shape in arch.kernel_shapes]
+    for kernel in kernels:
+        kernel[:, 0] += np.eye(len(kernel), kernel.shape[2])
+    return np.concatenate([kernel.reshape(-1) for kernel in kernels])

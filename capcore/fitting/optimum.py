@@ -1,0 +1,347 @@
+"""Fit an architecture to a process: the optimum at which capacity is allocated (paper 1, sections 4.2–4.3).
+
+The loss is the excess prediction variance L = (A − A*)ᵀ Σ (A − A*); no sampling is needed (App. B.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky
+from tqdm import tqdm
+
+from capcore.architectures.base import Architecture, PoleModel
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
+from capcore.checks.gate import of_kind, plain_fields, plain_process
+from capcore.checks.memory import covariance_bytes, covariance_too_large, fit_bytes, fit_too_large, fits
+from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
+from capcore.fitting.lbfgs import minimise_lbfgs
+from capcore.fitting.variable_projection import minimise_recurrent
+from capcore.processes import Process
+
+OPTIONS = {
+    "gauss-newton": ("max_iterations", "tolerance", "floor", "acceleration"),
+    "l-bfgs-b": ("max_iterations", "ftol", "gtol"),
+    "variable-projection": ("max_iterations", "n_random"),
+}
+WITH_A_TARGET = "something to predict beside the covariance: cc.FromCovariance(sigma, cross=…) or target=…"
+STATIONARY = 1e-3  # relative offset below which Bates & Watts (1981) call a least-squares fit converged
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The quadratic problem that an architecture has to solve: the target A* and the covariance Σ.
+
+    Attributes
+    ----------
+    target : (n,) array
+        Optimal coefficients A*.
+    covariance : (n, n) array
+        Σ = RᵀR.
+    root : (n, n) array
+        Upper Cholesky factor R.
+    variance : float
+        v*, the least possible prediction variance.
+
+    Raises
+    ------
+    ValueError
+        If values are not finite, shapes disagree, the covariance is beyond 1e±150, or RᵀR is not Σ.
+    """
+
+    from capcore.results.representation import record_repr as __repr__  # type: ignore[misc]
+
+    target: np.ndarray
+    covariance: np.ndarray
+    root: np.ndarray
+    variance: float
+
+    def __post_init__(self) -> None:
+        plain_fields(self)
+        n = finite_array(self.target, "target", 1).size
+        for name in ("covariance", "root"):
+            shape = finite_array(getattr(self, name), name, 2).shape
+            if shape != (n, n):
+                raise ValueError(
+                    f"{name}: found a matrix of shape {shape}, expected {(n, n)} for a target of {n} coefficients."
+                )
+        finite_number(self.variance, "variance", "a number")
+        if not 1e-150 <= np.abs(self.covariance).max() <= 1e150:
+            raise ValueError(
+                f"covariance: found a largest entry of {np.abs(self.covariance).max():.1e}, expected one between "
+                "1e-150 and 1e150: its squares leave double precision. Measure the process in other units."
+            )
+        ones = np.ones(n)
+        gap = np.abs(self.root.T @ (self.root @ ones) - self.covariance @ ones).max()
+        if gap > 1e-8 * np.abs(self.covariance).sum(axis=1).max():
+            raise ValueError(
+                f"root: found a matrix R with RᵀR off the covariance by {gap:.1e} (row sums), expected the upper "
+                "Cholesky factor, as scipy.linalg.cholesky(covariance) gives it."
+            )
+
+    @classmethod
+    def of(cls, arch: Architecture, process: Process | Problem) -> Problem:
+        """The problem of fitting the architecture to the process; raises if their dimensions disagree."""
+        process = plain_process(process, "process")
+        if isinstance(process, Problem):
+            if process.target.size != arch.n_inputs * arch.input_dim:
+                raise ValueError(
+                    f"process: found a problem with {process.target.size} coefficients, "
+                    f"expected {arch.n_inputs * arch.input_dim} as in {arch!r}."
+                )
+            return process
+        if not isinstance(process, Process):
+            raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
+        if process.input_dim != arch.input_dim:
+            raise ValueError(
+                f"process: found {process.input_dim} component(s) per position, "
+                f"expected {arch.input_dim} as in {arch!r}."
+            )
+        if not fits(covariance_bytes(arch.n_inputs, arch.input_dim)):
+            raise covariance_too_large(arch.n_inputs, arch.input_dim)
+        target, variance = process.predictor(arch.n_inputs)
+        covariance = process.covariance(arch.n_inputs)
+        return cls(target, covariance, cholesky(covariance), variance)
+
+    from capcore.processes.covariance_matrix import from_covariance  # a class method, in a file of its own
+
+    def loss(self, coefficients: np.ndarray) -> float:
+        """L = ‖R(A − A*)‖² (paper 1, Eq. 14)."""
+        return float(np.sum(np.square(self.root @ (coefficients - self.target))))
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """An optimum, with measures of its quality.
+
+    Attributes
+    ----------
+    params : (n_params,) array
+        Parameters of the optimum.
+    coefficients : (n,) array
+        Coefficients Â of the model.
+    loss : float
+        Excess variance (A − A*)ᵀΣ(A − A*).
+    variance : float
+        v* + loss, the variance of the prediction error.
+    gradient_norm : float
+        ‖∂L/∂W‖ at the end.
+    relative_offset : float
+        Cosine of the angle between the residual and the nearest direction in which the model can move, 0 at a
+        stationary point (Bates & Watts); it is only rounding once the loss itself is at the rounding floor.
+    n_iterations : int
+        Iterations of the run that was kept.
+    converged : bool
+        Whether it converged.
+    message : str
+        Why it stopped.
+    method : str
+        The minimiser used.
+    history : (n_iterations + 1,) array
+        Loss at the start and after each iteration.
+    losses : (n_starts,) array
+        Final loss of each start, in order; ``params`` belong to the smallest.
+    """
+
+    params: np.ndarray = field(repr=False)
+    coefficients: np.ndarray = field(repr=False)
+    loss: float
+    variance: float
+    gradient_norm: float
+    relative_offset: float
+    n_iterations: int
+    converged: bool
+    message: str
+    method: str
+    history: np.ndarray = field(repr=False)
+    losses: np.ndarray = field(repr=False)
+
+
+def fit(
+    arch: Architecture,
+    process: Process | Problem,
+    *,
+    rng: np.random.Generator | int | None = None,
+    method: str = "auto",
+    start: str | np.ndarray = "auto",
+    n_starts: int = 1,
+    rebalance: bool = True,
+    progress: bool = False,
+    **options: float,
+) -> FitResult:
+    """Parameters at which the architecture predicts the process best.
+
+    Parameters
+    ----------
+    arch : Architecture
+        The model.
+    process : Process or Problem
+        The process to predict, or a problem made from one.
+    rng : numpy.random.Generator or int, default 0
+        The same seed gives the same answer.
+    method : str
+        "gauss-newton" (damped, in the dual form), "variable-projection" (for recurrent models: the weights of the poles
+        are eliminated) or "l-bfgs-b" (the paper's, through SciPy). "auto": variable projection for recurrent models,
+        Gauss–Newton for all others.
+    start : str or (n_params,) array
+        "tensor-train" (the TT-SVD of A*; disjoint supports only), "random", parameters, or "auto": for Gauss–Newton the
+        tensor train if it exists, for variable projection the best optima with 1, 2, … channels in turn, random
+        otherwise. With several starts, all after the first are random.
+    n_starts : int
+        Number of starts; the best is returned, all final losses are in ``losses``.
+    rebalance : bool
+        Let Gauss–Newton rescale the layers from time to time (the coefficients do not change); needs an architecture
+        with a ``rebalance`` method. L-BFGS-B ignores it.
+    progress : bool
+        Show a progress bar.
+    **options : float
+        Passed to the minimiser: ``max_iterations``; ``tolerance``, ``floor``, ``acceleration`` (by default where
+        dilations overlap) of :func:`~capcore.fitting.gauss_newton.minimise_gauss_newton`; ``ftol``, ``gtol`` of
+        :func:`~capcore.fitting.lbfgs.minimise_lbfgs`; ``n_random`` of :func:`~capcore.fitting.variable_projection.projection_path`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used.
+    FloatingPointError
+        If a start or the answer is not finite.
+    TooLargeError
+        At once if the fit would not fit into memory; the message names the function to use instead.
+
+    Examples
+    --------
+    >>> from capcore.architectures import Hierarchical
+    >>> from capcore.processes import PowerLaw
+    >>> fit(Hierarchical(channels=8, n_layers=6), PowerLaw()).loss < 1e-26
+    True
+    """
+    if not fits(fit_bytes(arch)):
+        raise fit_too_large(arch)
+    one_of(method, "method", ("auto", *OPTIONS))
+    if method == "auto":
+        method = "variable-projection" if isinstance(arch, PoleModel) else "gauss-newton"
+    if method == "variable-projection" and not isinstance(arch, PoleModel):
+        raise ValueError(
+            f"method: found 'variable-projection' for {arch!r}, expected a model with poles, such as Recurrent. "
+            "Use 'auto'."
+        )
+    rng = np.random.default_rng(0 if rng is None else rng)
+    n_starts = positive_integer(n_starts, "n_starts")
+    for key in options:
+        one_of(key, f"option of {method}", OPTIONS[method])
+    if "max_iterations" in options:
+        positive_integer(options["max_iterations"], "max_iterations", 0)
+    problem = Problem.of(arch, process)
+    of_kind(problem.variance, "process", float | int | np.floating, WITH_A_TARGET)
+    best, losses = None, []
+    for i in range(n_starts):
+        begin = start if i == 0 else "random"
+        params = None if _is_path(begin, method) else _start(arch, problem, begin, method, rng)
+        with tqdm(desc=f"{method}, start {i + 1}/{n_starts}", unit="it", disable=not progress) as bar:
+
+            def tick(loss: float, bar: tqdm = bar) -> None:
+                bar.set_postfix(loss=f"{loss:.2e}", refresh=False)
+                bar.update()
+
+            minimum = _minimise(arch, problem, params, method, rebalance, rng, tick if progress else None, options)
+        losses.append(minimum.history[-1])
+        if best is None or losses[-1] < best.history[-1]:
+            best = minimum
+    assert best is not None
+    return _summary(arch, problem, best, method, losses)
+
+
+def _start(
+    arch: Architecture, problem: Problem, start: str | np.ndarray, method: str, rng: np.random.Generator
+) -> np.ndarray:
+    if not isinstance(start, str):
+        params = finite_array(start, "start", 1)
+        if params.size != arch.n_params:
+            raise ValueError(f"start: found {params.size} values, expected {arch.n_params} (n_params).")
+        return params
+    one_of(start, "start", ("auto", "tensor-train", "random"))
+    if start == "auto":
+        start = "tensor-train" if method == "gauss-newton" and _is_tensor_train(arch) else "random"
+    if start == "random":
+        return arch.init(rng)
+    if not hasattr(arch, "best_start"):
+        raise ValueError(f"start: found 'tensor-train', but {type(arch).__name__} has none. Use start='random'.")
+    return arch.best_start(problem.target, rng)
+
+
+def _is_path(start: str | np.ndarray, method: str) -> bool:
+    """Whether the fit begins with the optima of smaller models instead of one start."""
+    return isinstance(start, str) and start == "auto" and method == "variable-projection"
+
+
+def _is_tensor_train(arch: Architecture) -> bool:
+    return hasattr(arch, "best_start") and getattr(arch, "has_disjoint_supports", True)
+
+
+def _minimise(
+    arch: Architecture,
+    problem: Problem,
+    params: np.ndarray | None,
+    method: str,
+    rebalance: bool,
+    rng: np.random.Generator,
+    callback: Callable[[float], None] | None,
+    options: dict[str, Any],
+) -> Minimum:
+    if params is not None:
+        with np.errstate(all="ignore"):
+            start_loss = problem.loss(arch.coefficients(params))
+        if not np.isfinite(start_loss):
+            raise FloatingPointError(
+                "fit: found a loss at the start that is not finite, expected parameters of moderate size. Scale the "
+                "start down."
+            )
+    if isinstance(arch, PoleModel) and method == "variable-projection":
+        result = minimise_recurrent(arch, problem.target, problem.root, params, rng, callback=callback, **options)
+    elif params is None:
+        raise AssertionError(f"{method} was given no start")
+    elif method == "l-bfgs-b":
+        result = minimise_lbfgs(arch, problem.target, problem.covariance, params, callback=callback, **options)
+    else:
+        form: Any = arch  # not part of the protocol: an architecture may have a balanced form
+        balance = (lambda w: form.rebalance(w, rng)) if rebalance and hasattr(arch, "rebalance") else None
+        options = {"acceleration": not getattr(arch, "has_disjoint_supports", True), **options}
+        result = minimise_gauss_newton(
+            arch, problem.target, problem.root, params, rebalance=balance, callback=callback, **options
+        )
+    if not (np.isfinite(result.history[-1]) and np.isfinite(result.params).all()):
+        raise FloatingPointError(f"fit: {method} ended at parameters that are not finite. Try another start or seed.")
+    return result
+
+
+def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, losses: list[float]) -> FitResult:
+    coefficients = arch.coefficients(best.params)
+    error = coefficients - problem.target
+    residual = problem.root @ error
+    loss = float(residual @ residual)
+    tangents = np.hstack(list(arch.tangents(best.params).values()))
+    movable = ConstraintSpace.from_columns(problem.root @ tangents, equilibrated=True).basis
+    offset = float(np.linalg.norm(movable.T @ residual) / np.sqrt(loss)) if loss > 0 else 0.0
+    converged, message = best.converged, best.message
+    if method == "l-bfgs-b" and converged and offset > STATIONARY and loss > ROUNDING * problem.loss(0 * error):
+        # SciPy's own tests look at the loss's last decrease, which also vanishes where a line search gets stuck.
+        converged = False
+        message += f", yet not stationary: the relative offset is {offset:.1e}, expected at most {STATIONARY:g}"
+    return FitResult(
+        params=best.params,
+        coefficients=coefficients,
+        loss=loss,
+        variance=problem.variance + loss,
+        gradient_norm=float(2 * np.linalg.norm(arch.vjp(best.params, problem.covariance @ error))),
+        relative_offset=offset,
+        n_iterations=len(best.history) - 1,
+        converged=converged,
+        message=message,
+        method=method,
+        history=np.array(best.history),
+        losses=np.array(losses),
+    )

@@ -1,0 +1,249 @@
+"""Fit recurrent models (paper 1, Eq. 21): for given poles the best weights are eliminated, only the poles are searched.
+
+Starts are what matters: one is the matrix pencil of the target, one adds the best single pole of a grid to the optimum
+with one channel less, others are random. Solved for 1, 2, … channels in turn, the loss never increases.
+
+The matrix pencil: the Hankel matrix H_ij = A_{i+j} of a sum of c exponentials has rank c, and shifting its column space
+by one row multiplies it by the poles (Hua & Sarkar, 1990). Complex poles come in conjugate pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.linalg import eigvals, hankel, lstsq, svd
+
+from capcore.architectures.base import PoleModel
+from capcore.checks.arguments import positive_integer
+from capcore.fitting.gauss_newton import Minimum
+from capcore.fitting.separable import best_weights, minimise_projected
+
+FLOOR = 1e-28  # of ‖RA*‖²: the target is attained to rounding
+SMALL = 1e-20  # of ‖RA*‖²: what is left is not worth a search with more poles than the target's Hankel matrix shows
+GRID = np.tanh(np.linspace(-3, 3, 61))
+"""Single poles tried beside the optimum with one channel less; as a first pole, their inverses, too."""
+
+
+def minimise_poles(
+    arch: PoleModel,
+    target: np.ndarray,
+    root: np.ndarray,
+    poles: np.ndarray,
+    max_iterations: int = 100,
+    callback: Callable[[float], None] | None = None,
+) -> Minimum:
+    """A local minimum of ‖R(A − A*)‖² over the poles, with the best weights for each, from the given poles.
+
+    Poles stay below a modulus at which squares of r^n would overflow. The last loss of ``history`` is computed from the
+    parameters themselves, with their rounding; the earlier ones are those of the projection.
+
+    Parameters
+    ----------
+    target : (n,) array
+        A*.
+    root : (n, n) array
+        R.
+    poles : (c,) array
+        The start.
+    max_iterations : int
+        Evaluations of the loss, at least one.
+    """
+    limit = pole_limit(arch.n_inputs)
+
+    if not 1e-4 <= np.abs(root).max() <= 1e100:
+        raise ValueError(
+            f"root: found a largest entry of {np.abs(root).max():.1e}, expected one between 1e-4 and 1e100 (a standard "
+            "deviation of the process): the search stops at an absolute slope. Measure the process in other units."
+        )
+
+    def columns(r: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        filters, slopes = arch.basis(r)
+        return root @ filters, lambda weights: root @ (slopes * weights)
+
+    begin = np.clip(poles, -limit, limit)
+    found = minimise_projected(columns, root @ target, begin, (-limit, limit), max_iterations, callback)
+    params = arch.assemble(found.searched, found.weights)
+    loss = float(np.sum(np.square(root @ (arch.coefficients(params) - target))))
+    history = [*np.minimum.accumulate(found.losses)[:-1].tolist(), loss]
+    return Minimum(params, history, found.converged, found.message)
+
+
+def pole_limit(n_inputs: int) -> float:
+    """Largest modulus of a pole in a search.
+
+    >>> round(pole_limit(64))
+    154
+    """
+    return 1e140 ** (1 / n_inputs)
+
+
+def projection_path(
+    model: PoleModel,
+    channels: Sequence[int],
+    target: np.ndarray,
+    root: np.ndarray,
+    rng: np.random.Generator,
+    n_random: int = 2,
+    max_iterations: int = 100,
+    callback: Callable[[float], None] | None = None,
+) -> dict[int, Minimum]:
+    """Number of channels → the best optimum found, losses never increasing in c.
+
+    For 1, 2, 3, … channels the starts are the matrix pencil, the optimum with one channel less and the best further
+    pole of :data:`GRID` (a first pole may also grow with the lag), and ``n_random`` random ones. One goes on until
+    there are as many poles as half the inputs, or the target is attained to rounding (or nearly so, and shows no
+    further poles). Larger models start from that optimum with random poles in (0, 1) added, and from poles spread over
+    (−1, 1); they are searched if they have no more poles than inputs and the target was not attained. Where no start is
+    better than a smaller model, that is kept with idle channels.
+
+    Parameters
+    ----------
+    model : PoleModel
+        The model, with any number of channels.
+    channels : list of int
+        The numbers of channels wanted; what is found for one depends on the others by rounding only.
+    target : (n,) array
+        A*.
+    root : (n, n) array
+        R.
+    n_random : int
+        Random starts for each number of channels.
+    max_iterations : int
+        Evaluations of the loss from each start.
+
+    Examples
+    --------
+    >>> from capcore.architectures.recurrent import Recurrent
+    >>> target, rng = np.array([1.0, 0.5, 0.25, 1.0]), np.random.default_rng(0)
+    >>> found = projection_path(Recurrent(4, 1), [1, 2], target, np.eye(4), rng)
+    >>> bool(found[2].history[-1] <= found[1].history[-1])
+    True
+    """
+    goal = root @ target
+    scale, shown = float(goal @ goal), hankel_rank(target)
+
+    def best_of(c: int, starts: list[np.ndarray], limit: int, smaller: tuple[int, Minimum] | None) -> Minimum:
+        arch = model.with_channels(c)
+        best = min((minimise_poles(arch, target, root, r, limit) for r in starts), key=lambda m: m.history[-1])
+        if smaller is not None and not best.history[-1] <= smaller[1].history[-1]:
+            best = _with_idle_poles(arch, *smaller, starts[0])
+        if callback is not None:
+            callback(best.history[-1])
+        return best
+
+    searched: list[Minimum] = []
+    for c in range(1, max(channels) + 1):
+        previous = model.with_channels(c - 1).poles(searched[-1].params) if searched else np.zeros(0)
+        starts = _starts(model.with_channels(c), target, root, previous, rng, n_random)
+        searched.append(best_of(c, starts, max_iterations, (c - 1, searched[-1]) if searched else None))
+        lowest = searched[-1].history[-1]
+        negligible = lowest <= FLOOR * scale or (lowest <= SMALL * scale and c >= shown)
+        if negligible or 2 * c >= model.n_inputs:
+            break
+    found = {c: searched[c - 1] for c in sorted(set(channels)) if c <= len(searched)}
+    base, smaller = model.with_channels(len(searched)).poles(searched[-1].params), (len(searched), searched[-1])
+    further = rng.uniform(0, 1, max(max(channels) - base.size, 0))
+    for c in sorted(set(channels) - set(found)):
+        starts = [np.append(base, further[: c - base.size]), np.cos(np.pi * (np.arange(c) + 0.5) / c)]
+        limit = 1 if negligible or c > model.n_inputs else max_iterations
+        found[c] = best_of(c, starts[: 1 if negligible else 2], limit, smaller)
+        smaller = (c, found[c])
+    return found
+
+
+def minimise_recurrent(
+    arch: PoleModel,
+    target: np.ndarray,
+    root: np.ndarray,
+    params: np.ndarray | None,
+    rng: np.random.Generator,
+    max_iterations: int = 100,
+    n_random: int = 2,
+    callback: Callable[[float], None] | None = None,
+) -> Minimum:
+    """The best optimum of :func:`projection_path` where ``params`` is None, else the local one from their poles."""
+    n_random = positive_integer(n_random, "n_random", 0)
+    if params is None:
+        path = projection_path(arch, [arch.channels], target, root, rng, n_random, max_iterations, callback=callback)
+        return path[arch.channels]
+    return minimise_poles(arch, target, root, arch.poles(params), max_iterations, callback)
+
+
+def _starts(
+    arch: PoleModel,
+    target: np.ndarray,
+    root: np.ndarray,
+    previous: np.ndarray,
+    rng: np.random.Generator,
+    n_random: int,
+) -> list[np.ndarray]:
+    goal, c = root @ target, arch.channels
+    filters = root @ arch.basis(previous)[0] if previous.size else np.zeros((goal.size, 0))
+    beyond = [] if previous.size else [1 / GRID[np.abs(GRID) >= 1 / pole_limit(arch.n_inputs)]]
+
+    def best_single(grid: np.ndarray) -> float:
+        singles = root @ arch.basis(grid)[0]
+        rests = [np.sum(np.square(best_weights(np.column_stack([filters, one]), goal)[1])) for one in singles.T]
+        return float(grid[int(np.argmin(rests))])
+
+    return [
+        real_poles(pencil_poles(target, c), c),
+        *(np.append(previous, best_single(grid)) for grid in [GRID, *beyond]),
+        *(rng.uniform(-1, 1, c) for _ in range(n_random)),
+    ]
+
+
+def _with_idle_poles(arch: PoleModel, channels: int, smaller: Minimum, start: np.ndarray) -> Minimum:
+    """The optimum with fewer channels, and further channels with the last poles of ``start`` and weights of zero."""
+    less = arch.with_channels(channels)
+    poles = np.append(less.poles(smaller.params), start[channels:])
+    params = arch.assemble(poles, np.append(less.weights(smaller.params), np.zeros(arch.channels - channels)))
+    return Minimum(params, smaller.history, smaller.converged, "no start was better than idle channels")
+
+
+def hankel_svd(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Left singular vectors (h, h) and singular values (h,) of the Hankel matrix of a target (n,), h = n // 2 ≥ 1."""
+    half = target.size // 2
+    u, s, _ = svd(hankel(target[:half], target[half - 1 :]), full_matrices=False)
+    return u, s
+
+
+def hankel_rank(target: np.ndarray) -> int:
+    """Poles that the target shows in double precision: singular values of its Hankel matrix above 1e-14 of the largest.
+
+    >>> hankel_rank(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8))
+    2
+    """
+    if target.size < 2:
+        return 0
+    s = hankel_svd(target)[1]
+    return int(np.count_nonzero(s > 1e-14 * s[0]))
+
+
+def pencil_poles(target: np.ndarray, count: int) -> np.ndarray:
+    """At most ``count`` complex poles of the target, by the matrix pencil of its Hankel matrix, the largest first.
+
+    A target that is a sum of exponentials gives its own poles:
+
+    >>> np.round(pencil_poles(0.5 ** np.arange(8) + 2 * 0.25 ** np.arange(8), 2).real, 9).tolist()
+    [0.5, 0.25]
+    """
+    rank = min(count, hankel_rank(target), target.size // 2 - 1)
+    if rank < 1:
+        return np.zeros(0, complex)
+    u = hankel_svd(target)[0]
+    found = eigvals(lstsq(u[:-1, :rank], u[1:, :rank])[0])
+    return found[np.argsort(-np.abs(found), kind="stable")]
+
+
+def real_poles(poles: np.ndarray, count: int) -> np.ndarray:
+    """(count,) real poles near the given ones: a complex pair becomes two poles either side of its real part."""
+    found: list[float] = []
+    for pole in poles:
+        if pole.imag > 1e-9:
+            found += [pole.real - 0.05, pole.real + 0.05]
+        elif pole.imag >= -1e-9:
+            found.append(float(pole.real))
+    found = found[:count]
+    return np.array(found + np.linspace(0, 0.95, count - len(found)).tolist())

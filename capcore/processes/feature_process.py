@@ -1,0 +1,191 @@
+"""Prediction from fixed features of a Gaussian process: paper 1, §6.2, as a process with d components.
+
+The paper replaces Σ by Σ_φ = E[φ(Y)φ(Y)ᵀ] (paper 1, Eqs 24–25). With features of single inputs (Eq. 27), Σ_φ is exact
+by Mehler's formula, and so is the covariance of the features with a function of the next value, whose best linear
+prediction is the target A*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigvalsh
+
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.gate import all_of_kind, plain_process
+from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
+from capcore.processes import Process
+from capcore.processes.features import Features
+from capcore.processes.hermite import ORDER, hermite_coefficients
+
+TRUNCATION = 1e-9  # covariance that Mehler's sum may leave out at non-zero lags, relative to the variance
+MAX_ORDER = 4096  # what the quadrature of capcore.processes.hermite resolves
+
+
+class FeatureProcess(Process):
+    """The features φ_1, …, φ_d of every sample of a Gaussian process; the target is a function g of the next value.
+
+    Its fits and allocations are those in the feature space of paper 1, Eqs 22–26; the capacity of an input is the sum
+    over its features (Eq. 28). The means of the features and of g are subtracted. The predictor is the best *linear in
+    the features*; it is not the conditional expectation of g unless that is a sum of functions of single inputs in the
+    span of φ.
+
+    Parameters
+    ----------
+    process : Process
+        A one-dimensional process; its samples are divided by their standard deviation √c_0 before φ and g are applied.
+    features : Features
+        The map φ.
+    target : callable
+        g, a vectorised function of the (standardised) next value.
+    kinks : tuple of float
+        Points where g is not smooth, or jumps.
+    order : int
+        Number of terms of Mehler's sum.
+
+    Attributes
+    ----------
+    input_dim : int
+        Number d of features.
+    target_variance : float
+        Variance of g, which is the loss of predicting its mean.
+
+    Raises
+    ------
+    ValueError
+        If features are collinear, g is constant, or the sum needs more terms.
+    TypeError
+        If the process has several components.
+
+    Examples
+    --------
+    >>> from capcore import AR1, Hermite
+    >>> FeatureProcess(AR1(0.5), Hermite(2)).predictor(1)[0].round(4).tolist()[1]
+    0.3536
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        features: Features,
+        target: Callable[[np.ndarray], np.ndarray] = np.square,
+        kinks: tuple[float, ...] = (),
+        order: int = ORDER,
+    ) -> None:
+        all_of_kind(kinks, "kinks", float | int | np.floating | np.integer, "numbers")
+        process = plain_process(process, "process")
+        if not isinstance(process, Process) or process.autocovariance(1).ndim != 1:
+            found = type(process).__name__
+            raise TypeError(f"process: found {found}, expected a one-dimensional Process, such as PowerLaw(0.5).")
+        if not isinstance(features, Features):
+            raise TypeError(f"features: found {type(features).__name__}, expected Features, such as Hermite(3).")
+        features.check_independent()
+        self.process, self.features, self.target, self.kinks = process, features, target, tuple(kinks)
+        self.order = positive_integer(order, "order")
+        if self.order > MAX_ORDER:
+            raise ValueError(f"order: found {order}, expected at most {MAX_ORDER} (what the quadrature resolves).")
+        self.input_dim = features.count
+        self._target_coefficients, self.target_variance = self._expand_target()
+        self._coefficients = features.hermite_coefficients(self.order)
+
+    def __repr__(self) -> str:
+        return f"FeatureProcess({self.process!r}, {self.features!r})"
+
+    def correlation(self, n: int) -> np.ndarray:
+        """(n,) ρ_τ = c_τ/c_0 of the Gaussian process, at lags 0 … n−1."""
+        c = self.process.autocovariance(n)
+        return c / c[0]
+
+    def _sequence(self, n: int) -> np.ndarray:
+        """(n, d, d) blocks; those at τ > 0 by Mehler's formula, the one at 0 by quadrature."""
+        rho = self.correlation(n)
+        powers = np.power.outer(rho, np.arange(self.order + 1))
+        blocks = np.einsum("tk,ik,jk->tij", powers, self._coefficients, self._coefficients, optimize=True)
+        blocks[0] = self.features.second_moment()
+        rest = np.diag(blocks[0]) - np.square(self._coefficients).sum(axis=1)
+        self._check_truncation(np.max(rest / np.diag(blocks[0])), rho, "features")
+        return blocks
+
+    def autocovariance(self, n: int) -> np.ndarray:
+        """(n, d, d) blocks E[φ(y_t) φ(y_{t−τ})ᵀ] = Σ_k a_k a_kᵀ ρ_τ^k at lags 0 … n−1, a_k the Hermite coefficients."""
+        if not fits(lags_bytes(n, self.input_dim, self.order)):
+            raise lags_too_large(n, self.input_dim, self.order)
+        return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 3)
+
+    def covariance(self, n: int) -> np.ndarray:
+        """(n·d, n·d) Σ_φ of the features of n successive samples, position-major (paper 1, Eq. 24).
+
+        Raises
+        ------
+        ValueError
+            If it is numerically singular.
+        """
+        if not fits(covariance_bytes(n, self.input_dim)):
+            raise covariance_too_large(n, self.input_dim)
+        self.process.covariance(n)  # raises if it is not a covariance
+        lags = np.arange(n)
+        blocks = self.autocovariance(n)[np.abs(lags[:, None] - lags)]  # (n, n, d, d)
+        sigma = blocks.transpose(0, 2, 1, 3).reshape(n * self.input_dim, -1)
+        scale = np.sqrt(np.diag(sigma))
+        smallest = eigvalsh(sigma / np.outer(scale, scale), subset_by_index=[0, 0])[0]
+        expected = 10 * sigma.shape[0] * np.finfo(float).eps
+        if smallest < expected:
+            raise ValueError(
+                f"covariance of the features: numerically singular. Found {smallest:.1e} as the smallest eigenvalue "
+                f"of their correlations, expected at least {expected:.1e}. Use fewer features or inputs, or add white "
+                "noise with process.with_nugget(variance)."
+            )
+        return sigma
+
+    def predictor(self, n: int) -> tuple[np.ndarray, float]:
+        """Best prediction of g(next) that is linear in the features of the last n samples.
+
+        Returns
+        -------
+        target : (n·d,) array
+            A*, position-major, lag 0 first.
+        variance : float
+            v*, the variance of its error.
+
+        Raises
+        ------
+        ValueError
+            If Σ_φ is numerically singular.
+        """
+        sigma = self.covariance(n)
+        self.process.covariance(n + 1)
+        rho = self.correlation(n + 1)
+        self._check_truncation(1 - np.square(self._target_coefficients).sum() / self.target_variance, rho, "target")
+        powers = np.power.outer(rho[1:], np.arange(self.order + 1))
+        moments = (powers * self._target_coefficients @ self._coefficients.T).reshape(-1)
+        target = cho_solve(cho_factor(sigma), moments)
+        return target, float(self.target_variance - target @ moments)
+
+    def with_nugget(self, variance: float) -> FeatureProcess:  # type: ignore[override]
+        """The same features of the process plus independent white noise of the given variance."""
+        noisy = self.process.with_nugget(variance)
+        return FeatureProcess(noisy, self.features, self.target, self.kinks, self.order)
+
+    def _expand_target(self) -> tuple[np.ndarray, float]:
+        if not callable(self.target):
+            raise TypeError(f"target: found {self.target!r}, expected a function of the next value, such as np.square.")
+        coefficients = hermite_coefficients(self.target, self.order, self.kinks, "target")
+        if coefficients.ndim != 1:
+            raise ValueError(f"target: found {coefficients.shape[1]} values per argument, expected one.")
+        square = hermite_coefficients(lambda y: np.square(self.target(y)), 0, self.kinks, "target")[0]
+        variance = float(square - coefficients[0] ** 2)
+        if not variance > 1e-12 * square:
+            raise ValueError("target: found a constant, expected a function that varies: there is nothing to predict.")
+        coefficients[0] = 0.0
+        return coefficients, variance
+
+    def _check_truncation(self, rest: float, rho: np.ndarray, name: str) -> None:
+        """Refuse a sum that leaves out too much; the bound is the share of variance that it misses, times ρ^order."""
+        left_out = max(rest, 0.0) * float(np.max(np.abs(rho[1:]), initial=0.0)) ** self.order
+        if left_out > TRUNCATION:
+            raise ValueError(
+                f"{name}: Mehler's sum of {self.order} terms leaves out up to {left_out:.1e} of the variance, expected "
+                f"at most {TRUNCATION:.0e}. Give a larger order (up to {MAX_ORDER}), smoother functions, or a process "
+                "of smaller correlation."
+            )

@@ -1,0 +1,239 @@
+"""Processes with several components per position, the inputs of paper 1, §6.1.
+
+Models predict one number from a vector process x_t of d components, y = Σ_j w_j x_j(next). The paper names no target;
+this one is the next sample if d = 1. Vectors are position-major: index = position · d + component.
+
+With independent components the best predictor is the weighted stack of the components' own predictors. Components that
+are identical collapse the task to d = 1, and a single non-zero weight makes the other components irrelevant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.gate import plain_processes
+from capcore.checks.memory import covariance_bytes, covariance_too_large, fits, lags_bytes, lags_too_large
+from capcore.processes import Process
+
+LARGEST_CONDITION = 1e8  # of a mixing matrix: beyond it M⁻ᵀA loses half of its digits
+
+
+class Independent(Process):
+    """d independent stationary processes side by side; the target is y = Σ_j w_j x_j(next).
+
+    The inputs of paper 1, §6.1 and Figs 12–13; the target is this book's.
+
+    Parameters
+    ----------
+    components : list of Process
+        The d one-dimensional processes.
+    weights : (d,) array_like, optional
+        w, not all zero; by default 1/√d each.
+
+    Attributes
+    ----------
+    input_dim : int
+        d.
+    components : tuple of Process
+        The d processes.
+    weights : (d,) array
+        w.
+
+    Raises
+    ------
+    ValueError
+        If there are no components, or weights are NaN, all zero or not one per component.
+    TypeError
+        If a component is not a one-dimensional process.
+
+    Examples
+    --------
+    >>> from capcore.processes import AR1
+    >>> Independent([AR1(0.5), AR1(0.8)], weights=[1, 2]).predictor(1)[0].tolist()
+    [0.5, 1.6]
+    """
+
+    def __init__(self, components: Sequence[Process], weights: Any = None) -> None:
+        self.components = _checked_components(components)
+        self.input_dim = len(self.components)
+        self.weights = _checked_weights(weights, self.input_dim)
+
+    def __repr__(self) -> str:
+        return f"Independent({list(self.components)!r}, weights={self.weights.tolist()})"
+
+    def _sequence(self, n: int) -> np.ndarray:
+        """(n, d, d) diagonal blocks C_τ."""
+        blocks = np.zeros((n, self.input_dim, self.input_dim))
+        for j, component in enumerate(self.components):
+            blocks[:, j, j] = component.autocovariance(n)
+        return blocks
+
+    def autocovariance(self, n: int) -> np.ndarray:
+        """(n, d, d) covariance blocks C_τ = E[x_t x_{t−τ}ᵀ] at lags 0 … n−1."""
+        if not fits(lags_bytes(n, self.input_dim)):
+            raise lags_too_large(n, self.input_dim)
+        return finite_array(self._sequence(positive_integer(n, "n")), "autocovariance", 3)
+
+    def covariance(self, n: int) -> np.ndarray:
+        """(n·d, n·d) covariance Σ of n successive positions, position-major: blocks C_|i−i'|.
+
+        Raises
+        ------
+        ValueError
+            If a component is not positive definite or numerically singular.
+        """
+        if not fits(covariance_bytes(n, self.input_dim)):
+            raise covariance_too_large(n, self.input_dim)
+        for component in self.components:
+            component.covariance(n)
+        lags = np.arange(n)
+        blocks = self.autocovariance(n)[np.abs(lags[:, None] - lags)]  # (n, n, d, d)
+        return blocks.transpose(0, 2, 1, 3).reshape(n * self.input_dim, -1)
+
+    def predictor(self, n: int) -> tuple[np.ndarray, float]:
+        """Best linear prediction of y = Σ_j w_j x_j(next) from the last n positions.
+
+        Returns
+        -------
+        target : (n·d,) array
+            Coefficients w_j A*_j, position-major, lag 0 first.
+        variance : float
+            v* = Σ_j w_j² v*_j.
+
+        Raises
+        ------
+        ValueError
+            If a component is not positive definite or numerically singular.
+        """
+        found = [component.predictor(n) for component in self.components]
+        target = np.stack([coefficients for coefficients, _ in found], axis=1) * self.weights
+        variances = np.array([variance for _, variance in found])
+        return target.reshape(-1), float(np.square(self.weights) @ variances)
+
+    def with_nugget(self, variance: float) -> Any:
+        """The process plus independent white noise of the given variance in every component."""
+        return Independent([component.with_nugget(variance) for component in self.components], self.weights)
+
+
+class Mixed(Independent):
+    """Correlated components x = M z, where z are independent processes; the target is y = Σ_j w_j x_j(next).
+
+    Σ_x = (I⊗M) Σ_z (I⊗M)ᵀ, and A*_x = (I⊗M⁻ᵀ) A*_z. The paper has no such inputs.
+
+    Parameters
+    ----------
+    components : list of Process
+        The d one-dimensional sources z.
+    mixing : (d, d) array_like
+        M, of condition number below 1e8.
+    weights : (d,) array_like, optional
+        w of the mixed components, not all zero; by default 1/√d each.
+
+    Attributes
+    ----------
+    sources : Independent
+        The sources with weights Mᵀw, which define the same prediction problem.
+    mixing : (d, d) array
+        M.
+
+    Raises
+    ------
+    ValueError
+        In the cases of :class:`Independent`, and if the mixing matrix is not square, not finite, of another size, or
+        numerically singular.
+
+    Examples
+    --------
+    >>> from capcore.processes import AR1
+    >>> Mixed([AR1(0.5), AR1(0.8)], [[1, 0], [1, 1]], weights=[0, 1]).predictor(1)[0].round(12).tolist()
+    [-0.3, 0.8]
+    """
+
+    def __init__(self, components: Sequence[Process], mixing: Any, weights: Any = None) -> None:
+        super().__init__(components, weights)
+        self.mixing = _checked_mixing(mixing, self.input_dim)
+        self.sources = Independent(self.components, self.mixing.T @ self.weights)
+
+    def __repr__(self) -> str:
+        components, weights = list(self.components), self.weights.tolist()
+        return f"Mixed({components!r}, mixing={self.mixing.tolist()}, weights={weights})"
+
+    def _sequence(self, n: int) -> np.ndarray:
+        """(n, d, d) blocks M C_τ Mᵀ, symmetric."""
+        blocks = self.mixing @ super()._sequence(n) @ self.mixing.T
+        return (blocks + blocks.transpose(0, 2, 1)) / 2
+
+    def predictor(self, n: int) -> tuple[np.ndarray, float]:
+        """Best linear prediction of y = Σ_j w_j x_j(next): target (n·d,) A*_x and variance v*, that of the sources."""
+        target, variance = self.sources.predictor(n)
+        by_position = target.reshape(n, self.input_dim).T
+        return np.linalg.solve(self.mixing.T, by_position).T.reshape(-1), variance
+
+    def with_nugget(self, variance: float) -> Any:
+        """Raises ``ValueError``: mixed components with white noise are not a mixture of independent ones."""
+        raise TypeError(
+            "with_nugget: found a Mixed process, expected independent components. Add the noise to the sources, "
+            "Mixed([source.with_nugget(variance) for source in components], mixing)."
+        )
+
+
+def _checked_components(components: Any) -> tuple[Process, ...]:
+    if isinstance(components, Process) or not isinstance(components, Sequence) or isinstance(components, str):
+        raise TypeError(
+            f"components: found {type(components).__name__}, expected a list of processes such as "
+            "[PowerLaw(0.3), PowerLaw(0.9)]."
+        )
+    if not len(components):
+        raise ValueError("components: found none, expected at least one process, such as [PowerLaw(0.5)].")
+    components = plain_processes(components, "components")
+    for j, component in enumerate(components):
+        if not isinstance(component, Process):
+            raise TypeError(
+                f"components[{j}]: found {type(component).__name__}, expected a Process, such as PowerLaw(0.5)."
+            )
+        if isinstance(component, Independent) or component.input_dim != 1:
+            raise TypeError(
+                f"components[{j}]: found {type(component).__name__} with {component.input_dim} component(s), "
+                "expected a one-dimensional process. List all components in one process."
+            )
+    return tuple(components)
+
+
+def _checked_weights(weights: Any, d: int) -> np.ndarray:
+    values = np.full(d, d**-0.5) if weights is None else finite_array(weights, "weights", 1)
+    if values.size != d:
+        raise ValueError(f"weights: found {values.size} value(s), expected {d}, one per component.")
+    if not values.any():
+        raise ValueError(
+            "weights: found only zeros, expected at least one other value: there would be nothing to predict."
+        )
+    if not 1e-150 <= np.abs(values).max() <= 1e150:
+        raise ValueError(
+            f"weights: found a largest one of {np.abs(values).max():.1e}, expected between 1e-150 and 1e150: their "
+            "squares leave double precision."
+        )
+    values.setflags(write=False)
+    return values
+
+
+def _checked_mixing(mixing: Any, d: int) -> np.ndarray:
+    matrix = finite_array(mixing, "mixing", 2)
+    if matrix.shape != (d, d):
+        raise ValueError(f"mixing: found shape {matrix.shape}, expected {(d, d)}, a row and a column per component.")
+    if matrix.any() and not 1e-150 <= np.abs(matrix).max() <= 1e150:
+        raise ValueError(
+            f"mixing: found a largest entry of {np.abs(matrix).max():.1e}, expected one between 1e-150 and 1e150: "
+            "their squares leave double precision."
+        )
+    condition = float(np.linalg.cond(matrix))
+    if not condition < LARGEST_CONDITION:
+        raise ValueError(
+            f"mixing: found a condition number of {condition:.1e}, expected less than {LARGEST_CONDITION:.0e}: some "
+            "components are nearly combinations of others. Leave those out, or mix less."
+        )
+    matrix.setflags(write=False)
+    return matrix

@@ -1,0 +1,210 @@
+"""From a measured time series to a process: its autocovariance, and how uncertain that is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh, toeplitz
+from scipy.signal import correlate, lfilter
+
+from capcore.checks.arguments import finite_array, positive_integer, warn
+from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
+from capcore.processes import FromAutocovariance
+from capcore.processes.even_dates import check_even
+from capcore.processes.series_files import load_series as load_series
+
+LENGTH_PER_LAG = 4
+PAIRS_PER_LAG = 3  # what the rule above leaves to the last lag of a complete series
+BURN_IN = 10  # times the order, before a simulated series is kept
+
+
+class EstimatedProcess(FromAutocovariance):
+    """What :func:`estimate_process` returns: a process that knows what it was estimated from.
+
+    Attributes
+    ----------
+    values : (n + 1,) array
+        Autocovariances, lag 0 first.
+    pairs : (n + 1,) int array
+        How many pairs of values each lag has; at lag 0 the values that are there.
+    added : float
+        Variance of the white noise that made a pairwise estimate positive definite; 0 if it was so already.
+    """
+
+    def __init__(self, values: Any, pairs: np.ndarray, added: float = 0.0) -> None:
+        super().__init__(values)
+        self.pairs, self.added = pairs, added
+        self.pairs.setflags(write=False)
+
+
+def estimate_process(series: object, n_inputs: int) -> EstimatedProcess:
+    """The process with the autocovariance that a time series shows at lags 0 … n, for models of n inputs.
+
+    The estimate is ĉ_τ = (1/m) Σ_t y_t y_{t+τ}: with 1/m, and not 1/(m − τ), it is positive definite for any
+    series. Its standard error at lag τ is of the order of c_0 √(correlation time / m): distant lags are noise
+    unless the series is many times longer than the window. See :func:`sieve_bootstrap`.
+
+    Where values are missing, the N_τ pairs that are there stand for all m − τ: ĉ_τ = (1 − τ/m) (1/N_τ) Σ y_t y_{t+τ}
+    over those pairs (Parzen 1963, "On spectral analysis with missing observations and amplitude modulation"). That is
+    right if what is missing does not depend on the values. It need not be positive definite. If it is not, its
+    least eigenvalue being −δ, c_0 grows by 2δ: a growth by δ is the smallest change, as the largest eigenvalue of the
+    difference counts, that has none below 0, and an eigenvalue that can come out at −δ is not known better than to δ.
+
+    Parameters
+    ----------
+    series : (m,) array_like
+        Equally spaced values, oldest first; the mean is subtracted. Missing ones are NaN, None, masked or pandas' NA.
+        The dates of a pandas series have to be in equal steps.
+    n_inputs : int
+        n; the series must have at least 4(n + 1) values, and 3(n + 1) pairs of values at each lag.
+
+    Returns
+    -------
+    EstimatedProcess
+        A process, with ``pairs`` and ``added``.
+
+    Warns
+    -----
+    UserWarning
+        If white noise was added; the message says how much.
+
+    Raises
+    ------
+    ValueError
+        For a series that is too short, constant, infinite or not one-dimensional, that has too few pairs of values at a
+        lag or unequal dates, and for one so smooth that its covariance is singular in double precision.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> series = rng.normal(size=4000)
+    >>> bool(np.allclose(estimate_process(series, 2).autocovariance(3), [1, 0, 0], atol=0.1))
+    True
+    >>> series[::7] = np.nan
+    >>> estimate_process(series, 2).pairs.tolist()
+    [3428, 2856, 2855]
+    """
+    values, there = _with_gaps(series)
+    n_lags = positive_integer(n_inputs, "n_inputs") + 1
+    size = int(there.sum())
+    if size < LENGTH_PER_LAG * n_lags:
+        raise ValueError(
+            f"series: found {size} values, expected at least {LENGTH_PER_LAG * n_lags} "
+            f"({LENGTH_PER_LAG} for each of {n_lags} lags). Give a longer series, or use fewer inputs."
+        )
+    peak = float(np.abs(values[there]).max())
+    if np.ptp(values[there]) <= 1e-12 * peak:
+        raise ValueError(f"series: found the constant {values[there][0]:g}, expected values that vary.")
+    if not 1e-140 <= peak <= 1e140:
+        raise ValueError(
+            f"series: found values of about {peak:.0e}, expected a largest one between 1e-140 and 1e140: their "
+            "squares leave double precision, and c_0 with them. Measure the series in other units."
+        )
+    centred = np.where(there, values - values[there].mean(), 0.0)
+    products = correlate(centred, centred)[values.size - 1 :][:n_lags]
+    pairs, estimate, added = values.size - np.arange(n_lags), products / values.size, 0.0
+    if size < values.size:
+        pairs = np.rint(correlate(there.astype(float), there.astype(float))[values.size - 1 :][:n_lags]).astype(int)
+        if pairs.min() < PAIRS_PER_LAG * n_lags:
+            raise ValueError(
+                f"series: found {pairs.min()} pairs of values at lag {np.argmin(pairs)}, expected at least "
+                f"{PAIRS_PER_LAG * n_lags} ({PAIRS_PER_LAG} for each of {n_lags} lags). Give a longer series, use "
+                "fewer inputs, or fill the gaps."
+            )
+        estimate, added = _made_positive((1 - np.arange(n_lags) / values.size) * products / pairs)
+    try:
+        return EstimatedProcess(estimate, pairs, added)
+    except ValueError as error:
+        raise ValueError(
+            f"series: its autocovariance cannot be used. {error} Or difference the series, or add a little noise to it."
+        ) from None
+
+
+def _with_gaps(series: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(m,) values, with 0 where one is missing, and (m,) bool: which are there."""
+    index: Any = getattr(series, "index", None)
+    if hasattr(index, "to_timestamp"):  # pandas' periods
+        index = index.to_timestamp()
+    if getattr(getattr(index, "dtype", None), "kind", "") in ("M", "m"):
+        zones = [index.tz_convert(None), index.tz_localize(None)] if getattr(index, "tz", None) is not None else [index]
+        otherwise = "Or let the values count one by one, as for trading days: series.to_numpy()."
+        check_even([each.to_numpy() for each in zones], "series", otherwise)
+    missing = _missing(series)
+    if not missing.any() or np.ma.getdata(series).dtype.kind not in "iufO":
+        values = finite_array(series, "series", 1)
+        return values, np.ones(values.size, bool)
+    values = np.ma.getdata(series) if isinstance(series, np.ma.MaskedArray) else np.asarray(series, dtype=object)
+    return finite_array(np.where(missing, 0, values), "series", 1), ~missing
+
+
+def _missing(series: Any) -> np.ndarray:
+    """Which values are missing: masked, NaN, None or pandas' NA."""
+    try:
+        array = np.asarray(np.ma.getdata(series))
+    except (TypeError, ValueError, RuntimeError):  # ragged, or on another device
+        return np.zeros(0, bool)
+    if array.dtype.kind == "f":
+        found = np.isnan(array)
+    elif array.dtype.kind == "O":
+        absent = [v is None or type(v).__name__ == "NAType" or (isinstance(v, float) and v != v) for v in array.flat]
+        found = np.array(absent, bool).reshape(array.shape)
+    else:
+        found = np.zeros(array.shape, bool)
+    return found | np.ma.getmaskarray(series) if isinstance(series, np.ma.MaskedArray) else found
+
+
+def _made_positive(autocovariance: np.ndarray) -> tuple[np.ndarray, float]:
+    """The sequence with a c_0 that makes it positive definite, and by how much that grew; warns if it did."""
+    if not fits(covariance_bytes(autocovariance.size)):
+        raise covariance_too_large(autocovariance.size)
+    least = float(eigvalsh(toeplitz(autocovariance), subset_by_index=(0, 0))[0])
+    rounding = 10 * autocovariance.size * np.finfo(float).eps * autocovariance[0]
+    if least > -rounding:
+        return autocovariance, 0.0
+    added = -2 * least
+    warn(
+        "series: its autocovariance, estimated from the pairs of values that are there, is not positive definite. "
+        f"White noise of {added / autocovariance[0]:.1%} of its variance is added. Give a longer series, or use fewer "
+        "inputs.",
+        UserWarning,
+    )
+    return autocovariance + added * (np.arange(autocovariance.size) == 0), added
+
+
+def sieve_bootstrap(series: object, n_inputs: int, n_draws: int, seed: int = 0) -> list[EstimatedProcess]:
+    """Processes estimated from series like the given one: their spread is the uncertainty of the estimate.
+
+    Each series is simulated from the autoregression of order n that the estimated process has as its best
+    predictor, driven by residuals drawn at random from the series' own (Bühlmann 1997, "Sieve bootstrap for time
+    series"). Unlike resampled blocks it does not cut the long lags. What order n cannot hold is missed: a memory
+    much longer than the window is more uncertain than this says.
+
+    Parameters
+    ----------
+    series : (m,) array_like
+        As for :func:`estimate_process`, with no value missing: each residual needs the n values before it.
+    n_inputs : int
+        As there.
+    n_draws : int
+        Number of series.
+    seed : int
+        Of the draws.
+    """
+    values, there = _with_gaps(series)
+    if not there.all():
+        raise ValueError(
+            f"series: found {int((~there).sum())} missing value(s), expected none: a residual needs all values before "
+            "it. Fill them, or give the longest part without."
+        )
+    predictor, _ = estimate_process(values, n_inputs).predictor(n_inputs)
+    whitening = np.concatenate([[1.0], -predictor])
+    residuals = lfilter(whitening, [1.0], values - values.mean())[n_inputs:]
+    rng = np.random.default_rng(seed)
+    size = values.size + BURN_IN * n_inputs
+    draws = []
+    for _ in range(positive_integer(n_draws, "n_draws")):
+        noise = rng.choice(residuals - residuals.mean(), size)
+        simulated = lfilter([1.0], whitening, noise)[-values.size :]
+        draws.append(estimate_process(simulated, n_inputs))
+    return draws

@@ -1,0 +1,342 @@
+"""The results of the two verbs: one ``Fit`` and one ``Allocation``, whatever the method and the size.
+
+Each keeps the record of its method (``details``) and passes on what only that method provides, such as ``layers`` of a
+dense allocation. If a method does not provide an attribute, the error names a method that does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from capcore.architectures.base import Architecture
+from capcore.large.allocation import octave_edges
+from capcore.results.notebook import bars, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas
+    import xarray
+    from matplotlib.axes import Axes
+
+DENSE = "dense"
+FOR_ALL = (DENSE, "gauss-newton", "sketch")
+FITS_THAT_GIVE = {
+    **dict.fromkeys(("coefficients", "variance", "gradient_norm", "history", "stationarity"), "riemannian-newton"),
+    **dict.fromkeys(("resolution", "ranks", "bond_singular_values", "is_singular"), "riemannian-newton"),
+    **dict.fromkeys(("relative_offset", "losses"), "gauss-newton"),
+    "kernels": "octaves",
+}
+ALLOCATIONS_THAT_GIVE = dict.fromkeys(
+    ("space", "layers", "per_eigenvector", "eigenvalues", "per_frequency", "frequencies", "capacity", "covariance"),
+    DENSE,
+) | {"per_input": "streamed", "condition": "fft", "singular_values": "sketch"}
+LISTED = 2**11
+"""Number of inputs up to which a picture shows each input; beyond, it shows octaves of lag."""
+
+
+class _WithDetails:
+    """A result that passes on the attributes of ``details``, the record of its method, and of ``extras`` if any."""
+
+    _verb: ClassVar[str]
+    _that_give: ClassVar[dict[str, str]]
+
+    def __getattr__(self, name: str) -> Any:
+        own = vars(self)
+        if name.startswith("__") or "details" not in own:
+            raise AttributeError(name)
+        if name in own.get("extras", ()):
+            return own["extras"][name]
+        if hasattr(own["details"], name):
+            return getattr(own["details"], name)
+        if name in getattr(own["details"], "left_out", ()):
+            raise AttributeError(f"{name}: found a loaded result without it: {own['details'].left_out[name]}")
+        if name in self._that_give:
+            method = self._that_give[name]
+            raise AttributeError(
+                f"{name}: found a result of method {own['method']!r}, which does not give it. "
+                f"Use {self._verb}(…, method={method!r}){'' if method in FOR_ALL else ', for tensor trains'}."
+            )
+        known = [each for each in dir(self) if each[0] != "_"]
+        raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file, which :func:`~capcore.results.saved.load` reads.
+
+        Parameters
+        ----------
+        path : str or Path
+            Taken as it is; ``.npz`` is the usual ending. A file that exists is replaced once the new one is complete.
+        """
+        from capcore.results.saved import save
+
+        save(self, path)
+
+    def __dir__(self) -> list[str]:
+        own = [each for each in dir(self.details) if each[0] != "_"]
+        return sorted({*super().__dir__(), *own, *vars(self).get("extras", ())})
+
+
+@dataclass(frozen=True, eq=False)
+class Fit(_WithDetails):
+    """An optimum, with measures of its quality.
+
+    Attributes
+    ----------
+    params : (n_params,) array
+        Parameters of the optimum.
+    loss : float
+        Excess variance (A − A*)ᵀΣ(A − A*) (paper 1, Eq. 14).
+    method : str
+        The minimiser used.
+    converged : bool
+        Whether it converged.
+    message : str
+        Why it stopped.
+    n_iterations : int
+        Iterations of the run that was kept.
+    coefficients : (n · d,) array
+        Coefficients Â of the model. "octaves" does not provide these and the next three.
+    variance : float
+        v* + loss, the variance of the prediction error.
+    gradient_norm : float
+        ‖∂L/∂W‖ at the end.
+    history : (n_iterations + 1,) array
+        Loss at the start and after each iteration.
+    details : object
+        The record of the method; its other attributes, such as ``relative_offset`` or ``stationarity``, are attributes
+        of this result as well.
+
+    Raises
+    ------
+    AttributeError
+        For what the method does not give, with the name of one that does.
+    """
+
+    _verb, _that_give = "fit", FITS_THAT_GIVE
+    arch: Architecture = field(repr=False)
+    params: np.ndarray = field(repr=False)
+    loss: float
+    method: str
+    converged: bool
+    message: str
+    n_iterations: int
+    details: Any = field(repr=False)
+    extras: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def unravel(self) -> Any:
+        """The parameters as the model takes them: the pytree of a function, the state of a module, or ``params``."""
+        back = getattr(self.arch, "unravel", None)
+        return self.params if back is None else back(self.params)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        label: str | None = None,
+        shape: tuple[int, int] | None = None,
+        **style: Any,
+    ) -> Axes:
+        """Loss after each iteration; for "octaves" the decrease that each step promised. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; those of another fit, to compare the two.
+        label : str, optional
+            Name in the legend; of an image, its title.
+        shape : (int, int), optional
+            Rows and columns, where inputs are pixels: the coefficients are drawn as an image instead.
+        **style : object
+            For the line, or the image.
+
+        Raises
+        ------
+        ValueError
+            If the coefficients do not fill the shape.
+        """
+        from capcore.plotting import axes_for, plot_image, show_legend
+
+        axis = axes_for(ax)
+        if shape is not None:
+            top = float(np.abs(self.coefficients).max())
+            style = {"cmap": "RdBu_r", "vmin": -top, "vmax": top, **style}
+            return plot_image(self.coefficients, shape, axis, label, "coefficient", **style)
+        listed = hasattr(self, "history")
+        values = np.asarray(self.history if listed else self.details.decreases)
+        axis.plot(np.arange(len(values)), values, label=label, **{"marker": "o", "markersize": 3, **style})
+        if (values > 0).all():
+            axis.set_yscale("log")
+        title = self.method if len(axis.lines) == 1 and label is None else ""
+        axis.set(xlabel="iteration", ylabel="loss" if listed else "promised decrease of the loss", title=title)
+        return show_legend(axis, label)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """One row for each coefficient, by ``lag`` (and ``component``), and the ``target`` if it is kept. Needs pandas.
+
+        >>> from capcore import Hierarchical, PowerLaw, fit
+        >>> fit(Hierarchical(channels=1, n_layers=2), PowerLaw()).to_dataframe().round(3)["coefficient"].tolist()
+        [0.575, 0.103, 0.088, 0.016]
+        """
+        from capcore.results.tables import fit_frame
+
+        return fit_frame(self)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Parameters, coefficients, losses by iteration and by start, as labelled arrays. Needs xarray."""
+        from capcore.results.tables import fit_dataset
+
+        return fit_dataset(self)
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "model": repr(self.arch),
+            "loss": f"{self.loss:.6g}",
+            "method": f"{self.method}, {self.n_iterations} iterations",
+            "converged": f"{'yes' if self.converged else 'no'}: {self.message}",
+        }
+        return table("Fit", rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation(_WithDetails):
+    """Where a model at given parameters spends its capacity.
+
+    Attributes
+    ----------
+    total : int
+        κ, the dimension of the constraint space 𝒦 = column space of ΣJ (paper 1, Eq. 16).
+    generic_total : int or None
+        Exact rank of the Jacobian at almost all parameters, if it is known.
+    method : str
+        "dense", "fft", "streamed", "octaves" or "sketch".
+    error : float
+        First-order estimate of the error of a capacity due to rounding and the approximation of far lags.
+    edges : (k + 1,) array
+        0, 1, 2, 4, … n: octave i contains the lags edges[i] … edges[i + 1] − 1. For the method "octaves" they are
+        the products of kernel sizes, which are the same for two taps.
+    per_octave : (k,) array
+        Capacity of every octave; sums to ``total``.
+    per_input : (n_inputs,) array
+        Capacity of every position, lag 0 first, each between 0 and ``input_dim`` (Eq. 18). Not listed by "octaves".
+    details : object
+        The record of the method. A dense one also gives ``layers``, ``per_frequency``, ``per_eigenvector``, ``space``
+        and ``capacity(S)``, see :class:`~capcore.capacity.allocation.CapacityAllocation`.
+
+    Raises
+    ------
+    AttributeError
+        For what the method does not give, with the name of one that does.
+    """
+
+    _verb, _that_give = "allocate", ALLOCATIONS_THAT_GIVE
+    arch: Any = field(repr=False)
+    total: int
+    generic_total: int | None
+    method: str
+    error: float
+    edges: np.ndarray = field(repr=False)
+    per_octave: np.ndarray = field(repr=False)
+    details: Any = field(repr=False)
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of input positions."""
+        return int(self.edges[-1])
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        label: str | None = None,
+        shape: tuple[int, int] | None = None,
+        **style: Any,
+    ) -> Axes:
+        """Capacity per input, or per octave of lag beyond 2,048 inputs. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Axes to draw on; those of another model, to compare the two.
+        label : str, optional
+            Name in the legend; of an image, its title.
+        shape : (int, int), optional
+            Rows and columns, where inputs are pixels: an image, which has no past and no future.
+        **style : object
+            For the line, or the image, such as ``color`` or ``cmap``.
+
+        Raises
+        ------
+        ValueError
+            If the inputs do not fill the shape.
+
+        Examples
+        --------
+        >>> from capcore import Hierarchical, PowerLaw, allocate, fit
+        >>> arch, axes = Hierarchical(channels=1, n_layers=4), None
+        >>> for process in (PowerLaw(0.5), PowerLaw(2.0)):
+        ...     axes = allocate(arch, fit(arch, process), process).plot(axes, label=repr(process))
+        >>> [text.get_text() for text in axes.get_legend().get_texts()]
+        ['PowerLaw(exponent=0.5)', 'PowerLaw(exponent=2.0)']
+        """
+        from capcore.plotting import axes_for, plot_image, plot_lags, plot_octaves
+
+        axis = axes_for(ax)
+        if shape is not None:
+            return plot_image(self.per_input, shape, axis, label, **style)
+        if self.n_inputs <= LISTED and hasattr(self, "per_input"):
+            return plot_lags(self.per_input, axis, label, self.arch.input_dim, **style)
+        return plot_octaves(self.per_octave, self.edges, axis, label, **style)
+
+    def to_dataframe(self, by: str | None = None) -> pandas.DataFrame:
+        """Capacities as a tidy table. Needs pandas.
+
+        Parameters
+        ----------
+        by : str, optional
+            "lag", "octave", "layer", "eigenvector" or "frequency": what has a row each. The last three are of method
+            "dense". By default "lag", and "octave" where inputs are not listed.
+
+        Examples
+        --------
+        >>> from capcore import Hierarchical, PowerLaw, allocate, fit
+        >>> arch = Hierarchical(channels=1, n_layers=3)
+        >>> allocate(arch, fit(arch, PowerLaw()), PowerLaw()).to_dataframe(by="octave")["capacity"].round(3).tolist()
+        [0.998, 0.985, 1.041, 0.976]
+        """
+        from capcore.results.tables import allocation_frame
+
+        return allocation_frame(self, by)
+
+    def to_xarray(self, layers: bool = True) -> xarray.Dataset:
+        """All capacities, each with its own dimension, as :mod:`capcore.results.tables` names them. Needs xarray.
+
+        Parameters
+        ----------
+        layers : bool, default True
+            Include the capacities of the layers, which take a while at a thousand inputs.
+        """
+        from capcore.results.tables import allocation_dataset
+
+        return allocation_dataset(self, layers)
+
+    def _repr_html_(self) -> str:
+        generic = "not known" if self.generic_total is None else f"{self.generic_total:,}"
+        rows = {
+            "model": repr(self.arch),
+            "capacity": f"{self.total:,} (generic {generic})",
+            "inputs": f"{self.n_inputs:,}",
+            "method": f"{self.method}, error about {self.error:.0e}",
+        }
+        return table("Capacity allocation", rows) + bars(self.per_octave)
+
+
+def octaves_of(per_input: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Edges of the octaves of lag, and the capacity of each.
+
+    >>> octaves_of(np.array([1.0, 0.5, 0.25, 0.25]))
+    (array([0, 1, 2, 4]), array([1. , 0.5, 0.5]))
+    """
+    edges = octave_edges(per_input.size)
+    return edges, np.add.reduceat(per_input, edges[:-1])

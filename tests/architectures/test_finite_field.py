@@ -1,0 +1,241 @@
+"""Arithmetic modulo a prime: residues of numbers, exact derivatives of any polynomial, ranks at trained parameters."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capcore.architectures import Hierarchical, Recurrent
+from capcore.architectures.finite_field import PRIME, jacobian_of_function, rank_modulo_prime, residue, residues
+from capcore.architectures.generic import exact_rank
+from tests.strategies import all_of, coefficients_by_paths, hierarchical_models, seeds
+
+numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**30), 10**30)
+
+
+# --- residues -------------------------------------------------------------------------------------------------------
+
+
+@given(numbers)
+def test_a_residue_is_that_of_the_exact_fraction(value):
+    exact = Fraction(value)  # every float is one
+    assert residue(value) * exact.denominator % PRIME == exact.numerator % PRIME
+    assert residue(exact) == residue(value)
+
+
+@given(numbers, numbers)
+def test_residues_add_and_multiply(a, b):
+    x, y = Fraction(a), Fraction(b)
+    assert residue(x + y) == (residue(a) + residue(b)) % PRIME
+    assert residue(x * y) == residue(a) * residue(b) % PRIME
+
+
+@pytest.mark.parametrize("kind", [int, float, Fraction, np.int64, np.float32, np.float64])
+def test_kinds_of_numbers(kind):
+    assert residue(kind(-3)) == PRIME - 3
+
+
+def test_small_primes_by_hand():
+    assert [residue(v, 7) for v in (0, 1, -1, 0.5, 0.25, 1.75, 2.0**60)] == [0, 1, 6, 4, 2, 0, 1]
+    assert residues([[0.5, 2], [3, -0.5]], 7).tolist() == [4, 2, 3, 3]
+    assert residues([2**70, -1], 7).tolist() == [2, 6]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_no_residue_of_what_is_not_finite(value):
+    with pytest.raises(ValueError, match="expected a finite number"):
+        residue(value)
+
+
+# --- ranks ----------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 6), st.integers(1, 6), seeds)
+def test_the_rank_of_small_matrices_is_numpys(rows, columns, seed):
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(-3, 4, (rows, 2)) @ rng.integers(-3, 4, (2, columns))
+    # Minors of these matrices are far below the prime, and far above the tolerance unless they are zero.
+    assert rank_modulo_prime(matrix) == np.linalg.matrix_rank(matrix.astype(float), tol=1e-9)
+
+
+def test_the_rank_depends_on_the_prime():
+    assert [rank_modulo_prime(np.array([[1, 2], [3, 1]]), prime) for prime in (3, 5, 7)] == [2, 1, 2]
+
+
+# --- derivatives ----------------------------------------------------------------------------------------------------
+
+
+def polynomial(w):
+    """A polynomial in three parameters that uses all operations a polynomial may use."""
+    a, b, c = w
+    return [3 * a * b - c, (a - 2.5) ** 3 * c, 1 - (-b) / 4 + Fraction(1, 3) * a, +a * (b + c) ** 2 - 7, 5]
+
+
+def gradient(a, b, c):
+    """Its derivatives, by hand."""
+    third = Fraction(1, 3)
+    return [
+        [3 * b, 3 * a, -1],
+        [3 * (a - Fraction(5, 2)) ** 2 * c, 0, (a - Fraction(5, 2)) ** 3],
+        [third, Fraction(1, 4), 0],
+        [(b + c) ** 2, 2 * a * (b + c), 2 * a * (b + c)],
+        [0, 0, 0],
+    ]
+
+
+@given(st.lists(st.integers(-(10**9), 10**9) | st.floats(-1e3, 1e3), min_size=3, max_size=3))
+def test_derivatives_by_hand(params):
+    exact = gradient(*map(Fraction, params))
+    expected = [[residue(Fraction(entry)) for entry in row] for row in exact]
+    assert jacobian_of_function(polynomial, params).tolist() == expected
+
+
+@given(st.lists(st.integers(-50, 50), min_size=3, max_size=3), st.integers(1, 3))
+def test_derivatives_by_differences(params, j):
+    """A polynomial of degree d is known from d + 1 values: its exact slope by Newton's forward differences."""
+    function = lambda w: [w[0] ** 3 * w[1] - w[2] ** 2, (w[0] + w[1] + w[2]) ** 4]  # noqa: E731
+    values = []
+    for k in range(6):
+        moved = list(params)
+        moved[j - 1] += k
+        values.append(function(moved))
+    differences = np.array(values, dtype=object)
+    slope = 0
+    for order in range(1, 6):
+        differences = np.diff(differences, axis=0)
+        slope = slope + Fraction((-1) ** (order + 1), order) * differences[0]
+    found = jacobian_of_function(function, params)[:, j - 1]
+    assert found.tolist() == [residue(Fraction(value)) for value in slope]
+
+
+NUMPY = {
+    "convolve": lambda w: np.convolve(w[:3], w[3:]),
+    "convolve with numbers": lambda w: np.convolve(w, [1.0, -0.5]),
+    "matrix product": lambda w: w[:4].reshape(2, 2) @ w[2:].reshape(2, 2) @ np.array([1.0, 2.0]),
+    "matrix on the left": lambda w: np.arange(30).reshape(5, 6) @ w,
+    "einsum": lambda w: np.einsum("i,j->ij", w[:2], w[2:]),
+    "outer, kron, sum, prod": lambda w: [np.outer(w, w).sum(), np.kron(w[:2], w[2:]).sum(), np.prod(w)],
+    "cumsum and dot": lambda w: [*np.cumsum(w * w), np.dot(w, w)],
+    "array times a parameter": lambda w: np.array([1.0, 2.0, 3.0]) * w[0] + w[1] * np.array([4.0, 5.0, 6.0]),
+    "parameters times a parameter": lambda w: w * w[0] - w[1] * w + (w[2] - w) + (w - w[3]),
+    "NumPy scalars on the left": lambda w: [np.float64(2) * w[0], np.float64(2) - w[1], np.int64(3) + w[2]],
+    "NumPy scalars on the right": lambda w: [w[0] * np.float64(2), w[1] - np.float64(2), w[2] / np.float64(4)],
+    "divided by an array": lambda w: [*(w[0] / np.array([1.0, 2.0, 4.0])), *(w / 2)],
+    "power and square": lambda w: [*np.power(w, 3), *np.square(w), *w**2.0, w[0] ** 0],
+    "polyval": lambda w: [np.polyval([1.0, 2.0, 3.0], w[0]), np.polyval(w, 2.0)],
+    "a loop over an object array": lambda w: np.array([[w[i] * w[j] for j in range(2)] for i in range(2)]),
+    "one coefficient": lambda w: w[0] * w[1],
+}
+
+
+@pytest.mark.parametrize("function", NUMPY.values(), ids=NUMPY)
+def test_what_numpy_does_to_parameters(function):
+    """Against central differences at integers: these polynomials have degree 3 at most in a parameter."""
+    params = np.array([2.0, -3.0, 1.0, 4.0, -2.0, 3.0])
+    found = jacobian_of_function(function, params)
+    signed = np.where(found > PRIME // 2, found - PRIME, found)
+    value = lambda w: np.atleast_1d(np.asarray(function(w), dtype=float)).reshape(-1)  # noqa: E731
+    for j in range(params.size):
+        steps = [value(params + k * np.eye(params.size)[j]) for k in (-2, -1, 1, 2)]
+        slope = (8 * (steps[2] - steps[1]) - (steps[3] - steps[0])) / 12  # exact up to the fourth degree
+        expected = [residue(Fraction(float(12 * s)).limit_denominator(64) / 12) for s in slope]
+        assert found[:, j].tolist() == expected, (signed[:, j], slope)
+
+
+# --- ranks of functions ---------------------------------------------------------------------------------------------
+
+
+@given(hierarchical_models(max_layers=3, max_channels=3), seeds)
+def test_a_readers_own_function_has_the_rank_of_the_class(arch, seed):
+    own = lambda w: coefficients_by_paths(arch, w)  # noqa: E731
+    assert exact_rank(own, seed, n_params=arch.n_params) == arch.generic_capacity()
+    integers = np.random.default_rng(seed).integers(1, PRIME, arch.n_params)
+    assert np.array_equal(jacobian_of_function(own, integers), arch.jacobian_modulo(integers, PRIME))
+
+
+@given(hierarchical_models(max_layers=3, max_channels=2), seeds)
+def test_the_rank_at_trained_parameters_is_exact(arch, seed):
+    params = arch.init(np.random.default_rng(seed))
+    assert exact_rank(arch, params=params) == arch.generic_capacity()
+    params[arch.layers["layer 1"]] = 0  # then only this layer can move anything
+    found = exact_rank(lambda w: coefficients_by_paths(arch, w), params=params)
+    assert found == exact_rank(arch, params=params)
+    assert arch.n_layers == 1 or found <= arch.layers["layer 1"].stop
+
+
+def test_a_rank_that_double_precision_cannot_see():
+    nearly = [1.0, 1.0 + 2**-52]  # two poles one rounding unit apart
+    recurrence = lambda w: [w[0] ** k + w[1] ** k for k in range(5)]  # noqa: E731
+    assert exact_rank(recurrence, params=nearly) == 2
+    assert exact_rank(recurrence, params=[1.0, 1.0]) == 1
+    slopes = np.array([[k * r ** max(k - 1, 0) for r in nearly] for k in range(5)])
+    assert np.linalg.matrix_rank(slopes) == 1
+
+
+def test_unused_parameters_add_nothing():
+    assert [exact_rank(lambda w: [w[0] * w[1]], n_params=p) for p in (2, 5)] == [1, 1]
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "parts"),
+    [
+        (np.exp, ["exp", "Expected a polynomial"]),
+        (lambda w: w**0.5, ["the power 0.5", "whole number"]),
+        (lambda w: w**-1, ["the power -1"]),
+        (lambda w: w**np.inf, ["the power inf"]),
+        (lambda w: w[0] ** w[1], ["the power Dual("]),
+        (lambda w: 2 / w, ["a division by a parameter", "Expected a polynomial"]),
+        (lambda w: w[0] / w[1], ["a division by a parameter"]),
+        (lambda w: np.ones(2) / w[0], ["a division by a parameter"]),
+        (lambda w: w / 0, ["a division by 0", "zero modulo"]),
+        (lambda w: w / PRIME, [f"a division by {PRIME}"]),
+        (lambda w: w // 2, ["//"]),
+        (np.abs, ["an absolute value of a parameter"]),
+        (lambda w: [max(w)], ["a comparison, a branch"]),
+        (lambda w: np.where(w > 0, w, 0), ["a comparison"]),
+        (lambda w: [w[0] if w[0] == w[1] else w[1]], ["a comparison"]),
+        (lambda w: [w[0] if w[0] != 1 else w[1]], ["a comparison"]),
+        (lambda w: [w[0] if w[0] else w[1]], ["a branch"]),
+        (lambda w: [w[0] or w[1]], ["a branch"]),
+        (lambda w: [float(w[0])], ["a plain number was needed"]),
+        (lambda w: [round(w[0])], ["a plain number was needed"]),
+        (lambda w: w.astype(float), ["a plain number was needed"]),
+        (lambda w: np.put(np.zeros(2), [0], w[0]), ["dtype=object"]),
+        (lambda w: w * np.nan, ["found nan"]),
+        (lambda w: w + 1j, ["found 1j"]),
+        (lambda w: [w[0], "a"], ["found 'a'"]),
+        (lambda w: None, ["found None"]),
+        (lambda w: np.linalg.inv(np.outer(w, w)), ["inv"]),
+    ],
+)
+def test_what_is_not_a_polynomial_is_refused(function, parts):
+    with pytest.raises(TypeError, match=all_of(["function:", *parts, "use the numerical rank"])):
+        exact_rank(function, n_params=2)
+
+
+@pytest.mark.parametrize("function", [lambda w: [w[5]], lambda w: w.reshape(2, 3)])
+def test_too_few_parameters_are_refused(function):
+    assert exact_rank(function, n_params=6) in (1, 6)
+    with pytest.raises(ValueError, match=all_of(["function:", "called with 2 parameters (n_params)"])):
+        exact_rank(function, n_params=2)
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "parts"),
+    [
+        (lambda: exact_rank(lambda w: w), ValueError, ["n_params", "not given"]),
+        (lambda: exact_rank(lambda w: w, n_params=0), ValueError, ["n_params", "found 0"]),
+        (lambda: exact_rank(lambda w: w, params=[1.0], n_params=2), ValueError, ["params", "found 1", "expected 2"]),
+        (lambda: exact_rank(Recurrent(4, 1), params=[1.0]), ValueError, ["params", "found 1", "expected 3"]),
+        (lambda: exact_rank(Hierarchical(1, 2), params=[1, 2, np.nan, 1]), ValueError, ["params", "NaN"]),
+        (lambda: exact_rank("model", n_params=2), TypeError, ["model", "found str", "jacobian_modulo"]),
+    ],
+)
+def test_refusals(use, error, parts):
+    with pytest.raises(error, match=all_of(parts)):
+        use()

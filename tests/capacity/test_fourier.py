@@ -1,0 +1,94 @@
+"""Real Fourier modes: an orthonormal basis, and capacities that do not depend on where the window starts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capcore import allocate, fit
+from capcore.architectures import Hierarchical
+from capcore.capacity import fourier
+from capcore.capacity.constraints import ConstraintSpace
+from capcore.processes import PowerLaw
+from tests.strategies import seeds
+
+SIZES = st.integers(1, 24)
+
+
+def space(n, dimension, seed):
+    return ConstraintSpace.from_columns(np.random.default_rng(seed).normal(size=(n, dimension)))
+
+
+@given(SIZES)
+def test_modes_are_orthonormal_and_have_their_frequency(n):
+    modes = fourier.fourier_modes(n)
+    assert modes.T @ modes == pytest.approx(np.eye(n), abs=1e-12)
+    power = np.square(np.abs(np.fft.rfft(modes, axis=0)))
+    assert power.argmax(axis=0).tolist() == fourier.mode_frequencies(n).tolist()
+    assert power.max(axis=0) == pytest.approx(power.sum(axis=0)), "nothing at any other frequency"
+
+
+@pytest.mark.parametrize(
+    ("n", "frequencies", "modes"),
+    [(1, [0], [[1]]), (2, [0, 0.5], [[1, 1], [1, -1]]), (3, [0, 1 / 3], None), (4, [0, 0.25, 0.5], None)],
+)
+def test_the_smallest_windows(n, frequencies, modes):
+    assert fourier.fourier_frequencies(n) == pytest.approx(frequencies)
+    if modes is not None:
+        assert fourier.fourier_modes(n) == pytest.approx(np.array(modes) / np.sqrt(n))
+    whole = fourier.per_frequency(np.eye(n))
+    assert whole == pytest.approx(np.bincount(fourier.mode_frequencies(n))), "all of R^n: every mode counts one"
+
+
+@given(SIZES, st.integers(1, 24), st.integers(1, 3), seeds)
+def test_the_fast_route_gives_the_capacity_of_the_modes(n, dimension, input_dim, seed):
+    found = space(n * input_dim, min(dimension, n * input_dim), seed)
+    by_frequency = fourier.per_frequency(found.basis, input_dim)
+    modes, index = fourier.fourier_modes(n), fourier.mode_frequencies(n)
+    for k, value in enumerate(by_frequency):
+        subspace = np.kron(modes[:, index == k], np.eye(input_dim))
+        assert value == pytest.approx(found.capacity(subspace), abs=1e-9)
+        assert -1e-9 <= value <= np.count_nonzero(index == k) * input_dim + 1e-9
+    assert by_frequency.sum() == pytest.approx(found.dimension)
+
+
+@given(SIZES, st.integers(1, 24), st.integers(-30, 30), seeds)
+def test_a_circular_shift_of_the_window_changes_nothing(n, dimension, shift, seed):
+    basis = space(n, min(dimension, n), seed).basis
+    shifted = fourier.per_frequency(np.roll(basis, shift, axis=0))
+    assert shifted == pytest.approx(fourier.per_frequency(basis), abs=1e-10)
+
+
+def test_a_cosine_alone_does_depend_on_the_shift():
+    """Why a frequency is a pair of modes."""
+    cosine = fourier.fourier_modes(8)[:, [1]]
+    moved = ConstraintSpace.from_columns(np.roll(cosine, 1, axis=0))
+    assert moved.capacity(cosine) == pytest.approx(0.5)
+    assert fourier.per_frequency(moved.basis)[1] == pytest.approx(1.0)
+
+
+def test_of_an_allocation():
+    arch = Hierarchical(channels=2, n_layers=4)
+    found = allocate(arch, fit(arch, PowerLaw()).params, PowerLaw())
+    assert found.per_frequency.shape == found.frequencies.shape == (9,)
+    assert found.per_frequency.sum() == pytest.approx(found.total)
+    cosine_and_sine = fourier.fourier_modes(16)[:, 5:7]
+    assert found.per_frequency[3] == pytest.approx(found.capacity(cosine_and_sine))
+
+
+@pytest.mark.parametrize("function", [fourier.fourier_frequencies, fourier.mode_frequencies, fourier.fourier_modes])
+@pytest.mark.parametrize("n", [0, -3, 2.5, "8", True])
+def test_a_window_that_is_none(function, n):
+    with pytest.raises(ValueError, match=r"n_inputs: found .*expected a whole number of at least 1"):
+        function(n)
+
+
+def test_bad_bases():
+    with pytest.raises(ValueError, match="input_dim: found 2, expected a divisor of the 5 rows"):
+        fourier.per_frequency(np.eye(5), 2)
+    with pytest.raises(ValueError, match="basis: found 1 value"):
+        fourier.per_frequency([[np.nan], [1.0]])
+    with pytest.raises(ValueError, match="basis: found an array of shape"):
+        fourier.per_frequency(np.ones(4))
+    with pytest.raises(ValueError, match="basis: found columns that are not orthonormal"):
+        fourier.per_frequency(np.ones((4, 2)))

@@ -1,0 +1,114 @@
+"""From a series to a process: it recovers what is known, its error bars are honest, and bad series are refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.linalg import toeplitz
+from scipy.signal import lfilter
+
+from capcore.processes import AR1
+from capcore.processes.time_series import estimate_process, sieve_bootstrap
+
+PHI = 0.6
+
+
+def ar1(length, seed):
+    noise = np.random.default_rng(seed).normal(size=length + 200) * np.sqrt(1 - PHI**2)
+    return lfilter([1.0], [1.0, -PHI], noise)[200:]
+
+
+def bartlett(length, lags):
+    """(k,) standard errors of the estimates for AR(1): √(1/m Σ_k c_k² + c_{k+τ} c_{k−τ}), Bartlett's formula."""
+    k = np.arange(-400, 401)
+    c = lambda lag: PHI ** np.abs(lag)  # noqa: E731
+    return np.sqrt([np.sum(c(k) ** 2 + c(k + tau) * c(k - tau)) / length for tau in lags])
+
+
+def test_it_recovers_the_autocovariance_within_its_standard_errors():
+    """χ² over 40 independent series at lags 0–4; the mean of z² has standard deviation of about √(2/40)."""
+    lags = np.arange(5)
+    errors = np.array([estimate_process(ar1(4000, i), 5).autocovariance(5) - PHI**lags for i in range(40)])
+    z = errors / bartlett(4000, lags)
+    assert np.mean(z**2, axis=0) == pytest.approx(np.ones(5), abs=4 * np.sqrt(2 / 40))
+    assert np.abs(z).max() < 5
+
+
+def test_the_bootstrap_has_the_standard_errors_of_bartletts_formula():
+    draws = np.array([p.autocovariance(5) for p in sieve_bootstrap(ar1(4000, 0), 5, 200, seed=1)])
+    assert draws.std(axis=0) == pytest.approx(bartlett(4000, range(5)), rel=0.25)
+    assert np.array_equal(draws[0], sieve_bootstrap(ar1(4000, 0), 5, 1, seed=1)[0].autocovariance(5))
+
+
+def test_the_predictor_of_the_estimate_is_nearly_that_of_the_process():
+    assert estimate_process(ar1(20_000, 3), 4).predictor(4)[0] == pytest.approx(AR1(PHI).predictor(4)[0], abs=0.03)
+
+
+def test_it_is_the_textbook_sum():
+    values = np.array([1.0, 4.0, 2.0, 8.0, 5.0, 7.0, 1.0, 3.0])
+    y = values - values.mean()
+    expected = [np.sum(y[: 8 - lag] * y[lag:]) / 8 for lag in range(2)]
+    assert estimate_process(values, 1).autocovariance(2) == pytest.approx(expected)
+
+
+@given(
+    st.integers(1, 6).flatmap(lambda n: st.tuples(st.just(n), arrays(float, 4 * (n + 1), elements=st.floats(-9, 9))))
+)
+def test_it_is_positive_definite_for_any_series(case):
+    """Or refused, where the series is constant or its covariance singular in double precision."""
+    n, values = case
+    try:
+        process = estimate_process(values, n)
+    except ValueError as error:
+        if not any(words in str(error) for words in ("constant", "numerically singular", "c_0")):
+            raise
+        return
+    assert np.linalg.eigvalsh(toeplitz(process.autocovariance(n + 1)))[0] > 0
+
+
+@pytest.mark.parametrize(
+    "values", [np.arange(40.0), np.tile([1.0, -1.0], 20), np.eye(40)[7], np.cumsum(np.ones(40)) ** 2]
+)
+def test_trends_alternations_and_spikes_are_positive_definite(values):
+    assert estimate_process(values, 4).predictor(4)[1] > 0
+
+
+def test_a_shift_and_a_scale(rng):
+    series = rng.normal(size=300)
+    expected = estimate_process(series, 5).autocovariance(6)
+    assert estimate_process(1e6 + series, 5).autocovariance(6) == pytest.approx(expected, rel=1e-5)
+    assert estimate_process(-3 * series, 5).autocovariance(6) == pytest.approx(9 * expected)
+
+
+@pytest.mark.parametrize(
+    ("series", "n", "message"),
+    [
+        (
+            np.arange(259.0),
+            64,
+            r"series: found 259 values, expected at least 260 \(4 for each of 65 lags\). Give a longer",
+        ),
+        (np.full(100, 7.0), 4, "series: found the constant 7, expected values that vary"),
+        (np.zeros(100), 4, "series: found the constant 0"),
+        (1e9 + 1e-5 * np.sin(np.arange(100.0)), 4, "series: found the constant"),
+        (np.r_[np.arange(50.0), np.inf], 4, r"series: found 1 value\(s\) that are NaN .*index \(50,\)"),
+        (np.ones((50, 2)), 4, r"series: found an array of shape \(50, 2\), expected 1 dimension"),
+        (["one", "two"], 4, "series: found text, expected real numbers"),
+        ([], 4, "series: found an empty array"),
+        (np.arange(50.0), 0, "n_inputs: found 0, expected a whole number of at least 1"),
+        (
+            np.linspace(-6, 6, 801) * np.exp(-np.square(np.linspace(-6, 6, 801))),
+            100,
+            "series: its autocovariance cannot be used.*difference the",
+        ),
+    ],
+)
+def test_bad_series(series, n, message):
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        estimate_process(series, n)
+
+
+def test_a_bootstrap_of_nothing(rng):
+    with pytest.raises(ValueError, match="n_draws: found 0"):
+        sieve_bootstrap(rng.normal(size=100), 4, 0)
