@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from chapters.kit.witness import Witness
 from chapters.shared.adam import train
 from chapters.shared.complexity import (
     Curves,
@@ -42,6 +43,7 @@ SETTINGS: dict[str, Any] = {
     "n_circles": 30,
 }
 QUICK: dict[str, Any] = {"seeds": [3]}
+WITNESS = Witness(["seeds"])
 LABELS = ("right", "shuffled")
 
 

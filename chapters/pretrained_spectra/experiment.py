@@ -38,6 +38,7 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 from capcore.spectra.selection import selected
 from chapters.kit import stored as results
+from chapters.kit.witness import Witness
 from chapters.shared.true_tails import with_law_tail
 
 Read: TypeAlias = Callable[[str], AbstractContextManager[Checkpoint]]
@@ -60,6 +61,7 @@ SETTINGS: dict[str, Any] = {
 """``fixed``: layers that were not trained. ``range``: of the exponents of a control. ``entries``: tail index of the
 entries of random matrices, whose exponent is half of it plus one in the limit."""
 QUICK: dict[str, Any] = {"networks": ["minilm"]}
+WITNESS = Witness(["networks"])
 CONTROLS = ("law", "spread", "entries", "noise")
 """Spectra with a known law: the same body with a tail from the fitted law, and with one whose exponent is spread
 evenly over the range; matrices with power-law entries, and Gaussian ones."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.scaling_conjecture.experiment import make_task
 from chapters.shared.training import train
 
@@ -25,6 +26,7 @@ SETTINGS: dict[str, Any] = {
     "optimiser": "adam",
 }
 QUICK: dict[str, Any] = {"depths": [4], "rates": [1e-3], "seeds": [0], "n_steps": 20}
+WITNESS = Witness(["depths rates seeds"])
 PACKAGES = ("jax", "optax", "scikit-learn")
 
 

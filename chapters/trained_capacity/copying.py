@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.trained_capacity.directions import whitened
 from chapters.trained_capacity.networks import Params, random_params
 from chapters.trained_capacity.optimum import Optimum, Response, Task, in_double, outputs, settle
@@ -34,6 +35,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "down": (2 * WIDTH, WIDTH),
     "logits": (WIDTH, KINDS),
 }
+WITNESS = Witness(["seeds"])
 """672 parameters."""
 
 
