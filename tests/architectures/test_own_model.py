@@ -145,7 +145,7 @@ def test_bad_jax_models(apply, weights, point, message):
 def test_a_missing_library_is_named(monkeypatch, name, linearise):
     installed = importlib.util.find_spec
     monkeypatch.setattr(arguments, "find_spec", lambda found: None if found == name else installed(found))
-    arguments = (None, {}, np.ones(3)) if name == "jax" else (None, np.ones(3))
+    given = (None, {}, np.ones(3)) if name == "jax" else (None, np.ones(3))
     with pytest.raises(ModuleNotFoundError, match=f"{name}: not installed.*pip install {name}"):
         linearise(*arguments)
 
