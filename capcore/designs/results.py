@@ -74,7 +74,7 @@ class Design:
         >>> table["parameters"].tolist()
         [3, 2, 1]
         """
-        from capcore.architectures.derivatives import library
+        from capcore.checks.arguments import library
 
         rows = [
             {

@@ -46,7 +46,9 @@ def test_torch(arch, rng):
     stack = isinstance(arch, cc.Hierarchical)
     module = names["Network"](*[torch.nn.Identity] * stack).double()
     params = arch.init(rng)
-    kernels = [kernel.transpose(2, 0, 1)[..., ::-1] for kernel in arch.kernels(params)] if stack else [params[None, :, None]]
+    kernels = (
+        [kernel.transpose(2, 0, 1)[..., ::-1] for kernel in arch.kernels(params)] if stack else [params[None, :, None]]
+    )
     for weight, kernel in zip(module.parameters(), kernels, strict=True):
         assert weight.shape == kernel.shape
         weight.data = torch.as_tensor(kernel.copy())
