@@ -100,7 +100,7 @@ class Fit(_WithDetails):
     """
 
     _verb, _that_give = "fit", FITS_THAT_GIVE
-    arch: Architecture = field(repr=False)
+    arch: Any = field(repr=False)
     params: np.ndarray = field(repr=False)
     loss: float
     method: str
