@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.scales import laws
 
 from capcore import Hierarchical, Recurrent
 from capcore.architectures.finite_field import rank_modulo_prime
@@ -20,7 +21,6 @@ from chapters.layer_redundancy.redundancy import (
     parameter_set,
     redundant_layer_sets,
 )
-from tests.scales import laws
 from tests.strategies import hierarchical_models, seeds
 
 SMALL = Hierarchical(2, 2)
