@@ -13,7 +13,6 @@ from typing import Any
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.checks.arguments import positive_integer
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
@@ -29,7 +28,7 @@ def hidden_channels(n_layers: int, lower: int, upper: int) -> list[int]:
     >>> hidden_channels(6, 2, 4), hidden_channels(5, 2, 4)
     ([2, 2, 2, 4, 4], [2, 2, 4, 4])
     """
-    half, between = divmod(positive_integer(n_layers, "n_layers", 2) - 1, 2)
+    half, between = divmod(n_layers - 1, 2)
     return [lower] * half + [min(lower, upper)] * between + [upper] * half
 
 

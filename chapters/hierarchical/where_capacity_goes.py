@@ -16,7 +16,6 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
-from capcore.checks.arguments import one_of
 from capcore.fitting.optimum import FitResult, Problem, fit
 from capcore.processes import FAMILIES
 from chapters.hierarchical.study import digits
@@ -79,7 +78,6 @@ def dilations_in(order: str, depth: int) -> list[int]:
     >>> dilations_in("alternating", 5)
     [1, 16, 2, 8, 4]
     """
-    one_of(order, "order", SETTINGS["orders"])
     fine = [2**l for l in range(depth)]
     if order == "alternating":
         return [each for pair in zip(fine, fine[::-1], strict=True) for each in pair][:depth]

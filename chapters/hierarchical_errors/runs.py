@@ -17,7 +17,6 @@ from scipy.linalg import eigh
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
-from capcore.checks.arguments import positive_integer
 from capcore.fitting.optimum import Problem, fit
 from capcore.processes import Process
 from chapters.linear_systems.errors import complement
@@ -176,7 +175,6 @@ def many_runs(
     (4, 1.0)
     """
     problem = Problem.of(arch, process)
-    n_runs = positive_integer(n_runs, "n_runs", 2)
     vectors = eigh(problem.covariance)[1][:, ::-1]
     fits, free, totals = [], [], []
     for i in tqdm(range(n_runs), desc=f"{method} runs", unit="run", disable=not progress):

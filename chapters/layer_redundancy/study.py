@@ -11,7 +11,6 @@ import numpy as np
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.capacity.constraints import ConstraintSpace, chain
-from capcore.checks.arguments import positive_integer
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.layer_redundancy.experiment import Refits, freeze_single_weights
 from chapters.layer_redundancy.redundancy import is_redundant
@@ -57,7 +56,7 @@ def compare_subsets(process: Process, n_subsets: int, seed: int = 0) -> Comparis
         Recurrent(8, 3),
     ]
     floating, exact = [], []
-    for i in range(positive_integer(n_subsets, "n_subsets")):
+    for i in range(n_subsets):
         arch = models[i % len(models)]
         largest = arch.n_params - arch.generic_capacity()
         size = rng.integers(max(1, 3 * largest // 4), largest + 1)

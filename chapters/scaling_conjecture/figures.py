@@ -11,7 +11,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from capcore.checks.arguments import finite_number
 from capcore.plotting import CYCLE, MARKERS
 from chapters.kit.phone import when_narrow
 from chapters.scaling_conjecture.signals import Untrained, layer_time, shattering_law
@@ -70,7 +69,7 @@ def interval(losses: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     """
     if len(losses) < 2 or not np.isfinite(losses).all():
         return np.nan, np.nan
-    _, low, high = geometric_interval(losses, finite_number(level, "level"))
+    _, low, high = geometric_interval(losses, level)
     return float(low), float(high)
 
 

@@ -20,8 +20,7 @@ def leaking(
 ) -> Propagation:
     """Eq. 15 through L layers: capacity of X and of the side inputs, or of the biases.
 
-    The layer that capacity meets at reverse time t leaks α(t)/(L − 1) of it. Raises ``ValueError`` where that is
-    negative or more than all.
+    The layer that capacity meets at reverse time t leaks α(t)/(L − 1) of it.
 
     >>> leaking(neighbours(0.25), 3, lambda t: 1.0, np.ones(4)).masses["side"]
     3.0

@@ -160,14 +160,9 @@ def middle_exceeds(totals: np.ndarray) -> bool:
 
 
 def marginal_space(alloc: CapacityAllocation, name: str) -> ConstraintSpace:
-    """The space whose capacities are the marginal ones of layer ``name``: what it adds to all other layers.
-
-    Raises ``ValueError`` for a model of a single layer, which has no others, and ``KeyError`` for an unknown name.
-    """
+    """The space whose capacities are the marginal ones of layer ``name``: what it adds to all other layers."""
     own = alloc.layers[name].space
     others = [layer.space for other, layer in alloc.layers.items() if other != name]
-    if not others:
-        raise ValueError("alloc: found a single layer, expected at least two: there is nothing to be marginal to.")
     return own.given(join(others))
 
 
