@@ -5,8 +5,6 @@ Nothing lists the inputs, so that a million of them take seconds. The far half o
 ``python -m chapters run octaves`` makes it again, in about seven minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

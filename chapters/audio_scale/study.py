@@ -6,8 +6,6 @@ even share the most recent hundredth of the inputs has, and how many times its e
 ``python -m chapters run audio_scale`` makes it again, in about ten minutes on two cores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from time import perf_counter
 from typing import Any

@@ -9,8 +9,6 @@ with columns of W∘W scaled to sum one, since capacity is to be conserved. κ(�
 ℓ … L taken as a model of their own: of layer ℓ alone, or given all layers above it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -9,11 +9,10 @@ Any invertible matrix may be put between two layers and its inverse after it. Pa
 they are those of the coefficients; squared weights do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -39,7 +38,7 @@ class TreeNetwork:
     signs: Sequence[np.ndarray] = ()
 
     @classmethod
-    def of(cls, arch: Hierarchical, params: object) -> TreeNetwork:
+    def of(cls, arch: Hierarchical, params: object) -> Self:
         """The trained model, of disjoint dilations: no unit is read more than once."""
         return cls(arch.kernels(params))
 
@@ -103,9 +102,9 @@ class TreeNetwork:
             below = below @ self.matrices[layer - 1]
         return found[::-1]
 
-    def with_signs(self, rng: np.random.Generator) -> TreeNetwork:
+    def with_signs(self, rng: np.random.Generator) -> Self:
         """The same kernels with a fresh random sign after every hidden unit."""
-        return TreeNetwork(self.kernels, [rng.choice([-1.0, 1.0], w.shape[1]) for w in self.matrices[:-1]])
+        return replace(self, signs=[rng.choice([-1.0, 1.0], w.shape[1]) for w in self.matrices[:-1]])
 
 
 def _kron(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -7,8 +7,6 @@ go, and where its capacity lies.
 ``python -m chapters run dilated_blocks`` makes it again, in about half an hour on two cores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

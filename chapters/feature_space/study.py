@@ -1,7 +1,5 @@
 """Hierarchical models on features: what they predict, and what their capacity depends on (paper 1, section 6.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

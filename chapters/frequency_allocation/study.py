@@ -1,7 +1,5 @@
 """Capacity along frequencies: profiles, what stationarity says about them, and what they look like without training."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

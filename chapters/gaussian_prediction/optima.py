@@ -10,8 +10,6 @@ For a curved model space 𝒦 depends on where it is taken: every critical point
 the optimum may meet the errors of the model in further points. Curves are polynomial here, so that all are found.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

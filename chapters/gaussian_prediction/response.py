@@ -12,8 +12,6 @@ A model Â generates a process of its own, y_{t+1} = Σ_j Â_j y_{t+1−j} + η,
 true C start from 1; Ĉ solves Ĉ_k = Σ_j Â_j Ĉ_|k−j|.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple

@@ -13,8 +13,6 @@ The paper counts the non-zero eigenvalues of K̃K̃ᵀ. They are the squares of 
 below √eps of the largest drowns in rounding, and how much lies there depends on the parameters chosen for the model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -7,8 +7,6 @@ checks are therefore stored, and made again for other models.
 ``python -m chapters run eigenvalue_counts`` makes it again, in a few seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

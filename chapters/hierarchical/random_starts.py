@@ -9,8 +9,6 @@ can tell whether wider models are easier to optimise (paper 1, section 5.1.2).
 ``python -m chapters run random_starts`` makes it again, in about five minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

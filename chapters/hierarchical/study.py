@@ -5,8 +5,6 @@ A_τ = Π W_l[t_l] (Eq. 20): a rank-one tensor, so that all about it has a close
 matrix of older by recent digits, and c_l channels give it rank at most c_l.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field

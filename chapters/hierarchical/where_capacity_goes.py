@@ -8,8 +8,6 @@ Coarsest dilation first is the paper's model read from the other end: the same c
 ``python -m chapters run where_capacity_goes`` makes it again, in about five minutes on one core.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,11 +6,9 @@ spreads over the runs. By Eq. 6 the two agree on average if X is isotropic in ð
 in the same spaces, to tell what so many runs could show at best.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -36,7 +34,7 @@ class Spread:
     deviation: np.ndarray
 
     @classmethod
-    def over(cls, runs: np.ndarray) -> Spread:
+    def over(cls, runs: np.ndarray) -> Self:
         """Of the rows of ``runs`` (n_runs, n), at least two."""
         return cls(runs.mean(axis=0), runs.std(axis=0, ddof=1))
 
@@ -139,7 +137,7 @@ class Runs:
         return _plain(asdict(self))
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Runs:
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """The runs that :meth:`to_json` wrote."""
         fields: dict[str, Any] = {k: np.array(v) if isinstance(v, list) else v for k, v in stored.items()}
         for basis in ("inputs", "eigenvectors"):

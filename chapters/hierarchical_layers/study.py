@@ -8,8 +8,6 @@ also has room that does not reach A at all and yet adds directions to a layer's 
 of single layers depend on W. The space of all layers together, the tangent space at a regular A, does not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -7,8 +7,6 @@ refitted, from the optimum (Conjecture 1) or from random starts (Conjecture 2), 
 ``python -m chapters run layer_redundancy`` makes the long runs again, in about ten minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ random whole-number parameters or at floating-point ones taken as the exact frac
 changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any

@@ -1,10 +1,8 @@
 """Redundant sets of parameters told in two ways, two designs, and the stored runs (paper 1, App. D, §§ 5.1.4, 7)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -86,7 +84,7 @@ class Designs:
     cases: Mapping[str, tuple[Case, Case]] = field(repr=False)
 
     @classmethod
-    def compare(cls, uniform: Hierarchical, guided: Hierarchical, process: Process) -> Designs:
+    def compare(cls, uniform: Hierarchical, guided: Hierarchical, process: Process) -> Self:
         """Fit both for ``process`` and for the five families at their defaults.
 
         Raises ``ValueError`` when the two do not see the same number of inputs.

@@ -5,8 +5,6 @@ paper asks what the squared error e_S² = ‖SᵀX‖² along a subspace S is on
 With M = E[λλᵀ] the answer is tr(SᵀK^⊥ M (K^⊥)ᵀS), which is σ²(n_S − κ_S) if M = σ²I and not otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ process (Figure 1); and the error of a trained model, input by input, beside its
 optimum it lies in 𝒦^⊥, so that x_i² ≤ ‖X‖²(1 − κ_i) at every input, with equality when κ = n − 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

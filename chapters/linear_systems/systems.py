@@ -5,8 +5,6 @@ all of them are round-off. By default 𝒦 has dimension 12 and S dimension 5 in
 rotation-invariant distribution: no direction of R^n is special.
 """
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of models with several components per position."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes

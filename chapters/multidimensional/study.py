@@ -3,8 +3,6 @@
 Does capacity depend on channels and dimension through c²/d alone (paper 1, section 6.1, Figure 13)?
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -12,8 +12,6 @@ A network has N matrices W_1 … W_N, (n_in, n_out) each as in X_ℓ = f(W_ℓ�
 after all but the uppermost, whose columns are the outputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Dilations that double reach 2⁴⁰⁹⁵ after 4,096 layers, which is no floati
 everything is measured in units of the largest dilation, the receptive field R_L of the last layer.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -11,8 +11,6 @@ decided by the layers above m, whose digits must sum to 0, or to ±1 with the re
 and so 2⁴⁰⁹⁶ of them are no obstacle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 

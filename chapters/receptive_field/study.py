@@ -8,8 +8,6 @@ by hand: one forward pass fixes the derivatives of all activations, one backward
 What squared weights expect of random residual networks: how far each layer moves the squared gradient.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ Vandermonde matrix. It has rank min(2c, n) for distinct poles, but its singular 
 precision sees only those above 1e-16. FLINT's ball arithmetic carries as many digits as are asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction

@@ -3,11 +3,9 @@
 Paper 1, section 5.2, Figures 10 and 11.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -59,12 +57,12 @@ class RecurrentSweep:
         """Channels and losses, as ``plot_losses`` takes them."""
         return self.channels, self.loss
 
-    def only(self, channels: Sequence[int]) -> RecurrentSweep:
+    def only(self, channels: Sequence[int]) -> Self:
         """The same for some of the numbers of channels, in ascending order."""
         chosen = [c for c in self.models if c in set(channels)]
         kept = np.isin(self.channels, chosen)
         models, params = {c: self.models[c] for c in chosen}, {c: self.params[c] for c in chosen}
-        return RecurrentSweep(models, params, self.problem, self.loss[kept], self.converged[kept])
+        return replace(self, models=models, params=params, loss=self.loss[kept], converged=self.converged[kept])
 
     def exact_capacity(self) -> np.ndarray:
         """(m,) exact generic κ, by elimination modulo a prime at random whole-number parameters."""

@@ -4,8 +4,6 @@ Every arm is judged at its best learning rate: the same grid for all, extended w
 ``python -m chapters run residual_scale`` makes it again, in about a quarter of an hour on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

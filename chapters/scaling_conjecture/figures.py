@@ -1,7 +1,5 @@
 """The stored runs of residual networks x ← x + L^-a f(x), read and drawn: sizes, gradients, and what was learnt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

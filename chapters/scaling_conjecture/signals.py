@@ -6,11 +6,9 @@ exponents are followed at once, through the same draws of the weights.
 ``python -m chapters run residual_signals`` makes the stored curves again, in about half a minute on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from tqdm import tqdm
@@ -233,7 +231,7 @@ class Untrained:
     arc: np.ndarray
 
     @classmethod
-    def of(cls, content: Mapping[str, Any]) -> Untrained:
+    def of(cls, content: Mapping[str, Any]) -> Self:
         """What ``stored`` opens."""
         values, settings = content["values"], content["settings"]
 

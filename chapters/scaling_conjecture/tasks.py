@@ -15,8 +15,6 @@ Only the blocks are trained. Embedding and read-out are drawn and stay, so that 
 learned elsewhere; the state is brought to unit mean square before it is read, so that its size alone spoils nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt

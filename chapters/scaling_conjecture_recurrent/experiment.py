@@ -13,8 +13,6 @@ next one (a third, or three times as much) is tried too, for that arm, up to twi
 ``python -m chapters run recurrent_memory`` makes it again, in about twenty minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ initial state, as the capacities of Eq. 30 do.
 ``python -m chapters run recurrent_probes`` makes the stored growth and memories again, in about a minute on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Growth of recurrent transitions by length, scale and structure; and the stored adding task, read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

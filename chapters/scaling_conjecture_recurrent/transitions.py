@@ -4,8 +4,6 @@ A transition is W = 1 + N^−a A. The paper's derivation has independent A at ev
 Products of draws are the one route, the mean of ‖P‖²_F/n, the gain of a squared state, in closed form the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 ``python -m chapters run side_inputs`` makes it again, in about twenty minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

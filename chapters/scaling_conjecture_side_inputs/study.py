@@ -11,8 +11,6 @@ unit, so that κ is the number of units, and its constraint space is spanned by 
 everything that enters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import e, log1p, sqrt

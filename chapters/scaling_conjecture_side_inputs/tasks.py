@@ -15,8 +15,6 @@ Everything is trained: embedding, blocks, side weights or biases, and the read-o
 mean square.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt

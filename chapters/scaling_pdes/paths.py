@@ -8,8 +8,6 @@ The integral forms of Eqs 4, 9, 12 and 16, by adaptive quadrature, are a second 
 y = x − √(4Ds) z and s = u² the integrands are smooth, although the heat kernel is not at s = 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -6,8 +6,6 @@ three taps, −1, 0 and 1, from each channel above to each channel below.
 Several axes: layers against the lattice law, that against Eq. 28, and kernel sizes under Eq. 29.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from capcore.propagation.convolution import ConvolutionTransport

@@ -1,7 +1,5 @@
 """Networks that read side inputs or a bias in every layer: what leaks there, and what is left (paper 2, §3.4–3.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np

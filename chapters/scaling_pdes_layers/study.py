@@ -5,8 +5,6 @@ Connections to the output: one unit of capacity on the outputs of each hidden la
 their number, without which they grow without bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

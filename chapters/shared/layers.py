@@ -4,10 +4,8 @@ Paper 1, section 5.1.4. A layer has four profiles: independent (all other layers
 (given all layers below), backward (given all layers above) and marginal (given all other layers).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -41,7 +39,7 @@ class LayerProfiles:
     marginal: np.ndarray
 
     @classmethod
-    def of(cls, alloc: CapacityAllocation) -> LayerProfiles:
+    def of(cls, alloc: CapacityAllocation) -> Self:
         """The profiles of all layers of an allocation."""
         layers = alloc.layers
         return cls(tuple(layers), *(np.array([getattr(layer, view) for layer in layers.values()]) for view in VIEWS))

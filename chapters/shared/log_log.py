@@ -1,7 +1,5 @@
 """Straight lines on doubly logarithmic paper: is one quantity a power of another?"""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 A profile is a non-negative quantity spread over the inputs, lag 0 (the most recent) first.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from capcore.checks.arguments import finite_array
