@@ -16,8 +16,9 @@ from scipy.linalg import svd
 from capcore.architectures.generic import exact_rank
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.shared.survey import allocate_quietly, attains
 
 FACTOR = 10.0

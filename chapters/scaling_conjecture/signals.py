@@ -13,6 +13,8 @@ from typing import Any, Self
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
+
 BLOCKS = ("tanh", "relu", "two-layer")
 LAG = 32
 """Steps of the arc, of 256 points from −2 to 2 radians, at which the claims take the correlation: half a radian."""
@@ -25,6 +27,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"exponents": [0.5], "depths": [2, 4], "width": 4, "n_draws": 2, "n_draws_arc": {"tanh": 2}}
+WITNESS = Witness(["exponents depths"])
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,10 +20,10 @@ from chapters.far_structure.networks import (
 )
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import Stack, alike, all_stacks
+from chapters.kit.running import sweep_here
 from chapters.kit.stored import path_of, stored
 from chapters.shared.correlation import rank_scores
 from chapters.sweeps.engine import sweep
-from tests.fingerprint.quick import swept_here
 
 pytest.importorskip("jax")
 pytest.importorskip("optax")
@@ -120,7 +120,7 @@ def test_the_stored_result_has_its_shape():
 @pytest.mark.ci
 def test_a_sweep_gives_what_this_process_gives():
     settings = experiment.SETTINGS | experiment.QUICK | {"series": ["AR(1)"], "stacks": [0]}
-    assert experiment.run(settings, sweep) == experiment.run(settings, swept_here)
+    assert experiment.run(settings, sweep) == experiment.run(settings, sweep_here)
 
 
 STACK = Stack((2, 4, 2, 4), (2, 3, 2))

@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose
 
 from capcore.architectures import Hierarchical, Linear
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import AR1, FAMILIES, AutoRegressive, PowerLaw
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction import experiment, response
 from chapters.gaussian_prediction.figures import (
     plot_error_curve,

@@ -7,8 +7,9 @@ import pytest
 
 from capcore.architectures import Hierarchical
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import AR1, PowerLaw
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import models_by_channels
 from chapters.hierarchical.eigenvalue_counts import (
     SETTINGS,

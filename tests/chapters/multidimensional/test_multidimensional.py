@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import capcore as cc
 from capcore.architectures import Hierarchical
 from capcore.architectures.generic import exact_rank
-from capcore.fitting.optimum import Problem
+from capcore.processes.problem import Problem
 from chapters.kit.stored import stored
 from chapters.multidimensional import similar
 from chapters.multidimensional.experiment import SETTINGS, profile, rerun, run, spread_components, summarise
