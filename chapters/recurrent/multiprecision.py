@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.capacity.constraints import equilibrate
+from capcore.architectures.columns import equilibrate
 
 
 def confluent_vandermonde(poles: object, n_inputs: int) -> np.ndarray:
