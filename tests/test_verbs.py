@@ -1,8 +1,6 @@
 """The two verbs: every method gives the same numbers, and refuses by name what it cannot give."""
 
 import re
-import subprocess
-import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
