@@ -196,10 +196,6 @@ ROWS = {
         {"params": np.array([1.0, 2.0]), "input_dim": 1, "layers": {"all": slice(0, 2)}},
     ),
     "receptive_field": (cc.receptive_field, {"kernel_size": 3, "dilations": 2, "strides": 1, "channels": 2}),
-    "receptive_field of lists": (
-        cc.receptive_field,
-        {"kernel_size": [2, 2], "dilations": [1, 2], "process": TASK, "model": None, "params": None, "inputs": None},
-    ),
     "receptive_field of a model": (cc.receptive_field, {"model": ARCH}),
     "JacobianProducts": (
         lambda **k: cc.allocate(cc.JacobianProducts(np.eye(4).dot, np.eye(4).dot, **k), None, TASK).per_octave,
