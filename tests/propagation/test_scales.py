@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from flint import acb, ctx
 
 import capcore.propagation as pr
 from tests.any_scale import ORDINARY, at_all_scales, equals, functions, right_or_refused
@@ -83,10 +82,6 @@ CASES = {
     "squared_gradients": lambda k: (lambda: gradients(k, 1), gradients(0, 1)),
     "squared_gradients, growing": lambda k: (lambda: gradients(k, 0), grown(gradients(0, 0), 2 * k)),
     "mean_chi_square": lambda k: (lambda: chi_square(k), chi_square(0)),
-    "normalised_rates": lambda k: (
-        lambda: pr.normalised_rates(RATES.scaled(number(k)), 3.0).weights,
-        pr.normalised_rates(RATES, 3.0).weights,
-    ),
     "residual": lambda k: (
         lambda: np.ldexp(pr.residual(RATES.scaled(number(min(k, 0))), 4).weights[:, [0, 2]], -min(k, 0)),
         pr.residual(RATES, 4).weights[:, [0, 2]],
@@ -112,12 +107,8 @@ CASES = {
         lambda: np.ldexp(pr.forgetting(number(min(k, 0)), 4), -min(k, 0))[:1],
         pr.forgetting(1.0, 4)[:1],
     ),
-    "dilated_diffusion": lambda k: (
-        lambda: np.ldexp(pr.dilated_diffusion(number(k), 2.0, 5), -k),
-        pr.dilated_diffusion(1.0, 2.0, 5),
-    ),
 }
-EXEMPT = {"scaling_relations": "takes whole numbers", "nearest_neighbour_law": "tested against another route below"}
+EXEMPT = {"scaling_relations": "takes whole numbers"}
 
 
 def test_every_public_function_is_here_or_exempt():
@@ -160,23 +151,6 @@ def test_no_drift_goes_round_so_often_that_its_place_is_rounding(k):
         equals(START, 1e-8),
         k <= 19,
     )
-
-
-@pytest.mark.parametrize("jumps", [1e-300, 1e-100, 1e-3, 1.0, 1e3, 1e6, 4e8, 1e10, 1e100, 1e300])
-def test_the_law_of_nearest_neighbours_is_that_of_bessel_functions_or_refused(jumps):
-    offsets = np.array([0, 1, 2, 9])
-    if not 1e-100 <= jumps <= 1e9:
-        with pytest.raises(ValueError, match=r"found .* jumps, expected 1e-100 to 1e\+09"):
-            pr.nearest_neighbour_law(offsets, jumps, jumps)
-        return
-    before, ctx.prec = ctx.prec, 300
-    try:
-        z = acb(2 * jumps)
-        expected = [float((z.bessel_i(acb(int(x))) * (-z).exp()).real.mid()) for x in offsets]
-    finally:
-        ctx.prec = before
-    found = pr.nearest_neighbour_law(offsets, jumps, jumps)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=np.finfo(float).tiny)
 
 
 def test_a_column_of_any_scale_is_normalised_and_zeros_are_not():
