@@ -211,7 +211,7 @@ ROWS = {
     "exponential_sequence": (cc.exponential_sequence, {"process": TASK, "n": 64}),
     "ExponentialSequence": (
         lambda **k: cc.ExponentialSequence(**k).autocovariance(4),
-        {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5]), "near": np.array([1.5])},
+        {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5])},
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
     "load_sweep": (cc.load_sweep, {"path": "absent"}),

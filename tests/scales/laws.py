@@ -91,7 +91,7 @@ def octave_capacities(s):
 
 
 def times(sequence, s):
-    return ExponentialSequence(sequence.variance * s, sequence.weights * s, sequence.rates, sequence.near * s)
+    return ExponentialSequence(sequence.variance * s, sequence.weights * s, sequence.rates)
 
 
 def estimate_capacity(s):
