@@ -204,7 +204,7 @@ ROWS = {
     "exponential_sequence": (cc.exponential_sequence, {"process": TASK, "n": 64}),
     "ExponentialSequence": (
         lambda **k: cc.ExponentialSequence(**k).autocovariance(4),
-        {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5]), "near": np.array([1.5])},
+        {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5])},
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
     "load_sweep": (cc.load_sweep, {"path": "absent"}),
@@ -242,14 +242,11 @@ ROWS = {
         propagation.LimitCoefficients,
         {"diffusion": np.array([[0.5]]), "drift": np.array([0.1]), "leak": 0.1},
     ),
-    "dilated_diffusion": (propagation.dilated_diffusion, {"rate": 0.5, "dilation_ratio": 2.0, "n_layers": 3}),
     "displacement": (propagation.displacement, {"layers": [STACK, STACK]}),
     "forgetting": (propagation.forgetting, {"alpha": 0.1, "n_steps": 3}),
     "heat_kernel": (propagation.heat_kernel, {"x": np.array([0.5, 1.0]), "t": 1.0, "coefficients": LIMIT}),
     "source_kernel": (propagation.source_kernel, {"x": np.array([0.5, 1.0]), "t": 1.0, "diffusion": 0.5}),
-    "nearest_neighbour_law": (propagation.nearest_neighbour_law, {"x": np.array([0, 1]), "right": 0.5, "left": 0.3}),
-    "lumped": (propagation.lumped, {"transport": STACK, "tolerance": 1e-12}),
-    "normalised_rates": (propagation.normalised_rates, {"shape": STACK, "total": 0.5}),
+    "lumped": (propagation.lumped, {"transport": STACK}),
     "residual": (propagation.residual, {"rates": STACK, "n_layers": 3}),
     "mean_chi_square": (
         propagation.mean_chi_square,
@@ -257,7 +254,7 @@ ROWS = {
     ),
     "signed_operator": (
         propagation.signed_operator,
-        {"kernel": np.array([[[0.5], [-0.5]]]), "above": (4, 1), "dilation": 1, "origin": 0, "boundary": "periodic"},
+        {"kernel": np.array([[[0.5], [0.1], [-0.5]]]), "above": (4, 1), "boundary": "periodic"},
     ),
     "squared_gradients": (
         propagation.squared_gradients,
@@ -371,7 +368,7 @@ RETURNED = {
     *("TooLargeError", "Capacities", "Functions", "Interactions", "NetworkLayer", "Polished", "ChiSquare"),
     *("DecayCurve", "LeaveOneOut"),
     *("Displacement", "Evolution", "NoSymbolError", "NotStochasticError", "Propagation", "ScalingRelation"),
-    *("ScalingTable", "BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
+    *("BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
     *("GramSpectra", "HillTable", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
     *("SingularValues", "Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),
     "NetworkSpectra",
