@@ -14,9 +14,8 @@ from capcore.architectures import derivatives, generic
 from capcore.architectures.base import DenseJacobian
 from capcore.architectures.finite_field import PRIME, Dual, jacobian_of_function
 from capcore.capacity.constraints import ConstraintSpace, equilibrate
-from capcore.checks.arguments import divided, finite_array, one_of, positive_integer
+from capcore.checks.arguments import divided, finite_array, of_kind, one_of, positive_integer
 from capcore.checks.double_precision import to_even_scale
-from capcore.checks.gate import of_kind
 
 N_DRAWS = 3
 SPREAD = 0.5  # standard deviation of random parameters when no example is given

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
 from capcore.architectures.own_model import copied
 from capcore.architectures.trees import ravelled
-from capcore.checks.arguments import finite_array
+from capcore.checks.arguments import finite_array, library
 
 GAIN = 0.05
 """Sum of the weights of one output: a residual block then multiplies by 1.05, and a hundred of them by 130."""

@@ -16,8 +16,7 @@ import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical, _per_layer
 from capcore.architectures.probing import Convolution, Field, measured_function, measured_module
-from capcore.checks.arguments import finite_number
-from capcore.checks.gate import plain_array
+from capcore.checks.arguments import finite_number, plain_array
 from capcore.checks.models import OTHERS, is_module, refuse_model
 from capcore.processes import Process
 from capcore.results.fit_and_allocation import Allocation

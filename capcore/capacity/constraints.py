@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import qr, svd
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
-from capcore.checks.gate import all_of_kind, plain_number
+from capcore.checks.arguments import all_of_kind, finite_array, finite_number, plain_number, positive_integer
 from capcore.results.notebook import table
 
 

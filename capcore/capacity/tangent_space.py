@@ -22,8 +22,7 @@ import numpy as np
 from scipy.linalg import svd
 
 from capcore.capacity.constraints import equilibrate, rank_tolerance
-from capcore.checks.arguments import finite_array
-from capcore.checks.gate import all_of_kind
+from capcore.checks.arguments import all_of_kind, finite_array
 
 
 @dataclass(frozen=True, eq=False)

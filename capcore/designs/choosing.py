@@ -9,8 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore import verbs
-from capcore.checks.arguments import finite_number, one_of, positive_integer, quiet, warn
-from capcore.checks.gate import plain_number, plain_process, plain_seed
+from capcore.checks.arguments import finite_number, one_of, plain_number, plain_seed, positive_integer, quiet, warn
 from capcore.checks.memory import covariance_bytes, covariance_too_large, fits
 from capcore.designs.bonds import EPS
 from capcore.designs.candidates import Candidate, best_of_each, final_prediction_error, values_behind
@@ -20,6 +19,7 @@ from capcore.designs.results import Design
 from capcore.designs.stability import halves_agree
 from capcore.designs.walls import fitted_wall, mended, proven_wall
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
 from capcore.processes.time_series import estimate_process
 
 
@@ -178,7 +178,7 @@ def posed(process: Any, n_inputs: int) -> tuple[Process, int | None, Any]:
         estimated = estimate_process(process, n_inputs)
         return estimated, int(estimated.pairs[0]), process
     else:
-        known = plain_process(process, "process")
+        known = as_process(process, "process")
     if not isinstance(known, Process):
         raise TypeError(f"process: found {type(known).__name__}, expected a Process or a series of numbers.")
     if known.input_dim != 1:

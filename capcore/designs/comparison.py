@@ -17,12 +17,13 @@ from tqdm import tqdm
 
 from capcore import verbs
 from capcore.architectures.base import Architecture
-from capcore.checks.arguments import positive_integer, quiet
-from capcore.checks.gate import of_kind, plain_number, plain_process, plain_seed
-from capcore.fitting.optimum import STATIONARY, Problem
+from capcore.checks.arguments import of_kind, plain_number, plain_seed, positive_integer, quiet
+from capcore.fitting.optimum import STATIONARY
 from capcore.large.fft import covariance_product
 from capcore.large.leverage import in_threads
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
+from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Allocation, Fit
 
 if TYPE_CHECKING:
@@ -299,7 +300,7 @@ def compare(
     for name, arch in models.items():
         of_kind(name, "models", str, "names that are text")
         verbs.check_kinds(arch)
-    process = plain_process(process, "process")
+    process = as_process(process, "process")
     for name in ("start", "n_starts"):
         if name in options:
             raise ValueError(f"{name}: found {options[name]!r}, expected none: compare chooses the starts; see starts.")

@@ -18,9 +18,9 @@ from capcore.checks.arguments import quiet
 from capcore.designs.bonds import BondTable, bond_table
 from capcore.designs.candidates import final_prediction_error, values_behind
 from capcore.designs.search import Skeleton, best_stacks
-from capcore.fitting.optimum import Problem
 from capcore.fitting.projection import least_squares, without
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from capcore.processes.toeplitz import levinson_durbin
 
 SIZES = 12  # of models of a family, at most, at even distances in the logarithm

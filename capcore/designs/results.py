@@ -78,7 +78,7 @@ class Design:
         >>> table["parameters"].tolist()
         [3, 2, 1]
         """
-        from capcore.architectures.derivatives import library
+        from capcore.checks.arguments import library
 
         return library("pandas").DataFrame(self.rows())
 

@@ -26,11 +26,11 @@ from capcore.capacity.allocation import ITS_OWN, CapacityWarning
 from capcore.capacity.constraints import rank_tolerance
 from capcore.checks.arguments import warn
 from capcore.checks.memory import arrays, fits, too_large
-from capcore.fitting.optimum import Problem
 from capcore.large.allocation import ByOctave
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,8 +32,17 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.capacity.allocation import CapacityWarning
-from capcore.checks.arguments import finite_number, one_of, positive_integer, warn
-from capcore.checks.gate import of_kind, plain_number, plain_seed, real, whole
+from capcore.checks.arguments import (
+    finite_number,
+    of_kind,
+    one_of,
+    plain_number,
+    plain_seed,
+    positive_integer,
+    real,
+    warn,
+    whole,
+)
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks import cost
 from capcore.networks.capacities import measure

@@ -16,8 +16,6 @@ from capcore.large.allocation import octave_edges
 from capcore.results.notebook import bars, table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas
     import xarray
     from matplotlib.axes import Axes
@@ -52,8 +50,6 @@ class _WithDetails:
             return own["extras"][name]
         if hasattr(own["details"], name):
             return getattr(own["details"], name)
-        if name in getattr(own["details"], "left_out", ()):
-            raise AttributeError(f"{name}: found a loaded result without it: {own['details'].left_out[name]}")
         if name in self._that_give:
             method = self._that_give[name]
             raise AttributeError(
@@ -62,18 +58,6 @@ class _WithDetails:
             )
         known = [each for each in dir(self) if each[0] != "_"]
         raise AttributeError(f"{name}: found no such attribute, expected one of {', '.join(known)}.")
-
-    def save(self, path: str | Path) -> None:
-        """Write it to a file, which :func:`~capcore.results.saved.load` reads.
-
-        Parameters
-        ----------
-        path : str or Path
-            Taken as it is; ``.npz`` is the usual ending. A file that exists is replaced once the new one is complete.
-        """
-        from capcore.results.saved import save
-
-        save(self, path)
 
     def __dir__(self) -> list[str]:
         own = [each for each in dir(self.details) if each[0] != "_"]
