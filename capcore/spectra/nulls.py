@@ -105,7 +105,9 @@ class Nulls:
         options, level = self.options, levelled(layer)[0]
         arrangement = arrangement_of(layer, options.density)
         shape, number = matrices_of(layer, arrangement, options.density)
-        names, parts = names_of(layer, arrangement), self._parts(level, arrangement, shape)
+        names, parts = names_of(layer, arrangement), []
+        if not options.permute:
+            parts = self._parts(level, arrangement, shape)
         drawn = _how(parts, len(names), layer.kind == "stack")
         if drawn == SHUFFLED:
             return self._shuffled(level)
@@ -206,8 +208,8 @@ class Nulls:
         return Chance(np.array(alphas), np.array(spikes, dtype=float), drawn)
 
     def _spikes(self, draws: list[Density]) -> np.ndarray:
-        counts = [self._count(draw.eigenvalues, draw.shape, draw.divided_by) for draw in draws[:DRAWN]]
-        return np.array(sum(counts, []), dtype=float)
+        counts = (self._count(draw.eigenvalues, draw.shape, draw.divided_by) for draw in draws[:DRAWN])
+        return np.array([count for counted in counts for count in counted], dtype=float)
 
     def _count(self, values: np.ndarray, shape: tuple[int, int], divisor: float) -> list[int]:
         """Number of eigenvalues above the bulk of noise, in a list that is empty if no bulk can be fitted."""
