@@ -72,10 +72,12 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from capcore.commands.shared import described, wrong_ending
-from capcore.spectra.options import DRAWS, LONGEST, RESAMPLES, DensityOptions, SpectraOptions, usual_options
+
+if TYPE_CHECKING:
+    from capcore.spectra.options import SpectraOptions
 
 TOOL = "weightwatcher"
 NULLS = {"shuffle": "shuffled", "shuffled": "shuffled", "gaussian": "gaussian", "none": None}
@@ -132,8 +134,8 @@ def parser(prog: str) -> argparse.ArgumentParser:
     add("--non-finite", choices=("keep", "refuse"), default="keep", help=beside)
     add = result.add_argument_group("how far to trust it").add_argument
     add("--null", choices=NULLS, help="compare with shuffled weights (default), Gaussian weights, or none")
-    add("--null-draws", type=int, metavar="N", help=f"draws of --null; default: {DRAWS}")
-    boot = f"resamples for the interval; default: {RESAMPLES}, none above {LONGEST} eigenvalues; 0: no interval"
+    add("--null-draws", type=int, metavar="N", help="draws of --null; default: 100")
+    boot = "resamples for the interval; default: 100, none above 8192 eigenvalues; 0: no interval"
     add("--bootstrap", type=int, metavar="N", help=boot)
     add("--fast", action="store_true", help="no shuffled weights, intervals or other laws unless requested")
     add("--simulations", type=int, default=0, metavar="N", help="simulations for the goodness of fit, such as 1000")
@@ -145,7 +147,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
 
 def options_of(arguments: argparse.Namespace) -> SpectraOptions:
     """Convert parsed arguments to options. Raises ``ValueError`` for values that are not valid."""
-    from capcore.spectra.alternatives import ALTERNATIVES
+    from capcore.spectra.options import ALTERNATIVES, DensityOptions, usual_options
 
     try:
         scale = TOOL if arguments.scale == TOOL else float(arguments.scale)

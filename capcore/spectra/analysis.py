@@ -103,9 +103,9 @@ def analyse_spectra(
     layers = options.layers(checkpoint)
     disable = None if progress is None else not progress
     work = partial(analyse_layer, options=options, base=base, traceback=traceback)
-    bar: dict[str, Any] = {"desc": shown(checkpoint.name), "disable": disable, "unit": "layer", "leave": False}
+    number, name = len(layers.layers), shown(checkpoint.name)
     analysed = map(work, layers.layers) if workers == 1 else in_threads(work, layers.layers, workers)
-    results = [*tqdm(analysed, total=len(layers.layers), **bar)]
+    results = [*tqdm(analysed, total=number, desc=name, disable=disable, unit="layer", leave=False)]
     rows, densities, skipped = (
         [part for result in results for part in getattr(result, name)] for name in ("rows", "densities", "skipped")
     )

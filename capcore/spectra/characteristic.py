@@ -73,7 +73,7 @@ def together(shape: tuple[int, int]) -> int:
 
 def exact(diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
     """Eigenvalues (m,), descending, of one tridiagonal matrix, from LAPACK."""
-    eigenvalues, _ = scipy.linalg.lapack.dsterf(diagonal, beside)
+    eigenvalues = scipy.linalg.lapack.dsterf(diagonal, beside)[0] if len(beside) else diagonal
     return np.maximum(eigenvalues, 0.0)[::-1]
 
 

@@ -132,6 +132,9 @@ def _tridiagonal(diagonals: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     for k in range(width + 1):
         for p in range(width + 1 - k):  # B[i, i + k + p]·B[i + k, i + k + p] is a part of entry (i + k, i)
             gram[k, : m - k - p] += diagonals[k + p] * diagonals[p][k:]
+    unit = np.ldexp(1.0, np.frexp(gram.max())[1])  # LAPACK would scale large numbers, and leave them so
     if width > 1:
+        gram /= unit
         scipy.linalg.lapack.dsbevx(gram, 0, 0, 1, 1, compute_v=0, range=2, lower=1, overwrite_ab=1)
+        gram *= unit
     return gram[0], gram[1, : m - 1]
