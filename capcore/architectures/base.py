@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from capcore.capacity.constraints import compress_columns, equilibrate
+from capcore.architectures.columns import compress_columns, equilibrate
 from capcore.checks.arguments import finite_array
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from capcore.architectures import generic
 from capcore.architectures.base import Architecture, DenseJacobian, check_architecture
+from capcore.architectures.columns import equilibrate, numerical_rank
 from capcore.architectures.finite_field import residues
 from capcore.architectures.linear import Linear
 from capcore.architectures.scales import with_even_layers
-from capcore.capacity.constraints import ConstraintSpace, equilibrate
 
 N_DRAWS = 3
 
@@ -117,7 +117,7 @@ class Sum(DenseJacobian):
             return generic.exact_rank(self)
         rng = np.random.default_rng(0)
         draws = [equilibrate(self.jacobian(self.init(rng))) for _ in range(N_DRAWS)]
-        return max(ConstraintSpace.from_columns(columns, equilibrated=True).dimension for columns in draws)
+        return max(numerical_rank(columns) for columns in draws)
 
     def extended(self, values: np.ndarray) -> np.ndarray:
         """Coefficients or columns of a branch, with rows of zeros for the inputs that it does not read."""

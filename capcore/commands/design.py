@@ -60,10 +60,8 @@ FAMILIES = (
     "autoregressive",
     "near and pools",
     "log taps",
-    "recurrent",
     "stacks",
     "overlapping stacks",
-    "taps and stack",
 )
 NAMED = {"max_params": "--params", "n_inputs": "--inputs", "n_observed": "--observed", "far_share": "--far-share"}
 NAMED |= {"families": "--families", "n_best": "--best", "process": "SERIES", "series": "SERIES", "column": "--column"}

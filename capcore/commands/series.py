@@ -50,8 +50,8 @@ def read_series(
     numeric = {name: values for name, values in columns.items() if values.ndim == 1 and values.dtype.kind in "iuf"}
     if column is None:
         if len(numeric) != 1:
-            titles = ", ".join(map(repr, numeric)) or f"a column of numbers. {_first_text(columns)}"
-            raise ValueError(f"column: not given, expected one of {titles}")
+            titles = f"one of {', '.join(map(repr, numeric))}." if numeric else f"numbers. {_first_text(columns)}"
+            raise ValueError(f"column: not given, expected {titles}")
         (column,) = numeric
     if one_of(column, "column", columns) not in numeric:
         raise ValueError(

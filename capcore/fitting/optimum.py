@@ -13,7 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture, PoleModel
-from capcore.capacity.constraints import ConstraintSpace
+from capcore.architectures.columns import column_space, compress_columns
 from capcore.checks.arguments import finite_array, of_kind, one_of, positive_integer
 from capcore.checks.memory import fit_bytes, fit_too_large, fits
 from capcore.fitting.gauss_newton import ROUNDING, Minimum, minimise_gauss_newton
@@ -241,7 +241,7 @@ def _summary(arch: Architecture, problem: Problem, best: Minimum, method: str, l
     residual = problem.root @ error
     loss = float(residual @ residual)
     tangents = np.hstack(list(arch.tangents(best.params).values()))
-    movable = ConstraintSpace.from_columns(problem.root @ tangents, equilibrated=True).basis
+    movable, _, _ = column_space(compress_columns(problem.root @ tangents), tangents.shape)
     offset = float(np.linalg.norm(movable.T @ residual) / np.sqrt(loss)) if loss > 0 else 0.0
     converged, message = best.converged, best.message
     if method == "l-bfgs-b" and converged and offset > STATIONARY and loss > ROUNDING * problem.loss(0 * error):

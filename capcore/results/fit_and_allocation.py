@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from capcore.architectures.base import Architecture
-from capcore.large.allocation import octave_edges
+from capcore.checks.arguments import positive_integer
 from capcore.results.notebook import bars, table
 
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ class Fit(_WithDetails):
     """
 
     _verb, _that_give = "fit", FITS_THAT_GIVE
-    arch: Architecture = field(repr=False)
+    arch: Any = field(repr=False)
     params: np.ndarray = field(repr=False)
     loss: float
     method: str
@@ -314,6 +313,16 @@ class Allocation(_WithDetails):
             "method": f"{self.method}, error about {self.error:.0e}",
         }
         return table("Capacity allocation", rows) + bars(self.per_octave)
+
+
+def octave_edges(n_inputs: int) -> np.ndarray:
+    """Edges of the octaves of lag: 0, 1, 2, 4, 8, … and ``n_inputs``.
+
+    >>> octave_edges(6).tolist()
+    [0, 1, 2, 4, 6]
+    """
+    n = positive_integer(n_inputs, "n_inputs")
+    return np.array([0, *(2**k for k in range((n - 1).bit_length())), n])
 
 
 def octaves_of(per_input: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -147,7 +147,7 @@ def test_a_missing_library_is_named(monkeypatch, name, linearise):
     monkeypatch.setattr(arguments, "find_spec", lambda found: None if found == name else installed(found))
     given = (None, {}, np.ones(3)) if name == "jax" else (None, np.ones(3))
     with pytest.raises(ModuleNotFoundError, match=f"{name}: not installed.*pip install {name}"):
-        linearise(*arguments)
+        linearise(*given)
 
 
 def test_any_function_without_jax(monkeypatch):

@@ -40,7 +40,7 @@ def test_a_blank_line_is_a_missing_value(tmp_path):
 def test_decimal_commas(tmp_path):
     (tmp_path / "a.csv").write_text("Tag;Pegel\n01.02.2026;1,5\n02.02.2026;2\n03.02.2026;3\n04.02.2026;4\n", "utf8")
     assert read_series(tmp_path / "a.csv", decimal=",").tolist() == VALUES
-    with pytest.raises(ValueError, match="'1,5' in row 0.*--decimal ,"):
+    with pytest.raises(ValueError, match=r"'1,5' in row 0.*--decimal ,"):
         read_series(tmp_path / "a.csv")
 
 

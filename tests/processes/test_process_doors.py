@@ -27,7 +27,7 @@ DOORS = {
     "a function": (lambda lag: 0.5**lag, r"function.*cc\.FromKernel\(function\)"),
     "a function of NumPy": (np.exp, r"ufunc.*cc\.FromKernel\(function\)"),
     "a name": ("PowerLaw", f"str, .*{NAME}"),
-    "a path": ("series.csv", r"str, .*cc\.load_series"),
+    "a path": ("series.csv", r"str, .*pandas.read_csv"),
     "a class": (cc.PowerLaw, r"the class PowerLaw.*PowerLaw\(…\)"),
     "a class of another library": (kernels.RBF, r"the class RBF.*RBF\(…\)"),
     "a model": (ARCH, r"Hierarchical.*fit\(arch, process\)"),
