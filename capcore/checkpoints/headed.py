@@ -2,7 +2,7 @@
 
 The header is the array ``header``: bytes (uint8) of JSON in UTF-8. All other members are plain numbers, uncompressed.
 NumPy alone reads them: ``numpy.load(path)["header"].tobytes()``. Reading executes nothing, and checks every stated size
-against the file first (:mod:`capcore.checkpoints.archives`). Equal contents give the same bytes.
+against the file first (:mod:`capcore.checkpoints.numpy_files`). Equal contents give the same bytes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from capcore.checkpoints.archives import read_npz
 from capcore.checkpoints.files import strict_json
+from capcore.checkpoints.opening import read_file
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError
 
 HEADER = "header"
@@ -67,7 +67,7 @@ def read_headed(path: str | Path) -> tuple[dict[str, Any], Checkpoint]:
     CheckpointError
         If the file is missing, damaged, holds Python objects, expands to far more than its size, or has no such header.
     """
-    arrays = read_npz(path)
+    arrays = read_file(path)
     stated = arrays.tensors.get(HEADER)
     if stated is None or stated.dtype != "uint8" or len(stated.shape) != 1 or stated.size > LONGEST_HEADER:
         raise CheckpointError(

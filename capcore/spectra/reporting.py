@@ -248,7 +248,6 @@ def _used(
 ) -> tuple[Checkpoint, Checkpoint | None]:
     """The weights to analyse, and the base that was subtracted from them."""
     from capcore.checkpoints.differences import used
-    from capcore.checkpoints.in_memory import named_weights
     from capcore.checkpoints.opening import read_checkpoint
 
     one_of(non_finite, "non_finite", ("refuse", "keep"))
@@ -256,7 +255,6 @@ def _used(
     def opened(weights: Any) -> Checkpoint | None:
         if weights is None or isinstance(weights, Checkpoint):
             return weights
-        weights = weights if isinstance(weights, str | os.PathLike) else named_weights(weights)
         return read_checkpoint(weights, key=key, non_finite=non_finite)
 
     found, original, added = (opened(each) for each in (source, base, adapter))

@@ -10,7 +10,7 @@ import pytest
 
 from capcore.spectra import CheckpointError, read_checkpoint, read_folder
 from tests.checkpoints.crafted import entry, packed, safetensors_bytes
-from tests.checkpoints.test_archives import Hostile
+from tests.checkpoints.test_numpy_files import Hostile
 from tests.strategies import all_of
 
 WEIGHTS = {"fc.weight": np.arange(6.0, dtype=np.float32).reshape(2, 3), "fc.bias": np.ones(2, np.float32)}

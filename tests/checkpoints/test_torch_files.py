@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from capcore.checkpoints.tensors import NoWeightsError
-from capcore.checkpoints.torch_files import _weights, read_torch
+from capcore.checkpoints.opening import read_file
+from capcore.checkpoints.torch_files import weights_in
 from capcore.spectra import CheckpointError, find_layers, read_checkpoint
-from tests.checkpoints.test_archives import Hostile
+from tests.checkpoints.test_numpy_files import Hostile
 from tests.strategies import all_of
 
 
@@ -55,7 +56,7 @@ def test_without_pytorch(file, monkeypatch):
 def test_an_old_pytorch_is_not_trusted(file, stub, version):
     stub(version, lambda *_, **__: pytest.fail("loaded"))
     with pytest.raises(CheckpointError, match=all_of([version, "expected 2.6 or newer", "execute code"])):
-        read_torch(file)
+        read_file(file)
 
 
 def test_weights_only_is_asked_for(file, stub):
@@ -67,8 +68,8 @@ def test_weights_only_is_asked_for(file, stub):
 
     stub("2.13.0+cpu", load)
     with pytest.raises(NoWeightsError, match="no tensors among"):
-        read_torch(file)
-    assert asked == {"map_location": "cpu", "weights_only": True}
+        read_file(file)
+    assert asked == {"map_location": "cpu", "weights_only": True, "mmap": False}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_what_the_loader_raises(file, stub, error, parts):
 
     stub(load=load)
     with pytest.raises(CheckpointError, match=all_of(parts)):
-        read_torch(file)
+        read_file(file)
 
 
 def test_a_bomb_never_reaches_the_loader(tmp_path, stub):
@@ -104,7 +105,7 @@ def test_a_bomb_never_reaches_the_loader(tmp_path, stub):
         for i in range(5):
             archive.writestr(f"archive/data/{i}", bytes(2**26))
     with pytest.raises(CheckpointError, match="expands to"):
-        read_torch(path)
+        read_file(path)
 
 
 def test_an_archive_of_several_disks(tmp_path, stub):
@@ -118,7 +119,7 @@ def test_an_archive_of_several_disks(tmp_path, stub):
     locator = b"PK\x06\x07" + struct.pack("<LQL", 1, 0, 2)
     path.write_bytes(data[:end] + locator + data[end:])
     with pytest.raises(CheckpointError, match="multiple disks"):
-        read_torch(path)
+        read_file(path)
 
 
 @pytest.mark.parametrize(
@@ -245,8 +246,10 @@ def test_the_one_container_that_is_no_optimiser_is_taken(torch, tmp_path):
             read_checkpoint(tmp_path / "b.pt")
 
 
-class Stored(list):
-    """Stands for a PyTorch tensor, so that what is taken for the network is tested without it; a list is none."""
+class Stored:
+    """Stands for a PyTorch tensor, so that what is taken for the network is tested without it."""
+
+    shape = (2, 2)
 
 
 W, MOMENTS = Stored(), {"state": {0: {"exp_avg": Stored()}}, "param_groups": [{"lr": 1}]}
@@ -255,19 +258,19 @@ W, MOMENTS = Stored(), {"state": {0: {"exp_avg": Stored()}}, "param_groups": [{"
 @pytest.mark.parametrize(
     ("loaded", "key", "expected"),
     [
-        (W, None, ("", ["file"])),
-        ({"w": W, "deep": {"v": W, "list": [W, 3]}, "step": 1}, None, ("", ["w", "deep.v", "deep.list.0"])),
-        ({"w": W, "optimizer": {"m": W}, "ema": {"w": W}, "state": W}, None, ("", ["w"])),
-        ({"model": {"w": W}, "ema": {"w": W}}, None, ("model", ["w"])),
-        ({"model": {"step": 1}, "net": {"w": W}}, None, ("net", ["w"])),
-        ({"model": {"w": W}, "ema": {"v": W}}, "ema", ("ema", ["v"])),
-        ({"net_state": {"w": W}, "optimizer_state": MOMENTS, "step": 3, "names": [1]}, None, ("net_state", ["w"])),
-        ({"net_state": {"w": W}, "empty": {}, "text": "x", "log": {"loss": 1.0}}, None, ("net_state", ["w"])),
+        (W, None, ["file"]),
+        ({"w": W, "deep": {"v": W, "list": [W, 3]}, "step": 1}, None, ["w", "deep.v", "deep.list.0"]),
+        ({"w": W, "optimizer": {"m": W}, "ema": {"w": W}, "state": W}, None, ["w"]),
+        ({"model": {"w": W}, "ema": {"w": W}}, None, ["w"]),
+        ({"model": {"step": 1}, "net": {"w": W}}, None, ["w"]),
+        ({"model": {"w": W}, "ema": {"v": W}}, "ema", ["v"]),
+        ({"net_state": {"w": W}, "optimizer_state": MOMENTS, "step": 3, "names": [1]}, None, ["w"]),
+        ({"net_state": {"w": W}, "empty": {}, "text": "x", "log": {"loss": 1.0}}, None, ["w"]),
     ],
 )
 def test_what_is_taken_for_the_network(loaded, key, expected):
-    found, weights = _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
-    assert (found, [*weights]) == expected and all(value is W for value in weights.values())
+    weights = weights_in(loaded, Stored, Path("file.pt"), key)
+    assert [*weights] == expected and all(value is W for value in weights.values())
 
 
 @pytest.mark.parametrize(
@@ -294,7 +297,7 @@ def test_what_is_taken_for_the_network(loaded, key, expected):
 )
 def test_what_is_no_network_by_its_names(loaded, key, parts):
     with pytest.raises(CheckpointError, match=all_of(parts)):
-        _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, key)
+        weights_in(loaded, Stored, Path("file.pt"), key)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +305,7 @@ def test_what_is_no_network_by_its_names(loaded, key, parts):
 )
 def test_what_holds_no_network(loaded):
     with pytest.raises(NoWeightsError, match="an optimiser's state" if "state" in loaded else "no tensors among"):
-        _weights(Path("file.pt"), types.SimpleNamespace(Tensor=Stored), loaded, None)
+        weights_in(loaded, Stored, Path("file.pt"))
 
 
 def test_nested_tensors_beside_others_are_not_forgotten(torch, tmp_path):
