@@ -14,7 +14,7 @@ import numpy as np
 
 from capcore.checkpoints.number_types import CODES, QUANTISED
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_name, checked_shape
-from capcore.checks.gate import unmasked
+from capcore.checks.arguments import unmasked
 
 HOLDERS = ("state_dict", "model_state_dict")
 """Keys under which training scripts keep the weights, beside those of the optimiser."""
