@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import count
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -13,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from capcore.checkpoints.number_types import CODES, QUANTISED
-from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_name, checked_shape
+from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_shape, named
 from capcore.checks.arguments import unmasked
 
 HOLDERS = ("state_dict", "model_state_dict")
@@ -55,7 +56,7 @@ def of_arrays(source: Arrays) -> Checkpoint:
     --------
     >>> table = np.ones((2, 3))
     >>> [tensor.aside for tensor in of_arrays({"wte": table, "lm_head": table}).tensors.values()]
-    ['', "The same weights as 'wte', in the same place."]
+    ['', "The same weights as 'wte', in one place."]
     >>> list(of_arrays({"layers": [np.ones((2, 2)), np.ones((2, 3))], "act": np.tanh}))
     ['layers.0', 'layers.1']
     """
@@ -64,20 +65,11 @@ def of_arrays(source: Arrays) -> Checkpoint:
         source = source.state_dict()
     if isinstance(source, Mapping):
         source = next((source[key] for key in HOLDERS if isinstance(source.get(key), Mapping)), source)
-    tensors, size, first = {}, 0, dict[Hashable, str]()
-    for name, value in _arrays(source):
-        if name in tensors:
-            raise CheckpointError(f"{WHERE}: found two arrays {name!r}, expected one.")
-        if hasattr(value, "detach"):
-            tensor, place = torch_tensor(repr(name), name, value), torch_place(value)
-            size += value.numel() * value.element_size()
-        else:
-            tensor, place = _tensor(name, value), (value.ctypes.data, value.shape, value.strides, value.dtype.str)
-            size += value.nbytes
-        tensors[name] = tied(tensor, first.setdefault(place if tensor.size else name, name))
+    tensors = named(set_aside_ties(_tensors(source)), WHERE)
     if not tensors:
         kind = type(source).__name__
         raise CheckpointError(f"source: found a {kind} without arrays, expected a path, a module or arrays by name.")
+    size = sum(value.nbytes for _, value in leaves(source) if hasattr(value, "nbytes"))
 
     def hashes(step: Step) -> dict[str, str]:
         digest = hashlib.sha256()
@@ -91,18 +83,28 @@ def of_arrays(source: Arrays) -> Checkpoint:
     return Checkpoint(WHERE, "arrays", hashes, size, tensors)
 
 
-def _arrays(source: Any) -> Iterator[tuple[str, Any]]:
-    """NumPy arrays and PyTorch tensors by name."""
+def _tensors(source: Any) -> Iterator[tuple[Tensor, Hashable]]:
+    """NumPy arrays and PyTorch tensors, and where they are in memory."""
     for path, value in leaves(source):
-        name = checked_name(path or "array", WHERE)
+        name = path or "array"
         unmasked(value, name)
         if hasattr(value, "detach"):
-            yield name, value
+            yield torch_tensor(repr(name), name, value), torch_place(value)
         elif hasattr(value, "shape"):
             array = np.asarray(value, np.float32 if str(getattr(value, "dtype", "")) == "bfloat16" else None)
             if array.dtype.hasobject:
                 raise CheckpointError(f"{name!r}: found Python objects, expected an array of numbers.")
-            yield name, array
+            unread = "" if array.dtype.kind in "fiub" else "Not real numbers: weights are floating-point arrays."
+            tensor = Tensor(name, array.dtype.name, array.shape, partial(np.asarray, array), unread)
+            yield tensor, (array.ctypes.data, array.shape, array.strides, array.dtype.str)
+
+
+def set_aside_ties(tensors: Iterable[tuple[Tensor, Hashable]]) -> Iterator[Tensor]:
+    """Set aside each tensor that is in the same place as one before it."""
+    first: dict[Hashable, str] = {}
+    for tensor, place in tensors:
+        other = first.setdefault(place if tensor.size else tensor.name, tensor.name)
+        yield tensor if other == tensor.name else replace(tensor, aside=f"The same weights as {other!r}, in one place.")
 
 
 def leaves(tree: Any, path: str = "", seen: Iterator[int] | None = None) -> Iterator[tuple[str, Any]]:
@@ -126,12 +128,6 @@ def leaves(tree: Any, path: str = "", seen: Iterator[int] | None = None) -> Iter
         if next(seen) > MOST:
             raise CheckpointError(f"{path or WHERE}: found more than {MOST} entries, expected tensors by name.")
         yield from leaves(entry, f"{path}.{name}" if path else str(name), seen)
-
-
-def tied(tensor: Tensor, first: str) -> Tensor:
-    """Set a tensor aside unless it is the first name of its memory."""
-    aside = "" if tensor.name == first else f"The same weights as {first!r}, in the same place."
-    return replace(tensor, aside=aside)
 
 
 def torch_place(value: Any) -> Hashable:
@@ -169,8 +165,3 @@ def of_torch(value: Any) -> np.ndarray:
     if dtype in CODES:
         return value.contiguous().view(import_module("torch").uint8).numpy()
     return (value.float() if dtype == "bfloat16" else value.resolve_neg()).numpy()
-
-
-def _tensor(name: str, array: np.ndarray) -> Tensor:
-    unread = "" if array.dtype.kind in "fiub" else "Not real numbers: weights are floating-point arrays."
-    return Tensor(name, array.dtype.name, array.shape, lambda: array, unread)

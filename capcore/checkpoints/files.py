@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import zipfile
-from collections import Counter
 from contextlib import ContextDecorator
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.tensors import DAMAGED, CheckpointError, Step, shown
+from capcore.checkpoints.tensors import DAMAGED, CheckpointError, Step, damaged, shown
 
 EXPANSION = 100  # times the file's size: trained weights hardly compress; only constants reach a thousand
 ALWAYS = 2**28  # bytes that every archive may expand to, since a small network of zeros compresses extremely well
@@ -48,16 +47,13 @@ class File:
         except OSError as error:
             raise self._unreadable(error) from None
         if len(piece) != end - begin or self._state() != self.state:
-            raise CheckpointError(
-                f"{self.path}: found that it changed while it was read, expected the file that was opened. Wait until "
-                "it is written, and read it again."
-            )
+            raise CheckpointError(f"{self.path}: changed while it was read. Wait until it is written, and try again.")
         return piece
 
     def beside(self, name: str) -> File:
         """A file in the same folder that holds a part of the weights. Its size and hash count as well."""
         if Path(name).name != name or not name.isprintable():
-            raise CheckpointError(f"{self.path}: found values in {name!r}, expected a file beside it. {DAMAGED}")
+            raise damaged(self.path, f"values in {name!r}", "a file beside it")
         if name == self.path.name:
             return self
         if name not in self.neighbours:
@@ -93,26 +89,17 @@ def sha256(path: Path) -> str:
 
 
 def strict_json(text: bytes, where: str) -> Any:
-    """Parse UTF-8 JSON. Raises ``CheckpointError`` for duplicate names, NaN, deep nesting and malformed text."""
+    """Parse UTF-8 JSON. Raises ``CheckpointError`` for duplicate names, deep nesting and malformed text."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        by_name = dict(pairs)
-        if len(by_name) < len(pairs):
-            twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-            raise ValueError(f"the name {twice[:60]!r} occurs twice")
-        return by_name
-
-    def number(text: str) -> float:
-        raise ValueError(f"{text} is not a number in JSON")
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a name occurs twice")
+        return dict(pairs)
 
     try:
-        return json.loads(text.decode("utf-8"), object_pairs_hook=unique, parse_constant=number)
+        return json.loads(text.decode("utf-8"), object_pairs_hook=unique)
     except (ValueError, RecursionError, MemoryError) as error:
-        problem = str(error) if isinstance(error, ValueError) else "lists nested too deeply"
-        raise CheckpointError(
-            f"{where}: found malformed JSON ({problem}), expected well-formed JSON in UTF-8. "
-            "The file is damaged or was tampered with: fetch it again from a source you trust."
-        ) from None
+        raise damaged(where, f"malformed JSON ({error})", "well-formed JSON in UTF-8") from None
 
 
 def open_archive(file: File) -> zipfile.ZipFile:
@@ -122,10 +109,7 @@ def open_archive(file: File) -> zipfile.ZipFile:
     check_expansion(file, sum(info.file_size for info in archive.infolist()))
     for info in archive.infolist():
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise CheckpointError(
-                f"{file.path}: found {info.filename[:60]!r} encrypted or compressed by an unusual method, "
-                "expected uncompressed or deflated parts. Save it again with numpy.savez."
-            )
+            raise damaged(file.path, f"{info.filename[:60]!r} encrypted or of unusual compression", "it deflated")
     return archive
 
 
@@ -133,10 +117,8 @@ def check_expansion(file: File, n_bytes: int) -> None:
     """Refuse a file whose values take far more bytes than the file itself."""
     most = max(ALWAYS, EXPANSION * file.size)
     if n_bytes > most:
-        raise CheckpointError(
-            f"{file.path}: found arrays that expand to {n_bytes} bytes, {n_bytes // file.size} times its size; "
-            f"expected at most {most}. If you trust it, save it again without compression."
-        )
+        expected = f"expected at most {most}. If you trust it, save it again without compression."
+        raise CheckpointError(f"{file.path}: found values that expand to {n_bytes} bytes, {expected}")
 
 
 class Guarded(ContextDecorator):

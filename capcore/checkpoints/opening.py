@@ -8,27 +8,16 @@ that the layers apply.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from capcore.checkpoints import folders
 from capcore.checkpoints.arrays import Arrays, of_arrays
 from capcore.checkpoints.files import File, Guarded
-from capcore.checkpoints.folders import (
-    HDF5,
-    INDEX,
-    KNOWN,
-    TORCH,
-    USUAL,
-    network_name,
-    parts_of,
-    settings,
-    sources,
-    stem,
-    weight_map,
-)
 from capcore.checkpoints.gguf import read_gguf
 from capcore.checkpoints.hdf5 import read_hdf5
 from capcore.checkpoints.numpy_files import read_npy, read_npz
@@ -43,10 +32,9 @@ from capcore.checkpoints.tensors import (
     Step,
     Tensor,
     brief,
-    checked_name,
-    checked_shape,
     damaged,
     finite_only,
+    named,
     shown,
 )
 from capcore.checkpoints.torch_files import read_torch
@@ -56,24 +44,19 @@ from capcore.results.notebook import as_table
 Weights: TypeAlias = str | os.PathLike[str] | Arrays
 """Where weights are: a path, or arrays in memory."""
 READERS: Mapping[str, Callable[..., Iterator[Tensor]]] = {
-    "safetensors": read_safetensors,
-    "npz": read_npz,
-    "npy": read_npy,
-    "onnx": read_onnx,
-    "gguf": read_gguf,
-    "hdf5": read_hdf5,
-    "torch": read_torch,
-}
+    "safetensors": read_safetensors, "npz": read_npz, "npy": read_npy, "onnx": read_onnx, "gguf": read_gguf,
+    "hdf5": read_hdf5, "torch": read_torch,
+}  # fmt: skip
 """Format → the function that yields the tensors of a file."""
-_FORMATS = {**dict.fromkeys(TORCH, "torch"), **dict.fromkeys(HDF5, "hdf5")}
-PICKLES = "Other pickles are not opened: they can execute code. Save the weights as safetensors or with numpy.savez."
-KERAS = "Load it with Keras and save its weights as .weights.h5, which is read through h5py."
+_FORMATS = {**dict.fromkeys(folders.TORCH, "torch"), **dict.fromkeys(folders.HDF5, "hdf5")}
+SAVE = "Save the weights as safetensors or with numpy.savez."
 OTHERS = {
-    **dict.fromkeys((".pkl", ".pickle", ".joblib", ".dill", ".mar"), PICKLES),
-    **dict.fromkeys((".pb", ".tflite"), KERAS),
-    ".msgpack": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
+    r"\.(pkl|pickle|joblib|dill|mar)$": f"Other pickles are not opened: they can execute code. {SAVE}",
+    r"\.(pb|tflite)$": "Load it with Keras and save its weights as .weights.h5, which is read through h5py.",
+    r"\.msgpack$": "Load it with Flax and save its parameters by name with numpy.savez, joined by dots.",
+    r"^group\d+-shard\d+of\d+": "Weights of TensorFlow.js have no names: use tensorflowjs_converter.",
 }
-"""Suffix → advice for a format that is not supported."""
+"""Names of files in a format that is not supported → advice."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +94,7 @@ def read_checkpoint(source: Weights, *, key: str | None = None, non_finite: str 
 
     Examples
     --------
+    >>> import numpy as np
     >>> checkpoint = read_checkpoint({"fc.weight": np.eye(3, dtype=np.float32)})
     >>> [(tensor.name, tensor.dtype, tensor.shape) for tensor in checkpoint.tensors.values()]
     [('fc.weight', 'float32', (3, 3))]
@@ -143,7 +127,7 @@ def read_folder(path: str | os.PathLike[str], *, key: str | None = None, non_fin
         If the folder holds no file of weights.
     """
     of_kind(path, "path", str | os.PathLike)
-    files, checkpoints, refused = sources(Path(path)), [], {}
+    files, checkpoints, refused = folders.sources(Path(path)), [], {}
     for file in files:
         try:
             checkpoint = _finished(file, _whole(file, key), non_finite)
@@ -165,22 +149,16 @@ def read_file(path: str | os.PathLike[str], key: str | None = None) -> Checkpoin
     """
     path = Path(path)
     suffix = path.suffix.lower()
-    if suffix not in KNOWN and not os.path.exists(path):
-        raise CheckpointError(
-            f"{path}: found no such file or folder. Check the path; none is fetched from a model hub."
-        )
-    if suffix not in KNOWN:
-        advice = OTHERS.get(suffix, "Save the weights as safetensors or with numpy.savez.")
-        raise CheckpointError(f"{path}: found the suffix {suffix!r}, expected one of {', '.join(KNOWN)}. {advice}")
+    advice = next((text for pattern, text in OTHERS.items() if re.search(pattern, path.name.lower())), "")
+    if (suffix not in folders.KNOWN or advice) and not os.path.exists(path):
+        raise CheckpointError(f"{path}: found no such file or folder. Check the path: no model hub is asked.")
+    if suffix not in folders.KNOWN or advice:
+        known = ", ".join(folders.KNOWN)
+        raise CheckpointError(f"{path}: found the suffix {suffix!r}, expected one of {known}. {advice or SAVE}")
     file, kind = File(path), _FORMATS.get(suffix, suffix[1:])
     read = partial(read_torch, key=key) if kind == "torch" else READERS[kind]
-    tensors: dict[str, Tensor] = {}
     with Guarded(str(path)):
-        for tensor in read(file):
-            checked_shape(tensor.shape, f"{path}: {tensor.name!r}")
-            if checked_name(tensor.name, str(path)) in tensors:
-                raise damaged(path, f"two tensors {tensor.name!r}", "one")
-            tensors[tensor.name] = tensor
+        tensors = named(read(file), path)
     size = file.size + sum(part.size for part in file.neighbours.values())
     return Checkpoint(shown(path.name), kind, file.digest, size, tensors)
 
@@ -188,21 +166,20 @@ def read_file(path: str | os.PathLike[str], key: str | None = None) -> Checkpoin
 def _opened(path: Path, key: str | None) -> Checkpoint:
     """Open a file, an index or a folder, without checking or converting any values."""
     if os.path.isdir(path):
-        files = sources(path)
+        files = folders.sources(path)
         if len(files) > 1:
-            raise CheckpointError(
-                f"{path}: found {len(files)} checkpoints, expected one. Name a file, or read all with read_folder."
-            )
+            advice = "Name a file, or read all with read_folder."
+            raise CheckpointError(f"{path}: found {len(files)} checkpoints, expected one. {advice}")
         return _named(_whole(files[0], key), files[0])
-    if not INDEX.search(path.name):
+    if not folders.INDEX.search(path.name):
         return read_file(path, key)
-    weights = weight_map(path)
+    weights = folders.weight_map(path)
     return _joined(path, key, sorted({*weights.values()}), weights)
 
 
 def _whole(path: Path, key: str | None) -> Checkpoint:
     """Open a file of a folder, together with the other parts if it is the first of several without an index."""
-    names = parts_of(path)
+    names = folders.parts_of(path)
     return _joined(path, key, names) if names else _opened(path, key)
 
 
@@ -215,25 +192,23 @@ def _joined(path: Path, key: str | None, names: Sequence[str], weights: Mapping[
     weights = weights or {name: part for part, checkpoint in parts.items() for name in checkpoint}
     tensors: dict[str, Tensor] = {}
     for part, checkpoint in parts.items():
-        for name, tensor in checkpoint.tensors.items():
-            if weights.get(name) != part:
-                expected = f"it in {brief(weights[name])}" if name in weights else "no tensor that it does not name"
-                raise damaged(path, f"{name!r} in {part}", expected)
-            tensors[name] = tensor
-    if missing := sorted({*weights} - {*tensors}):
-        raise damaged(path, f"no {brief(missing[0])} in {weights[missing[0]]}", "it there")
+        stated = {name for name, place in weights.items() if place == part}
+        if wrong := sorted(stated ^ {*checkpoint}):
+            what = f"no {brief(wrong[0])} in {part}" if wrong[0] in stated else f"{wrong[0]!r} in {part}"
+            raise damaged(path, what, "what the index says")
+        tensors |= checkpoint.tensors
 
     def digest(step: Step) -> dict[str, str]:
         return {name: checkpoint.hashes(step)[checkpoint.name] for name, checkpoint in parts.items()}
 
     kind, size = next(iter(parts.values())).format, sum(checkpoint.size for checkpoint in parts.values())
-    return _named(Checkpoint(shown(stem(path.name)), kind, digest, size, tensors), path)
+    return _named(Checkpoint(shown(folders.stem(path.name)), kind, digest, size, tensors), path)
 
 
 def _named(checkpoint: Checkpoint, path: Path) -> Checkpoint:
     """Name the checkpoint after its folder if the file's name is generic."""
-    folder = path.absolute().parent.resolve().name
-    return replace(checkpoint, name=shown(folder)) if folder and network_name(path.name) == USUAL[0] else checkpoint
+    folder, generic = path.absolute().parent.resolve().name, folders.network_name(path.name) == folders.USUAL[0]
+    return replace(checkpoint, name=shown(folder)) if folder and generic else checkpoint
 
 
 def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint:
@@ -243,14 +218,14 @@ def _finished(path: Path, checkpoint: Checkpoint, non_finite: str) -> Checkpoint
     """
     checkpoint = tied_by_value(computed(dequantised(checkpoint, lambda: _quantisation(path))))
     if any("lora_" in name for name in checkpoint):
-        checkpoint = replace(checkpoint, adapter_config=settings(path, "adapter_config.json"))
+        checkpoint = replace(checkpoint, adapter_config=folders.settings(path, "adapter_config.json"))
     return _checked(checkpoint, non_finite)
 
 
 def _quantisation(path: Path) -> Mapping[str, Any]:
     """The quantisation settings in the configuration beside a checkpoint."""
-    said = settings(path, "config.json").get("quantization_config")
-    return said if isinstance(said, dict) else settings(path, "quantize_config.json")
+    said = folders.settings(path, "config.json").get("quantization_config")
+    return said if isinstance(said, dict) else folders.settings(path, "quantize_config.json")
 
 
 def _checked(checkpoint: Checkpoint, non_finite: str) -> Checkpoint:

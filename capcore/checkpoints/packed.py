@@ -61,7 +61,7 @@ def aligned(scale: np.ndarray, shape: tuple[int, ...], part: Tensor) -> np.ndarr
 
 
 def spread(scale: np.ndarray, axis: int, group: np.ndarray) -> np.ndarray:
-    """Repeat the entries of a scale along an axis, where weight i belongs to group[i]; one entry serves all as it is."""
+    """Repeat the entries of a scale along an axis, where weight i belongs to group[i]. One entry stays as it is."""
     return scale if scale.shape[axis] in (1, len(group)) else scale.take(group, axis)
 
 
@@ -69,9 +69,10 @@ def grouped(order: Tensor | None, n: int, n_groups: int) -> np.ndarray:
     """Group of each input: as ``g_idx`` says, or so many inputs after one another."""
     group = np.arange(n) // (n // n_groups)
     stated = group if order is None else order.values()
-    stated = group if order is not None and stated.max() < 0 else stated  # -1 stands for no order
-    if stated.shape != (n,) or stated.dtype.kind not in "iu" or stated.min() < 0 or stated.max() >= n_groups:
-        raise CheckpointError(f"{order.name if order else ''}: found groups beyond {n_groups}, expected one per input.")
+    if stated.max() < 0:  # -1 stands for no order
+        return group
+    if stated.shape != (n,) or stated.min() < 0:
+        raise ValueError(f"found groups of shape {stated.shape}, expected one for each of {n} inputs")
     return stated
 
 
@@ -79,34 +80,31 @@ def gptq_or_awq(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, A
     """GPTQ and AWQ: (code − zero) × scale, one scale per group of inputs. GPTQ's first version stores zero − 1."""
     stem = name.removesuffix("qweight")
     names = (name, f"{stem}qzeros", f"{stem}scales")
-    if name == stem or not all(part in tensors for part in names) or len(tensors[name].shape) != 2:
+    if name == stem or not all(part in tensors for part in names):
         return None
     words, zeros, scales = (tensors[part] for part in names)
     n_groups, n_out = part_of(scales).shape
-    bits = 32 * zeros.shape[1] // n_out
-    awq = words.shape[1] != n_out
-    n_in = words.shape[0] if awq else words.shape[0] * 32 // max(bits, 1)
-    packing = (n_in, n_out * bits // 32) if awq else (n_in * bits // 32, n_out)
-    shapes = words.shape == packing and zeros.shape == (n_groups, n_out * bits / 32) and n_in % n_groups == 0
-    if not shapes or bits not in ((4,) if awq else (2, 4, 8)) or not words.dtype == zeros.dtype == "int32":
+    bits, awq = 32 * zeros.shape[1] / n_out, words.shape[1] != n_out
+    n_in = words.shape[0] if awq else words.shape[0] * 32 / bits
+    if bits not in ((4,) if awq else (2, 4, 8)) or n_in % n_groups or not words.dtype == zeros.dtype == "int32":
         raise unfit(words, zeros, scales)
     order = None if awq else tensors.get(f"{stem}g_idx")
     one = 0 if awq or config.get("checkpoint_format") == "gptq_v2" else 1
 
     def integers(part: Tensor, axis: int) -> np.ndarray:
-        plain = unpacked(part.values().view(np.uint32), bits, axis)
+        plain = unpacked(part.values().view(np.uint32), int(bits), axis)
         return plain.reshape(len(plain), -1, 8)[..., np.argsort(AWQ_ORDER)].reshape(plain.shape) if awq else plain
 
     def values() -> np.ndarray:
-        group = grouped(order, n_in, n_groups)
-        offsets = (integers(zeros, 1) + one) & (2**bits - 1)  # a zero of 0 is stored as the largest code
+        group = grouped(order, int(n_in), n_groups)
+        offsets = (integers(zeros, 1) + one) & (2 ** int(bits) - 1)  # a zero of 0 is stored as the largest code
         weights = integers(words, 1 if awq else 0).astype(np.float32)
         weights -= offsets[group]
         weights *= numbers(scales)[group]
         return weights.T
 
-    stored = f"{'AWQ' if awq else 'GPTQ'}, {bits} bits, {n_groups} groups"
-    made = Tensor(f"{stem}weight", "float32", (n_out, n_in), values, stored=stored)
+    stored = f"{'AWQ' if awq else 'GPTQ'}, {bits:g} bits, {n_groups} groups"
+    made = Tensor(f"{stem}weight", "float32", (n_out, int(n_in)), values, stored=stored)
     return made, (*names, *([order.name] if order else []))
 
 
@@ -116,21 +114,17 @@ def compressed_tensors(name: str, tensors: Mapping[str, Tensor], config: Mapping
     names = (name, f"{stem}_scale", f"{stem}_shape")
     if name == stem or not all(part in tensors for part in names) or tensors[name].dtype != "int32":
         return None
-    words, scale, zero, order = (
-        tensors.get(part) for part in (name, f"{stem}_scale", f"{stem}_zero_point", f"{stem}_g_idx")
-    )
-    assert words is not None and scale is not None
-    n_out, n_in = (int(n) for n in tensors[f"{stem}_shape"].values().ravel())
+    words, scale, stated = (tensors[part] for part in names)
+    zero, order = tensors.get(f"{stem}_zero_point"), tensors.get(f"{stem}_g_idx")
+    n_out, n_in = (int(n) for n in stated.values().ravel())
     fitting = [bits for bits in range(1, 9) if words.shape == (n_out, -(-n_in * bits // 32))]
-    if fitting not in ([2], [4], [8]):
-        raise unfit(words, Tensor(stem, "weights", (n_out, n_in)))
+    n_groups = aligned(np.zeros(part_of(scale, "float bfloat").shape, np.bool_), (n_out, n_in), scale).shape[1]
+    if fitting not in ([2], [4], [8]) or n_in % n_groups:
+        raise unfit(words, scale, Tensor(stem, "weights", (n_out, n_in)))
     (bits,) = fitting
-    form = aligned(np.zeros(part_of(scale, "float bfloat").shape, np.bool_), (n_out, n_in), scale).shape
-    if n_in % form[1] or (zero and zero.shape != (-(-n_out * bits // 32), form[1])):
-        raise unfit(words, scale, *([zero] if zero else []))
 
     def values() -> np.ndarray:
-        group = grouped(order, n_in, form[1])
+        group = grouped(order, n_in, n_groups)
         weights = unpacked(words.values().view(np.uint32), bits, 1)[:, :n_in].astype(np.float32)
         if zero:
             weights -= spread(unpacked(zero.values().view(np.uint32), bits, 0)[:n_out], 1, group)
@@ -160,10 +154,10 @@ def four_bit_floats(name: str, tensors: Mapping[str, Tensor], config: Mapping[st
     kind, per = ("MXFP4", 32) if powers else ("NVFP4", 16)
     length = shape[-1] * per // (1 if codes.dtype == FLOAT4 else 2)  # of the last axis, which counts numbers or bytes
     expected = (*shape, per // 2) if name.endswith("_blocks") else (*shape[:-1], length)
-    own = [tensors[part] for part in (f"{stem}_scale_2", f"{stem}_global_scale") if part in tensors]
-    sizes = [part_of(part, "float bfloat").size for part in own]
+    names = [f"{stem}_scale_2", f"{stem}_global_scale"]
+    own = [part_of(tensors[part], "float bfloat") for part in names if part in tensors]
     odd = codes.shape != expected or not (powers or scale.dtype == "float8_e4m3fn") or len(own) != (not powers)
-    odd = odd or any(size not in (1, shape[0] if len(shape) > 2 else 1) for size in sizes)
+    odd = odd or any(part.size not in (1, shape[0] if len(shape) > 2 else 1) for part in own)
     if odd or f"{bare}comfy_quant" in tensors:  # ComfyUI's kernels reorder the scales
         raise unfit(codes, scale, *own)
     table = float8_table("float8_e8m0fnu" if powers else "float8_e4m3fn")
@@ -199,11 +193,9 @@ def bitsandbytes(name: str, tensors: Mapping[str, Tensor], config: Mapping[str, 
     names = [f"{name}.{part}" for part in ("absmax", "quant_map", "nested_absmax", "nested_quant_map")]
     parts = [tensors[part] for part in names if part in tensors]
     codes, size = tensors[name], math.prod(shape)
-    if [part.name for part in parts] not in (names, names[:2]) or parts[1].size != 16 or -(-size // 2) != codes.size:
-        raise unfit(codes, *parts)
     absmax, table, *nested = parts
-    part_of(table, "float bfloat")
-    if -(-size // block) != part_of(absmax).size or bool(nested) != (absmax.dtype == "uint8"):
+    odd = table.size != 16 or -(-size // 2) != codes.size or -(-size // block) != part_of(absmax).size
+    if odd or len(nested) != 2 * (absmax.dtype == "uint8") or not part_of(table).dtype.startswith(("float", "bfloat")):
         raise unfit(codes, *parts)
 
     def values() -> np.ndarray:

@@ -77,15 +77,12 @@ def _weight(name: str, parts: Mapping[str, Tensor], new: bool) -> Tensor:
     """Compute the weight from its parts. Raises ``CheckpointError`` if some are missing, unknown, or do not fit."""
     form = _FORMS.get(frozenset(parts))
     if form is None and new:
-        raise CheckpointError(
-            f"A part of {name!r}, whose parametrization is not known: only its code can compute the weights. Save "
-            "them after torch.nn.utils.parametrize.remove_parametrizations."
-        )
+        advice = "Save them after torch.nn.utils.parametrize.remove_parametrizations."
+        raise CheckpointError(f"A part of {name!r}, whose parametrization is not known: only its code has it. {advice}")
     if form is None:
         raise CheckpointError(f"A part of {name!r} without the others that it is computed from: not read.")
     fits, compute = form
-    first = parts.get("orig", parts["v"] if "v" in parts else None)
-    assert first is not None
+    first = parts["orig" if "orig" in parts else "v"]
     if any(part.unread for part in parts.values()) or not first.is_real:
         raise CheckpointError(f"A part of {name!r}, which is computed from several that are not all read.")
     if not fits(**{key: part.shape for key, part in parts.items()}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -210,10 +210,8 @@ def finite_only(checkpoint: Checkpoint) -> Checkpoint:
     def checked(tensor: Tensor, i: int | None = None) -> np.ndarray:
         values = tensor.codes(i)
         if bad := non_finite_count(values):
-            raise NonFiniteError(
-                f"{checkpoint.name}: found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite "
-                "weights. Training diverged or the file is damaged; non_finite='keep' analyses the other layers."
-            )
+            reason = f"found {bad} value(s) that are NaN or infinite in {tensor.name!r}, expected finite weights"
+            raise NonFiniteError(f"{checkpoint.name}: {reason}. non_finite='keep' analyses the other layers.")
         return values
 
     tensors = dict(checkpoint.tensors)
@@ -229,20 +227,27 @@ def finite_only(checkpoint: Checkpoint) -> Checkpoint:
 def checked_name(name: object, where: str) -> str:
     """Return ``name`` if all its characters are printable, since control characters could manipulate a terminal."""
     if not isinstance(name, str) or not name or not name.isprintable():
-        raise CheckpointError(f"{where}: found a tensor named {name!r}, expected a name of printable characters.")
+        raise CheckpointError(f"{where}: found a tensor named {brief(name)}, expected a name of printable characters.")
     return name
 
 
-def checked_shape(shape: object, where: str) -> tuple[int, ...]:
+def checked_shape(shape: Any, where: str) -> tuple[int, ...]:
     """Return ``shape`` as a tuple if it has at most 32 axes and no more entries than memory can address."""
-    if (
-        not isinstance(shape, list | tuple)
-        or len(shape) > 32
-        or not all(type(length) is int and length >= 0 for length in shape)
-        or math.prod(max(length, 1) for length in shape) >= 2**60  # more than any machine can address
-    ):
+    plain = isinstance(shape, list | tuple) and all(type(length) is int and length >= 0 for length in shape)
+    if not plain or len(shape) > 32 or math.prod(max(length, 1) for length in shape) >= 2**60:
         raise damaged(where, f"the shape {brief(shape)}", "a few whole numbers that fit a file")
     return tuple(shape)
+
+
+def named(tensors: Iterable[Tensor], path: object) -> dict[str, Tensor]:
+    """Tensors by name, whose names and shapes are checked. Raises ``CheckpointError`` if two have the same name."""
+    by_name: dict[str, Tensor] = {}
+    for tensor in tensors:
+        checked_shape(tensor.shape, f"{path}: {tensor.name!r}")
+        if checked_name(tensor.name, str(path)) in by_name:
+            raise damaged(path, f"two tensors {tensor.name!r}", "one")
+        by_name[tensor.name] = tensor
+    return by_name
 
 
 def damaged(where: object, found: object, expected: str) -> CheckpointError:

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
 
-from capcore.checkpoints.arrays import leaves, tied, torch_place, torch_tensor
-from capcore.checkpoints.files import File, open_archive
-from capcore.checkpoints.tensors import CheckpointError, NoWeightsError, Tensor, brief, checked_name
+from capcore.checkpoints.arrays import leaves, set_aside_ties, torch_place, torch_tensor
+from capcore.checkpoints.files import File, open_archive, package
+from capcore.checkpoints.tensors import CheckpointError, NoWeightsError, Tensor, brief
 
 KEYS = ("state_dict", "model_state_dict", "model", "net", "weights", "params")
 """Keys under which training scripts save weights, tried in this order. Optimisers have other keys."""
@@ -29,19 +27,9 @@ _BESIDE = re.compile(r"optim|sched|scaler|^ema|rng|^state$|^param_groups$")
 _NETWORK = re.compile(r"(\w*_)?(model|net|network|module|generator)(_?(state|dict|weights|params))*")
 """Names of a container that is taken as the network if it is the only candidate."""
 LARGE = 2**30  # bytes; the tensors of larger files are read one at a time, like those of safetensors
-CONVERT = (
-    "If you trust the file, load it with the code that wrote it and save model.state_dict() with "
-    "safetensors.torch.save_file: a safetensors file is read without PyTorch."
-)
-_SHARD = re.compile(r"^group\d+-shard\d+of\d+(\.bin)?$")
-CTRANSLATE2 = (
-    "found a model of CTranslate2, whose weights are quantised and fused for its own kernels; "
-    "expected tensors as a network has them. Analyse the checkpoint that it was converted from."
-)
-TENSORFLOW_JS = (
-    "found weights of TensorFlow.js, bytes without names or shapes, which are in its model.json; expected tensors by "
-    "name. Convert it to Keras (tensorflowjs_converter) and analyse the .h5 file."
-)
+CONVERT = "If you trust it, load it with the code that wrote it, and write its state_dict() with safetensors."
+_CTRANSLATE2 = re.compile(rb"[^\0].\0\0[\2-\x64]\0[A-Za-z0-9]+\0", re.DOTALL)
+"""How models of CTranslate2 begin: a version, and the length and name of a specification."""
 
 
 def read_torch(file: File, key: str | None = None) -> Iterator[Tensor]:
@@ -51,48 +39,21 @@ def read_torch(file: File, key: str | None = None) -> Iterator[Tensor]:
     itself. Raises ``CheckpointError`` if PyTorch 2.6 or newer is missing, for pickled classes, and for anything else
     that it cannot load.
     """
-    if reason := written_elsewhere(file):
-        raise CheckpointError(f"{file.path}: {reason}")
-    torch = _torch(file.path)
-    large = _is_large(file)
+    if _CTRANSLATE2.match(file.read(0, min(file.size, 106)).tobytes()):
+        what = "a model of CTranslate2, fused for its own kernels, expected tensors as a network has them"
+        raise CheckpointError(f"{file.path}: found {what}. Analyse the checkpoint that it was converted from.")
+    torch, large = package(file.path, "torch"), _is_large(file)
+    if [int(part) for part in re.findall(r"\d+", str(torch.__version__))[:2]] < [2, 6]:
+        expected = "expected 2.6 or newer, since earlier ones could execute code in a file even as weights only"
+        raise CheckpointError(f"{file.path}: found PyTorch {torch.__version__}, {expected}. Upgrade it.")
     try:  # torch's warnings are shown: hiding them would affect all threads of the process
         content = torch.load(file.path, map_location="cpu", weights_only=True, mmap=large)
     except UnpicklingError as error:
         raise _refusal(file.path, str(error)) from None
-    first = dict[Hashable, str]()
-    for name, value in weights_in(content, torch.Tensor, file.path, key).items():
-        tensor = torch_tensor(f"{file.path}: {name!r}", name, value)
-        tensor = tied(tensor, first.setdefault(torch_place(value), name) if tensor.size else name)
+    weights = weights_in(content, torch.Tensor, file.path, key)
+    pairs = [(torch_tensor(f"{file.path}: {name!r}", name, value), torch_place(value)) for name, value in weights]
+    for tensor in set_aside_ties(pairs):
         yield _copied(file, tensor) if large else tensor
-
-
-def written_elsewhere(file: File) -> str:
-    """Why a ``.bin`` file is not one of PyTorch's, or an empty string if nothing says so."""
-    if file.path.suffix.lower() != ".bin":
-        return ""
-    if _SHARD.match(file.path.name):
-        return TENSORFLOW_JS
-    head = file.read(0, min(file.size, 106)).tobytes()  # version, length of the specification's name, and the name
-    version, length = int.from_bytes(head[:4], "little"), int.from_bytes(head[4:6], "little")
-    name = head[6 : 6 + length]
-    is_spec = 0 < version <= 1000 and 1 < length <= 100 and name[-1:] == b"\0" and name[:-1].isalnum()
-    return CTRANSLATE2 if is_spec else ""
-
-
-def _torch(path: Path) -> Any:
-    if find_spec("torch") is None:
-        raise CheckpointError(
-            f"{path}: found a PyTorch file but no PyTorch, which it needs. Install it: pip install torch. "
-            "A safetensors file of the same weights needs no PyTorch."
-        )
-    torch = import_module("torch")
-    version = tuple(int(part) for part in re.findall(r"\d+", str(torch.__version__))[:2])
-    if version < (2, 6):
-        raise CheckpointError(
-            f"{path}: found PyTorch {torch.__version__}, expected 2.6 or newer: in older versions a file could "
-            "execute code even when loaded as weights only. Upgrade it, or use a safetensors file."
-        )
-    return torch
 
 
 def _is_large(file: File) -> bool:
@@ -119,29 +80,21 @@ def _copied(file: File, tensor: Tensor) -> Tensor:
 def _refusal(path: Path, reason: str) -> CheckpointError:
     named = re.search(r"GLOBAL ([\w.]+)", reason)
     what = f"the pickled class or function {named[1]}" if named else "something that is not a weights-only pickle"
-    return CheckpointError(
-        f"{path}: found {what}, which could execute code; expected tensors in plain containers. {CONVERT}"
-    )
+    return CheckpointError(f"{path}: found {what}, which could execute code; expected plain tensors. {CONVERT}")
 
 
-def weights_in(content: Any, kind: type, path: Path, key: str | None = None) -> dict[str, Any]:
-    """The tensors among the loaded content that are the network's, by name.
+def weights_in(content: Any, kind: type, path: Path, key: str | None = None) -> list[tuple[str, Any]]:
+    """The tensors among the loaded content that are the network's, with their names.
 
     kind : of a tensor. Raises ``NoWeightsError`` if there is none, and ``CheckpointError`` if several containers could
     be the network.
     """
 
-    def tensors(container: Any) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for name, value in leaves(container):
-            if isinstance(value, kind):
-                if checked_name(name, str(path)) in values:
-                    raise CheckpointError(f"{path}: found two tensors {name!r}, expected one.")
-                values[name] = value
-        return values
+    def tensors(container: Any) -> list[tuple[str, Any]]:
+        return [(name, value) for name, value in leaves(container) if isinstance(value, kind)]
 
     if isinstance(content, kind):
-        return {path.stem: content}
+        return [(path.stem, content)]
     if not isinstance(content, Mapping):
         raise CheckpointError(f"{path}: found a {type(content).__name__}, expected tensors by name. {CONVERT}")
     if key is not None:
@@ -162,7 +115,5 @@ def weights_in(content: Any, kind: type, path: Path, key: str | None = None) -> 
     networks = [name for name in holders if name in own]
     if len(networks) == 1 and networks[0] in mappings and _NETWORK.fullmatch(str(networks[0])):
         return tensors(content[networks[0]])
-    raise CheckpointError(
-        f"{path}: found no tensors at the top but under {brief(mappings)}, expected one to be named: "
-        f"key={mappings[0]!r}, or --key {mappings[0]} in a shell."
-    )
+    advice = f"key={mappings[0]!r}, or --key {mappings[0]} in a shell"
+    raise CheckpointError(f"{path}: found tensors only under {brief(mappings)}, expected one to be named: {advice}.")

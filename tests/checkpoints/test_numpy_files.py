@@ -131,7 +131,7 @@ def test_a_bomb_is_refused_before_it_goes_off(tmp_path):
                 setattr(again, field, getattr(first, field))
             file.filelist.append(again)
     tracemalloc.start()
-    with pytest.raises(CheckpointError, match=all_of(["expands to", f"at most {ALWAYS}", "without compression"])):
+    with pytest.raises(CheckpointError, match=all_of(["expand to", f"at most {ALWAYS}", "without compression"])):
         read_file(path)
     assert tracemalloc.get_traced_memory()[1] < 2**20
     tracemalloc.stop()
@@ -173,13 +173,13 @@ def test_damaged_values_are_noticed(tmp_path):
 def test_two_arrays_of_a_name(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate"):
         path = archive(tmp_path / "a.npz", [("w.npy", claiming("(1,)"))] * 2)
-    with pytest.raises(CheckpointError, match="two arrays named 'w'"):
+    with pytest.raises(CheckpointError, match="two tensors 'w'"):
         read_file(path)
 
 
 def test_unusual_compression(tmp_path):
     path = archive(tmp_path / "a.npz", [("w.npy", claiming("(1,)"))], compression=zipfile.ZIP_BZIP2)
-    with pytest.raises(CheckpointError, match="unusual method"):
+    with pytest.raises(CheckpointError, match="unusual compression"):
         read_file(path)
 
 
@@ -214,7 +214,6 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch, how):
         return found
 
     monkeypatch.setattr("capcore.checkpoints.files.np.fromfile", changing)
-    file.ahead = 0, np.zeros(0, np.uint8)
     with pytest.raises(CheckpointError, match="cannot be read" if how == "deleted" else "changed while it was read"):
         file.read(0, 8)
 
@@ -226,21 +225,6 @@ def test_the_hash_is_of_all_bytes(tmp_path, monkeypatch, size):
     steps = []
     found = File(tmp_path / "a").digest(steps.append)
     assert found == {"a": hashlib.sha256(bytes(range(1, size + 1))).hexdigest()} and sum(steps) == size
-
-
-def test_few_bytes_are_read_ahead_and_many_as_they_are(tmp_path, monkeypatch):
-    data = bytes(range(256)) * 4096  # four times what is read ahead
-    (tmp_path / "a").write_bytes(data)
-    file, read, sizes = File(tmp_path / "a"), np.fromfile, []
-    monkeypatch.setattr(
-        "capcore.checkpoints.files.np.fromfile",
-        lambda *given, **more: sizes.append(given[2]) or read(*given, **more),
-    )
-    for begin in (0, 0, 100, AHEAD - 50, AHEAD - 40, 7):
-        assert file.read(begin, begin + 50).tobytes() == data[begin : begin + 50]
-    assert sizes == [AHEAD, AHEAD]  # from where the first piece did not reach, and back
-    many = AHEAD // 4 + 1
-    assert file.read(3, 3 + many).tobytes() == data[3 : 3 + many] and sizes[2:] == [many]
 
 
 def test_a_file_that_is_gone_before_it_is_opened(tmp_path, monkeypatch):

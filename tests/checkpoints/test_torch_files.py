@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capcore.checkpoints.tensors import NoWeightsError
 from capcore.checkpoints.opening import read_file
+from capcore.checkpoints.tensors import NoWeightsError
 from capcore.checkpoints.torch_files import weights_in
 from capcore.spectra import CheckpointError, find_layers, read_checkpoint
 from tests.checkpoints.test_numpy_files import Hostile
@@ -45,10 +45,8 @@ def file(tmp_path):
 
 
 def test_without_pytorch(file, monkeypatch):
-    monkeypatch.setattr("capcore.checkpoints.torch_files.find_spec", lambda name: None)
-    with pytest.raises(
-        CheckpointError, match=all_of(["no PyTorch", "pip install torch", "safetensors file", "needs no PyTorch"])
-    ):
+    monkeypatch.setattr("capcore.checkpoints.files.find_spec", lambda name: None)
+    with pytest.raises(CheckpointError, match=r"no package torch.*pip install torch"):
         read_checkpoint(file)
 
 
@@ -77,9 +75,9 @@ def test_weights_only_is_asked_for(file, stub):
     [
         (
             pickle.UnpicklingError("Weights only load failed. … GLOBAL distiller.Recipe was not an allowed global"),
-            ["the pickled class or function distiller.Recipe", "could execute code", "save_file", "without PyTorch"],
+            ["the pickled class or function distiller.Recipe", "could execute code", "safetensors"],
         ),
-        (pickle.UnpicklingError("pickle data was truncated"), ["not a weights-only pickle", "expected tensors"]),
+        (pickle.UnpicklingError("pickle data was truncated"), ["not a weights-only pickle", "expected plain tensors"]),
         (
             RuntimeError("PytorchStreamReader failed\nlong trace"),
             ["cannot be read (found: PytorchStreamReader failed)"],
@@ -104,7 +102,7 @@ def test_a_bomb_never_reaches_the_loader(tmp_path, stub):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for i in range(5):
             archive.writestr(f"archive/data/{i}", bytes(2**26))
-    with pytest.raises(CheckpointError, match="expands to"):
+    with pytest.raises(CheckpointError, match="expand to"):
         read_file(path)
 
 
@@ -163,7 +161,7 @@ def test_hostile_pickles(torch, tmp_path):
 def test_a_tensor_larger_than_its_storage(torch, tmp_path):
     path = tmp_path / "a.pth"
     torch.save({"w": torch.ones(1).expand(10**6, 10**6)}, path)
-    with pytest.raises(CheckpointError, match=all_of(["shape (1000000, 1000000)", "4 bytes"])):
+    with pytest.raises(CheckpointError, match=all_of(["(1000000, 1000000)", "4 bytes"])):
         read_checkpoint(path)
 
 
@@ -270,7 +268,7 @@ W, MOMENTS = Stored(), {"state": {0: {"exp_avg": Stored()}}, "param_groups": [{"
 )
 def test_what_is_taken_for_the_network(loaded, key, expected):
     weights = weights_in(loaded, Stored, Path("file.pt"), key)
-    assert [*weights] == expected and all(value is W for value in weights.values())
+    assert weights == [(name, W) for name in expected]
 
 
 @pytest.mark.parametrize(
@@ -291,8 +289,6 @@ def test_what_is_taken_for_the_network(loaded, key, expected):
         ({"state": {"w": W}}, None, ["['state']"]),
         ({"adam": {"m": W}, "scheduler": {"s": W}}, None, ["['adam', 'scheduler']"]),
         ({1: {"w": W}}, None, ["[1]"]),
-        ({"a": {"b.c": W, "b": {"c": W}}, "w": W}, None, ["two tensors 'a.b.c'"]),
-        ({"a\nb": W}, None, ["printable"]),
     ],
 )
 def test_what_is_no_network_by_its_names(loaded, key, parts):
