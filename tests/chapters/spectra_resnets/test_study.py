@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capcore.checkpoints.folders import stem
 from capcore.checkpoints.opening import stem
 from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
-from capcore.checkpoints.folders import stem
-from capcore.spectra import SpectraOptions, fit_power_law
 from chapters.spectra_resnets import study
 from chapters.spectra_resnets.files import SOURCES
 from chapters.spectra_resnets.networks import stored_networks
