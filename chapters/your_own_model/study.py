@@ -18,8 +18,8 @@ def autocorrelations(processes: Sequence[Process], n_lags: int) -> np.ndarray:
     >>> autocorrelations([AR1(0.5).with_nugget(1.0)], 3).tolist()
     [[1.0, 0.25, 0.125]]
     """
-    found = np.array([process.autocovariance(n_lags) for process in processes])
-    return found / found[:, :1]
+    autocovariances = np.array([process.autocovariance(n_lags) for process in processes])
+    return autocovariances / autocovariances[:, :1]
 
 
 def refitted_profiles(arch: Architecture, params: np.ndarray, processes: Sequence[Process]) -> np.ndarray:
@@ -27,8 +27,8 @@ def refitted_profiles(arch: Architecture, params: np.ndarray, processes: Sequenc
     profiles = []
     for process in processes:
         problem = Problem.of(arch, process)
-        found = fit(arch, problem, start=params)
-        profiles.append(allocate_quietly(arch, found.params, problem).per_input)
+        fitted = fit(arch, problem, start=params)
+        profiles.append(allocate_quietly(arch, fitted.params, problem).per_input)
     return np.array(profiles)
 
 

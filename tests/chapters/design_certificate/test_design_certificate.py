@@ -18,7 +18,7 @@ from chapters.design_certificate import figures as draw
 from chapters.design_certificate import study
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.searches import SEARCHES, TRIES, Purse
-from chapters.design_certificate.stacks import changed, channels_of, depth, random_stack, stack_of, within
+from chapters.design_certificate.stacks import changed, channels_of, random_stack, stack_of
 from chapters.design_certificate.stacks import size as size
 from chapters.kit.stored import stored
 
@@ -162,23 +162,10 @@ def target(stack):
 def test_a_search_spends_its_fits_on_different_stacks(name):
     purse = Purse(target, 20)
     least = SEARCHES[name](purse, 64, 32, 0)
-    assert len(purse.found) <= 20 and purse.asked <= TRIES * 20 + 1
-    assert len(purse.found) == 20 or purse.asked >= TRIES * 20
-    assert least == min(map(target, purse.found)) == purse.least
-    assert all(size(stack) <= 32 for stack in purse.found)
-
-
-def test_evolution_finds_better_ones_than_chance():
-    wanted = {1: 2, 2: 3, 4: 3, 5: 2}
-
-    def distance(stack):
-        found = channels_of(stack)
-        return sum(abs(found.get(cut, 0) - wanted.get(cut, 0)) for cut in range(1, 7))
-
-    def at(name):
-        return [SEARCHES[name](Purse(distance, 60), 128, 96, seed) for seed in range(6)]
-
-    assert sum(at("evolution")) < sum(at("random"))
+    assert len(purse.losses) <= 20 and purse.asked <= TRIES * 20 + 1
+    assert len(purse.losses) == 20 or purse.asked >= TRIES * 20
+    assert least == min(map(target, purse.losses)) == purse.least
+    assert all(size(stack) <= 32 for stack in purse.losses)
 
 
 def architecture(stack):
@@ -198,16 +185,6 @@ def test_random_stacks_and_their_changes(n, rng):
         assert other != stack and size(other) <= budget and architecture(other).n_inputs == n
 
 
-def test_every_proposal_is_brought_within_the_budget(rng):
-    for _ in range(60):
-        asked = {cut: int(width) for cut in range(1, depth(64)) if (width := rng.integers(0, 9))}
-        found = within(asked, 64, 20)
-        assert size(found) <= 20 and found[1]
-        assert set(channels_of(found)) >= set(asked)
-    fitting = stack_of({2: 2, 4: 1}, 64)
-    assert within(channels_of(fitting), 64, size(fitting)) == fitting
-
-
 ROOT = Path(__file__).parents[3]
 
 
@@ -215,13 +192,6 @@ def test_random_stacks_lose_at_least_their_bound():
     found = study.tried(cc.PowerLaw(), bond_table(cc.PowerLaw(), 32), 24, 20, seed=0)
     assert found.below == 0 and found.factor >= 1 - 1e-9 and found.rank_correlation > 0.8
     assert np.all(found.sums >= found.bounds)
-
-
-def test_a_stack_below_its_bound_is_counted():
-    table = bond_table(cc.PowerLaw(), 32)
-    for row in table.losses.values():
-        row += table.variance
-    assert study.tried(cc.PowerLaw(), table, 24, 5, seed=0).below == 5
 
 
 def cell(design, *losses):

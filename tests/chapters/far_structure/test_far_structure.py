@@ -16,7 +16,6 @@ from chapters.far_structure.networks import (
     generated,
     next_values,
     parts,
-    train_all,
 )
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import Stack, alike, all_stacks
@@ -147,26 +146,6 @@ def test_without_residuals_a_network_follows_its_own_forecasts(rng):
         past = np.append(past, value).astype(np.float32)
 
 
-def test_residuals_come_from_training_alone(rng):
-    """With weights of zero what is generated is residuals: those of training, each about equally often."""
-    params = [(0 * weights, bias) for weights, bias in first_params(STACK, "linear", 0)]
-    weights = parts(400)[0]
-    left = jnp.arange(LENGTH - 64) / 100
-    found = np.asarray(generated(params, jnp.zeros(LENGTH), weights, left, 0, STACK.kernels, "linear", (4, 4000)))
-    seen, counts = np.unique(np.round(100 * found).astype(int), return_counts=True)
-    assert seen.tolist() == list(range(round(0.6 * 400) - 64))
-    assert np.all(np.abs(counts - 16000 / 176) < 6 * np.sqrt(16000 / 176))
-
-
-def test_training_learns_and_padding_does_not_count(rng):
-    """Of an AR(1) with coefficient 0.8 the innovations have 0.36 of the variance."""
-    series = np.convolve(rng.normal(size=1000), 0.8 ** np.arange(30))[:900]
-    data = np.array([np.pad(series, (0, LENGTH - 900), constant_values=each) for each in (0.0, 7.0)])
-    losses = train_all(STACK, "tanh", data, [900, 900], [0], 200, (2, 4)).losses
-    assert np.all(losses < 0.7 * series.var())
-    assert np.allclose(losses[0], losses[1], rtol=1e-5)
-
-
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """300 resamples, which move an end of an interval by some 0.02."""
@@ -186,16 +165,6 @@ def test_partial_correlations_are_those_of_regressed_ranks(rng):
         assert value == pytest.approx(first @ second, abs=1e-12)
 
 
-def test_series_are_drawn_for_their_mean(rng):
-    """Effects that no stack changes leave the series to scatter: a standard error of spread / √14."""
-    effects = rng.normal(size=14)
-    drawn = resampling.draws(np.arange(25), 5, 14, 4000)
-    found = resampling.over_series(np.tile(effects[:, None], 4001), drawn)
-    half = 1.96 * effects.std() / np.sqrt(14)
-    assert found.mean == pytest.approx(effects.mean())
-    assert [found.high - found.mean, found.mean - found.low] == pytest.approx([half, half], rel=0.15)  # not normal
-
-
 def test_what_is_common_to_series_is_not_averaged_away(rng):
     """The same stacks are drawn for all: with equal series the mean is as uncertain as each."""
     values = made(2.0, rng)
@@ -207,7 +176,7 @@ def test_what_is_common_to_series_is_not_averaged_away(rng):
 
 
 def test_a_planted_effect_is_found(rng):
-    found = study.found(*both_networks(made(20.0, rng)))  # nine models: one of 8 is missed on two series
+    found = study.findings(*both_networks(made(20.0, rng)))  # nine models: one of 8 is missed on two series
     assert found.answer == "yes"
     assert all(each.high < 0 for name, each in found.by_series["tanh"].items() if name in SERIES)
     assert found.effect["nonlinear"].high < criteria.WANTED < found.chance
@@ -215,7 +184,7 @@ def test_a_planted_effect_is_found(rng):
 
 
 def test_chance_is_not_found(rng):
-    found = study.found(*both_networks(made(0.0, rng)))
+    found = study.findings(*both_networks(made(0.0, rng)))
     assert found.answer == "no"
     assert found.effect["nonlinear"].low < 0 < found.effect["nonlinear"].high
     assert found.chance < found.effect["nonlinear"].mean and found.p > criteria.LEVEL
@@ -242,23 +211,3 @@ def test_stacks_alike_are_in_their_bands():
     assert {each.n_inputs for each in alike()} == {64}
     assert all(int(each.arch.generic_capacity()) == each.capacity for each in alike())
     assert all(each.arch.n_params == each.n_params for each in alike())
-
-
-def test_models_are_drawn_with_all_their_stacks(rng):
-    models = np.array([0, 0, 1, 2, 2, 2])
-    drawn = resampling.draws(models, 5, 2, 200)
-    assert drawn.stacks[0, :6].tolist() == list(range(6)) and (drawn.stacks[0, 6:] == -1).all()
-    for row in drawn.stacks:
-        counts = np.bincount(row[row >= 0], minlength=6)
-        assert counts[[0, 2, 3]].sum() == 3
-        assert counts.tolist() == counts[[0, 0, 2, 3, 3, 3]].tolist()
-    assert np.isnan(drawn.of(np.arange(6))[drawn.stacks < 0]).all()
-
-
-def test_the_stacks_alike_are_nine_linear_models():
-    """As the page says: layers that meet at a full bond merge, and stacks that are one model have one far share."""
-    some, _ = study.networks()
-    shares = some.share[:, some.alike].T.round(3)
-    models = some.models[some.alike]
-    assert len(shares) == 25 and len(np.unique(shares, axis=0)) == len(np.unique(models)) == 9
-    assert all(len(np.unique(shares[models == each], axis=0)) == 1 for each in models)

@@ -38,19 +38,6 @@ def test_a_share_counts_models_and_not_starts():
     assert told.loc[count.text].tolist() == ["88%", "A with 1"]
 
 
-def test_what_cannot_be_asked_is_not_counted():
-    full = table(total=[8] * 8, generic=[8] * 8, recent=[0.5] * 8)
-    assert study.shares(full, study.STATEMENTS[1]).empty
-    assert study.shares(table(attained=[1] * 8), statement("all starts, one loss")).empty
-    assert study.shares(table(short_lags=[None] * 8), statement("correlation errs least at short lags")).empty
-    assert study.shares(full, statement("recurrent: more on the recent half")).empty
-
-
-def test_a_model_has_one_loss_if_all_its_starts_end_at_the_best():
-    found = table(loss=[1.0, 1.0 + 1e-9, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0], attained=[0] * 8)
-    assert study.same_loss(found).tolist() == [True, True, False, False, *[True] * 4]
-
-
 @pytest.mark.parametrize("architecture", ["Hierarchical", "Recurrent"])
 def test_starts_of_one_model_differ(architecture, monkeypatch):
     """The usual starts are one and the same, whatever the seed; then the losses of all starts could not but agree."""

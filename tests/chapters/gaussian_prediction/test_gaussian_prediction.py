@@ -13,9 +13,6 @@ from capcore.fitting.optimum import fit
 from capcore.processes import AR1, FAMILIES, AutoRegressive, PowerLaw
 from capcore.processes.problem import Problem
 from chapters.gaussian_prediction import experiment, response
-from chapters.gaussian_prediction.figures import (
-    plot_error_curve,
-)
 from chapters.gaussian_prediction.optima import Curve, gradient, gradient_gap, stationarity
 from chapters.gaussian_prediction.response import (
     answers,
@@ -72,14 +69,6 @@ def axes():
 
 def drawn(ax):
     return [line.get_ydata() for line in ax.get_lines()]
-
-
-def test_crossings_and_optimum_are_marked(axes):
-    curve = Curve([[0, 1, 0], [0, 0, 1]], [1.0, -0.5])
-    plot_error_curve(curve, np.linspace(-1.9, 1.2, 20), axes[0])
-    crossings = axes[0].get_lines()[2]
-    assert crossings.get_xdata().size == 2
-    assert [text.get_text() for text in axes[0].texts].count("no optimum") == 1
 
 
 EPS = np.finfo(float).eps

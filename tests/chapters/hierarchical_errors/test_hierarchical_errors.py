@@ -1,7 +1,6 @@
 """Errors of fitted models: many runs, stopped stacks, model against truth, and the two forces."""
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
@@ -78,15 +77,6 @@ def test_at_full_capacity_there_is_nothing_to_compare_and_no_nan():
     assert set(full.totals) == {8}
     assert full.follows() == {"distance_inputs": 0, "distance_eigenvectors": 0, "distance_ratio": 1}
     assert np.isfinite(list(full.stability().values())).all()
-
-
-def test_it_survives_json_to_six_digits(runs):
-    back = Runs.from_json(json.loads(json.dumps(runs.to_json())))
-    assert back.follows() == pytest.approx(runs.follows(), rel=1e-4)
-    assert back.stability() == pytest.approx(runs.stability(), rel=1e-4)
-    assert back.losses == pytest.approx(runs.losses, rel=1e-5)
-    assert back.method == "l-bfgs-b" and back.max_iterations == 100 and back.n_runs == 5
-    assert back.inputs.isotropic.keys() == runs.inputs.isotropic.keys()
 
 
 CASES = [(order, method) for order in ("tiled", "repeated") for method in ("l-bfgs-b", "gauss-newton")]

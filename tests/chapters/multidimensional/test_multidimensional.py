@@ -14,9 +14,7 @@ from chapters.multidimensional.experiment import SETTINGS, profile, rerun, run, 
 from chapters.multidimensional.study import (
     Runs,
     exact_densities,
-    mean_difference,
     scaled_channels,
-    scaled_runs,
 )
 
 REDUCED = {
@@ -24,14 +22,6 @@ REDUCED = {
     "channels": {"PowerLaw": {"1": [1, 2, 4], "2": [2], "4": [1, 2]}, "DampedCosine": {"1": [2]}},
     "random_starts": {"2": [2]},
 }
-
-
-def test_parameters_are_spread_evenly_over_the_range():
-    exponents = [process.exponent for process in spread_components("PowerLaw", 16)]
-    assert exponents[0] == 0.3 and exponents[-1] == 0.9
-    assert_allclose(np.diff(exponents), 0.04, rtol=1e-12)
-    assert spread_components("PowerLaw", 1)[0].exponent == pytest.approx(0.6)
-    assert [process.phi for process in spread_components("AR1", 2, -0.5, 0.5)] == [-0.5, 0.5]
 
 
 def test_the_profile_is_that_of_the_allocation(rng):
@@ -96,28 +86,11 @@ def content():
     return stored("multidimensional")
 
 
-def test_stored_runs_are_read_and_others_made(content):
-    runs = Runs("PowerLaw", content=content)
-    assert runs.at(4, 2).is_stored and not runs.at(3, 1).is_stored
-    assert runs.at(3, 1) is runs.at(3, 1), "made once"
-    assert runs.at(4, 2).per_input.sum() == pytest.approx(runs.at(4, 2).total)
-
-
 def test_stored_and_made_agree(content):
     kept, made = (Runs("PowerLaw", content=source).at(2, 2) for source in (content, None))
     assert kept.is_stored and not made.is_stored
     assert kept.per_input == pytest.approx(made.per_input, abs=1e-4)
     assert kept.loss == pytest.approx(made.loss, rel=1e-6)
-
-
-def test_summaries_of_a_run():
-    run = Runs("PowerLaw", n_layers=4).at(2, 2)
-    assert run.normalised == pytest.approx(run.per_input / 2)
-    assert run.recent == pytest.approx(run.per_input[:2].sum())
-    assert run.recent_share == pytest.approx(run.recent / run.total)
-    assert run.recent_filling == pytest.approx(run.recent / 4)
-    assert run.saturated == np.sum(run.per_input >= 1.98)
-    assert not run.attained and Runs("PowerLaw", n_layers=2).at(2, 8).attained
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
@@ -128,17 +101,6 @@ def test_the_nearest_size_is_the_nearest_of_all(channels):
     assert same is run and peer is runs.of_equal_size(run)
     gaps = {c: abs(Hierarchical(c, 3).n_params - run.arch.n_params) for c in range(1, 30)}
     assert gaps[runs.of_equal_size(run).arch.channels[0]] == min(gaps.values())
-
-
-@pytest.fixture(scope="module")
-def group():
-    return scaled_runs(Runs("PowerLaw", n_layers=4), 1, (1, 4))
-
-
-def test_totals_bound_the_difference_of_profiles(group):
-    expected = np.abs(group[0].per_input - group[1].per_input / 4).mean()
-    assert mean_difference(group) == pytest.approx(expected)
-    assert mean_difference(group[:1]) == 0
 
 
 @pytest.mark.parametrize("base", [1, 2])

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capcore.propagation import squared_gradients
-from chapters.random_signs import figures as draw
 from chapters.random_signs import study as study
 from chapters.random_signs.study import dense_layers, law
 from tests.strategies import seeds
@@ -67,15 +66,6 @@ def test_fast_sines_have_the_mean_square_of_uniform_phases():
     weights = [np.ones((1, 1)), np.ones((1, 1))]
     samples = study.over_inputs(weights, study.sine(50.0), 20_000, np.random.default_rng(1))
     assert samples.mean() == pytest.approx(1.0, abs=5 * 2 * np.sqrt(1 / 8 / 20_000))
-
-
-def test_a_small_network_has_a_line_for_each_weight_and_says_what_arrives(ax):
-    turn = np.array([[1, 1], [-1, 1]]) / np.sqrt(2)
-    assert draw.plot_small_network([turn, turn.T @ np.array([[1.0], [0.0]])], ax) is ax
-    assert [line.get_linewidth() for line in ax.lines] == pytest.approx([4 / np.sqrt(2)] * 6)
-    assert len({line.get_color() for line in ax.lines}) == 2  # one weight is negative
-    first, second = (text.get_text().splitlines()[1:] for text in ax.texts)
-    assert first == ["gradient² 1", "squared weights 0.5"] and second == ["gradient² 0", "squared weights 0.5"]
 
 
 @given(seeds, st.integers(2, 4))

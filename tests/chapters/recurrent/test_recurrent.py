@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 
 import capcore as cc
 from capcore.architectures.generic import exact_rank
-from capcore.processes import FAMILIES
 from chapters.kit.stored import stored
 from chapters.recurrent import figures as draw
 from chapters.recurrent import study
@@ -18,7 +17,6 @@ from chapters.recurrent.study import (
     exponential_r2,
     profile_shape,
     recurrent_sweep,
-    sweep_families,
     tail_law,
 )
 
@@ -128,14 +126,6 @@ def test_capacities_three_ways(sweep):
     assert [found.total for found in few.allocations().values()] == [2, 4, 8]
 
 
-def test_attained_targets_have_an_excess_of_zero():
-    families = sweep_families(64, [1, 2])
-    assert list(families) == list(FAMILIES)
-    assert families["AR1"].excess.tolist() == [0, 0]
-    assert families["DampedCosine"].excess[0] > 0 and families["DampedCosine"].excess[1] == 0
-    assert np.array_equal(families["PowerLaw"].excess, families["PowerLaw"].loss)
-
-
 @given(st.floats(0.1, 3), st.floats(0.1, 10))
 def test_exponential_laws_are_straight(rate, prefactor):
     x = np.array([2, 4, 6, 10, 16])
@@ -151,29 +141,6 @@ def test_a_head_and_a_power_law(head, exponent):
     assert found.head == head and found.tail_r2 == pytest.approx(1) and found.tail_rise == 0
     assert found.holds
     assert tail_law(profile, 40).exponent == pytest.approx(-exponent)
-
-
-def test_profiles_that_do_not_fit_the_description():
-    lags = np.arange(1.0, 40)
-    no_head = np.append(0.98, 0.9 * lags**-1.0)
-    assert profile_shape(no_head).head == 0 and not profile_shape(no_head).holds
-    exponential = np.append(1.0, 0.9 * np.exp(-lags))
-    assert profile_shape(exponential).tail_r2 < 0.95 and not profile_shape(exponential).holds
-    edge = np.append(1.0, 0.9 * lags**-1.0)
-    edge[-1] = 0.5
-    assert profile_shape(edge).tail_rise == pytest.approx(0.5 - 0.9 / 38) and not profile_shape(edge).holds
-    assert tail_law(edge, 39).r_squared == pytest.approx(1)  # without the edge
-
-
-def test_stored_runs_only_where_they_are_of_this_model():
-    quick_content = stored("recurrent_lbfgs")
-    default = study.registered_stops(quick_content, cc.PowerLaw(), 64, [1], [0])
-    assert default.is_stored and default.losses.shape == (9, 10)
-    assert default.losses.tolist() == list(quick_content["values"]["PowerLaw"]["losses"].values())
-    for process, n in ((cc.PowerLaw(0.6), 8), (cc.PowerLaw(), 8)):
-        other = study.registered_stops(quick_content, process, n, [2, 1], [0, 1, 2])
-        assert not other.is_stored and other.channels.tolist() == [1, 2] and other.losses.shape == (2, 3)
-    assert study.registered_stops(quick_content, cc.AR1(0.9), 64, [1], [0]).losses[0].max() < 1e-10
 
 
 @pytest.fixture(scope="module")

@@ -129,15 +129,6 @@ def test_taps_are_a_convolution_on_a_ring():
         np.testing.assert_allclose(found[p], np.maximum(seen @ np.asarray(weights["W"]), 0), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["relu", "two-layer"])
-def test_homogeneous_blocks_normalised_differ_by_one_factor(kind):
-    weights = draw_blocks(KEY, kind, 20, 8)
-    x = jax.random.normal(jax.random.key(1), (5, 8))
-    plain, divided = (through_blocks(weights, x, 0.7, kind, normalised=flag) for flag in (False, True))
-    np.testing.assert_allclose(divided * 1.49**10, plain, rtol=1e-3)
-
-
 TASK_KEY = jax.random.key(0)
 
 
@@ -162,15 +153,6 @@ def test_scales_that_start_at_zero_are_trained_and_start_at_the_identity():
 
 
 @pytest.mark.slow
-def test_marks_are_wanted_further_on():
-    task = transport_task("tanh", 4, 0.5, distance=3, positions=10, batch=5)
-    marks, wanted = task.data(TASK_KEY)
-    assert marks.shape == (5, 10) and set(np.unique(marks)) == {-1.0, 1.0}
-    for p in range(10):
-        assert (wanted[:, p] == marks[:, (p - 3) % 10]).all()
-
-
-@pytest.mark.slow
 def test_a_layer_sees_its_neighbours_only():
     task = transport_task("tanh", 2, 0.0, distance=2, positions=12)
     params = task.initial(TASK_KEY)
@@ -182,18 +164,6 @@ def test_a_layer_sees_its_neighbours_only():
 @pytest.fixture(scope="module")
 def free():
     return Untrained.of(stored("residual_signals"))
-
-
-def test_intervals_cover_the_mean_of_the_logarithm():
-    draws = np.exp(np.random.default_rng(0).standard_normal((2000, 3)))
-    inside = [low < 1 < high for low, high in map(draw.interval, draws)]
-    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)  # four standard errors
-
-
-def test_windows_are_listed_in_words():
-    arms = {"0.25": {"best": [1.0, 1.0]}, "0.5": {"best": [0.1, 0.1]}, "1.0": {"best": [0.2, 0.2]}}
-    table = draw.windows({"digits": {"relu": {"8": arms, "64": {"0.0": {"best": [3.0, 3.0]}}}}}, {"digits": 0.5})
-    assert table.loc[("digits", "relu")].tolist() == ["½, 1", "none"]
 
 
 def test_sizes_lie_on_their_expectation(free, ax):
@@ -304,8 +274,3 @@ def test_the_stored_curves_are_those_of_the_functions_behind_them():
     np.testing.assert_allclose(now["half_radian"]["tanh"], free.half_radian["tanh"][:, [0, 2]], rtol=1e-6)
     assert free.angles[LAG // 4] == pytest.approx(0.5, abs=0.01)
     assert free.times[2, -1] == pytest.approx(512 / 513)
-
-
-def test_single_relu_blocks_drift_as_computed():
-    found = signals("relu", 256, [1.0], n_draws=64, rng=rng()).forward.mean()
-    assert found == pytest.approx(np.cosh(1 / np.sqrt(np.pi)) ** 2, rel=0.1)  # of wide networks

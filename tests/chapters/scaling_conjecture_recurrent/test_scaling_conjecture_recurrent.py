@@ -8,27 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
-from scipy.special import iv, ive, logsumexp
+from scipy.special import iv, logsumexp
 
 from chapters.kit.stored import stored
-from chapters.scaling_conjecture_recurrent import experiment, memory, phases, study
+from chapters.scaling_conjecture_recurrent import experiment, memory, study
 from chapters.scaling_conjecture_recurrent import transitions as transitions_of
 from chapters.scaling_conjecture_recurrent.experiment import BASELINE, RecurrentNetwork, adding_batches
 from chapters.scaling_conjecture_recurrent.memory import (
     SETTINGS as PROBED,
 )
 from chapters.scaling_conjecture_recurrent.memory import (
-    far_half,
     forget,
     mean_memory,
-    memory_law,
 )
 from chapters.scaling_conjecture_recurrent.transitions import (
-    ALLOWED,
     STRUCTURES,
     Transitions,
-    gains,
-    log_mean,
     random_matrix,
 )
 
@@ -151,33 +146,6 @@ def test_probes_of_simulated_sequences_find_the_same(structure, shared):
     np.testing.assert_allclose(found, exact, atol=0.02)
 
 
-def test_rows_are_the_deepest_networks():
-    values = stored("residual_scale")["values"]
-    rows = phases.residual_phases(values)
-    arms = values["digits"]["tanh"]["512"]
-    losses = {float(a): np.median(arm["best"]) for a, arm in arms.items()}
-    best = min(losses, key=losses.get)
-    assert rows["tanh blocks, digits"][best] == 1
-    expected = np.log(np.log(10) / losses[1.0]) / np.log(np.log(10) / losses[best])
-    assert rows["tanh blocks, digits"][1.0] == pytest.approx(expected)
-
-
-def test_accuracies_count_from_guessing():
-    rows = [
-        {"task": task, "form": form, "depth": depth, "exponent": a, "accuracy": [0.5 + gain]}
-        for task, form, _ in phases.SIDES.values() for depth in (8, 16) for a, gain in ((0.5, 0.4), (1, 0.1))
-    ]  # fmt: skip
-    assert phases.side_phases(rows)["side inputs, divided"] == pytest.approx({0.5: 1.0, 1.0: 0.25})
-
-
-def test_a_curve_is_the_gain_at_every_length():
-    curve = study.growth_curve(Transitions("local", 0.5), [4, 16], 6, 9, seed=2)
-    for N, found in zip(curve.lengths, curve.log_gain, strict=True):
-        assert found == pytest.approx(log_mean(gains(Transitions("local", 0.5), N, 6, 9, 2)))
-    assert all(low <= mid <= high for low, mid, high in zip(curve.low, curve.log_gain, curve.high, strict=True))
-    assert curve.ratio((4, 16)) == pytest.approx(np.exp(curve.log_gain[1] - curve.log_gain[0]))
-
-
 def test_stored_growth_and_memories_are_those_of_runs_now():
     content = stored("recurrent_probes")
     values, settings = content["values"], content["settings"]
@@ -188,16 +156,6 @@ def test_stored_growth_and_memories_are_those_of_runs_now():
     assert np.array(values["memories"]["one dense, 1/N"]) == pytest.approx(one, abs=0.01)
     assert sum(values["memories"]["fresh dense, 1/√N"]) < 1
     assert all(len(found) == settings["tanh_steps"] for found in values["tanh"].values())
-
-
-def test_what_may_be_shared_remembers_the_far_half_and_one_over_root_n_does_not():
-    """Memory of the far half of 64 lags, over what Eq. 30 gives them."""
-
-    def far_ratio(transitions):
-        return far_half(mean_memory(transitions, 64, 16, 4, 0)) / far_half(memory_law(1.0, 64))
-
-    assert min(map(far_ratio, ALLOWED.values())) > 0.7
-    assert far_ratio(Transitions("local", 0.5)) < 0.3
 
 
 def test_the_mean_over_signs_is_the_power_of_squared_weights() -> None:
@@ -223,14 +181,6 @@ def content():
     return stored("recurrent_memory")
 
 
-def test_every_arm_is_there_and_has_a_name(content):
-    assert content["settings"] == experiment.SETTINGS
-    for N in experiment.SETTINGS["lengths"]:
-        labels = [network.label for network in experiment.networks(N)]
-        assert set(content["values"]["arms"][str(N)]) == set(labels) == set(study.NAMES)
-    assert len(set(study.NAMES.values())) == len(study.NAMES)
-
-
 def test_the_best_rate_has_the_lowest_median_and_is_inside_the_grid_unless_it_says_so(content):
     for arms in content["values"]["arms"].values():
         for arm in arms.values():
@@ -250,12 +200,6 @@ def test_stored_runs_agree_with_runs_now(content, label, arguments):
     assert network.label == label
     now = experiment.train_arm(network, [arm["learning_rates"][arm["best"]]], n_steps=experiment.EARLY)
     np.testing.assert_allclose(now.losses[0].mean(axis=-1), arm["early"][arm["best"]], rtol=1e-3)
-
-
-@pytest.mark.parametrize("structure", transitions_of.STRUCTURES)
-def test_columns_have_unit_length_on_average(structure, rng):
-    squares = np.mean([transitions_of.random_matrix(structure, 9, rng) ** 2 for _ in range(600)], axis=0).sum(axis=0)
-    assert squares.mean() == pytest.approx(8 / 9 if structure == "antisymmetric" else 1, abs=0.03)
 
 
 @given(
@@ -287,19 +231,6 @@ def test_fresh_matrices_grow_as_the_exact_law_says(structure, exponent):
     gains = np.exp([draw.log_mean_square for draw in draws])
     error = gains.std() / 20  # of the mean of 400
     assert abs(gains.mean() - np.exp(transitions_of.fresh_log_gain(32, exponent))) < 4 * error
-
-
-@pytest.mark.parametrize(("exponent", "n_steps"), [(0.5, 16), (0.75, 64), (1.0, 64)])
-def test_one_dense_matrix_grows_as_the_law_for_many_units_says(exponent, n_steps):
-    draws = transitions_of.gains(Transitions("dense", exponent), n_steps, 200, 12)
-    # finite width changes the term of order j by about j²/n; 12 draws of 200 units scatter by a few per cent
-    assert transitions_of.log_mean(draws) == pytest.approx(transitions_of.shared_log_gain(n_steps, exponent), abs=0.35)
-
-
-def test_at_one_over_root_n_it_is_the_bessel_function_over_e():
-    N = 10**5
-    log_bessel = np.log(ive(0, 2 * np.sqrt(N))) + 2 * np.sqrt(N)
-    assert transitions_of.shared_log_gain(N, 0.5) == pytest.approx(log_bessel - 1, abs=0.01)
 
 
 def antisymmetric_log_gain(n_steps, exponent):

@@ -42,15 +42,6 @@ def test_stored_training_is_that_made_now(name):
         assert now.before[0] == pytest.approx(kept["before"][0], rel=1e-3)
 
 
-def test_all_planned_networks_are_stored_with_all_seeds():
-    content = stored("side_inputs")
-    assert content["settings"] == experiment.SETTINGS
-    planned = [(task, form, depth, g) for task, form, depth, g, _ in experiment.arms()]
-    kept = content["values"]["trained"]
-    assert [(row["task"], row["form"], row["depth"], row["exponent"]) for row in kept] == planned
-    assert all(len(row["accuracy"]) == len(experiment.SETTINGS["trained"]["seeds"]) for row in kept)
-
-
 def test_initial_shares_of_trained_networks_follow_the_law():
     """Raw pixels instead of units, through random weights of their own: the same law, three networks, 64 pairs each."""
     for row in study.chosen(stored("side_inputs")["values"]["trained"], task="parity", depth=64):

@@ -16,27 +16,9 @@ from capcore.propagation import (
     propagate,
     residual,
 )
-from chapters.scaling_pdes import figures as draw
 from chapters.scaling_pdes import paths as routes
 from chapters.scaling_pdes import study
-from chapters.scaling_pdes.paths import KINDS, example, paths_by_operator
 from chapters.scaling_pdes.study import neighbours, one_output, total_variation
-
-
-def segments(ax, name):
-    return [len(found.get_segments()) for found in ax.collections if found.get_gid() == name]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_edge_is_drawn_once_and_paths_in_their_colour(ax, kind):
-    network, node = example(kind), (1, 1)
-    draw.plot_capacity_paths(network, node, ax, own=None)
-    on_path = len(paths_by_operator(network, node))
-    assert segments(ax, "paths") == [on_path]
-    assert segments(ax, "other") == [len(network.edges()) - on_path]
-    leaks = [line for line in ax.lines if line.get_gid() == "leak"]
-    nodes = {node for edge in paths_by_operator(network, (1, 1)) for node in edge} - {(1, 1)}
-    assert len(leaks) == (len(nodes) if kind == "side" else 0)
 
 
 @settings(max_examples=25, deadline=None)
@@ -172,19 +154,6 @@ def test_a_shallow_network_is_the_first_that_can_carry_the_rates():
     ways = sum(comb(15, k) * comb(15 - k, k) * (4 / 15) ** (2 * k) * kept ** (15 - 2 * k) for k in range(8))
     assert found[x == 0] == pytest.approx(ways, rel=1e-9)
     assert shown.from_jumps == pytest.approx(abs((1 + shown.gap) * heat / 0.1434317819 - 1), abs=1e-8)
-
-
-def test_the_table_has_the_printed_and_the_derived_exponents():
-    rows = {(row["equation"][:6], row["squared scale"]): row for row in study.scaling_rows()}
-    first, channels, image = (rows[name, "residual capacity ε"] for name in ("Eq. 5 ", "Eq. 27", "Eq. 29"))
-    assert (first["printed"], first["finite jumps or leak"], first["finite D in positions²"]) == (
-        "1/L",
-        "1/(L r)",
-        "1/(L r³)",
-    )
-    assert (channels["printed"], channels["finite jumps or leak"]) == ("1/(C L)", "1/(C L r)")
-    assert image["printed"] == image["finite jumps or leak"] == "1/(L r²)"
-    assert study.as_fraction({}) == "1"
 
 
 @pytest.mark.parametrize(

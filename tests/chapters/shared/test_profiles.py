@@ -1,7 +1,5 @@
 """Profiles and layers: laws against SciPy and brute force, survey, straight lines, digits, and the shared figures."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +10,6 @@ from sklearn.datasets import load_digits
 
 from capcore import AR1, ConstraintSpace, Hierarchical, PowerLaw, allocate, fit
 from capcore.architectures.generic import exact_rank
-from capcore.processes import FAMILIES
 from chapters.shared import layer_figures as draw
 from chapters.shared import profiles, survey
 from chapters.shared.data import digits
@@ -189,16 +186,6 @@ def test_no_line_explains_nothing(x, y):
     assert np.isnan(found.exponent)
 
 
-FUNCTIONS = (profiles.mean_lag, profiles.effective_number, lambda p: profiles.share(p, slice(0, 2)))
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_scale_does_not_matter_and_stacks_are_summarised_at_once(function, rng):
-    stacked = rng.random((3, 4, 10))
-    assert function(7.5 * stacked) == pytest.approx(function(stacked))
-    assert function(stacked)[2, 1] == pytest.approx(function(stacked[2, 1]))
-
-
 def test_recent_and_distant_of_64_are_the_registered_lags():
     lags = np.arange(64)
     assert lags[profiles.recent(64)].tolist() == list(range(8))
@@ -259,14 +246,6 @@ def test_an_inversion_needs_an_unsaturated_recent_input():
     assert profiles.largest_inversion([0.991, 1.0]) == 0.0
     assert profiles.largest_inversion([0.5, 0.2, 0.9, 0.3]) == pytest.approx(0.7)
     assert profiles.largest_inversion([0.5]) == 0.0
-
-
-def test_every_family_is_there_and_none_warns():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        cases = survey.across_families(Hierarchical(channels=2, n_layers=4))
-    assert list(cases) == list(FAMILIES)
-    assert all(case.process == FAMILIES[name]() for name, case in cases.items())
 
 
 def test_a_low_rank_target_is_attained_at_a_singular_point():

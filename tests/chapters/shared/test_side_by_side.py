@@ -55,28 +55,12 @@ def test_images_are_split_and_the_pool_has_their_labels():
     assert sum(tuple(each) in known for each in images.test) <= 1  # two of the 1,797 images may be equal
 
 
-def test_a_shift_moves_pixels_by_at_most_one():
-    image = np.zeros((200, 8, 8))
-    image[:, 4, 3] = 1.0
-    moved = experiment.shifted(image.reshape(200, 64), np.random.default_rng(0)).reshape(200, 8, 8)
-    assert moved.sum() == 200 and moved[:, 3:6, 2:5].sum() == 200
-    assert moved.sum(axis=0).astype(bool).sum() == 9  # all nine moves occur
-
-
 def test_scaled_logits_give_the_same_answers():
     net = as_network([(np.random.default_rng(0).normal(size=(64, 10)), np.arange(10.0))])
     x = np.random.default_rng(1).normal(size=(50, 64))
     scaled = experiment.scaled_logits(net, x)
     assert scaled.std() == pytest.approx(1) and np.abs(scaled.mean(axis=1)).max() < 1e-12
     np.testing.assert_array_equal(scaled.argmax(axis=1), experiment.answers(net, x))
-
-
-def test_networks_start_where_training_starts():
-    settings = {**experiment.SETTINGS, "n_steps": 1, "learning_rate": 1e-9, "seeds": [4]}
-    images = experiment.draw_images(4)
-    (trained,) = experiment.fit_networks("small", experiment.cross_entropy, [images.labelled], [images.y], settings)
-    (start,) = experiment.initial_networks("small", settings)
-    np.testing.assert_allclose(trained.weights[0], start.weights[0], atol=1e-6)
 
 
 def test_a_student_does_not_start_where_its_teacher_does():
