@@ -65,12 +65,12 @@ def test_the_stored_counts_are_those_of_a_run_now_but_for_rounding():
     """What rounding cannot change: full models are counted right, singular optima wrong, and signs are balanced."""
     content = stored("eigenvalue_counts")
     assert content["settings"] == SETTINGS
-    kept = content["values"]
+    stored_values = content["values"]
     now = count_models(models_by_channels([1, 8], 6), PowerLaw())
-    assert now["right"]["8 channels"] == kept["right"]["8 channels"] is True
+    assert now["right"]["8 channels"] == stored_values["right"]["8 channels"] is True
     for family in ("AR1", "DampedCosine"):
-        assert now["families"][family]["8 channels"] == kept["families"][family]["8 channels"] is False
-    assert np.isclose(now["negative_share"]["1 channel"], kept["negative_share"]["1 channel"], atol=0.15)
+        assert now["families"][family]["8 channels"] == stored_values["families"][family]["8 channels"] is False
+    assert np.isclose(now["negative_share"]["1 channel"], stored_values["negative_share"]["1 channel"], atol=0.15)
 
 
 ARCHITECTURES = [Hierarchical(1, n_layers=4), Hierarchical([2, 3], kernel_size=[3, 2, 4]), Hierarchical(1, 1, 5)]
@@ -114,19 +114,19 @@ def content():
 @pytest.mark.slow
 def test_the_stored_experiment_agrees_with_a_reduced_run_now(content):
     """Only where the path is not chaotic: elsewhere a rounding error changes the loss by a tenth or more."""
-    now, kept = run_sweep(REDUCED), content["values"]
+    now, stored_values = run_sweep(REDUCED), content["values"]
     for c in map(str, WELL_CONDITIONED):
-        assert now["losses"][c][0] == pytest.approx(kept["losses"][c][0], rel=0.05)
-        assert abs(now["iterations"][c][0] - kept["iterations"][c][0]) <= 2
-    assert now["benchmark"][0] == pytest.approx(kept["benchmark"][0], rel=0.05)
+        assert now["losses"][c][0] == pytest.approx(stored_values["losses"][c][0], rel=0.05)
+        assert abs(now["iterations"][c][0] - stored_values["iterations"][c][0]) <= 2
+    assert now["benchmark"][0] == pytest.approx(stored_values["benchmark"][0], rel=0.05)
 
 
 @pytest.mark.slow
 def test_the_stored_large_run_begins_as_one_made_now(content):
-    arch, kept = Hierarchical(content["settings"]["large_channels"], 6), content["values"]["large"]["l-bfgs-b"]
+    arch, stored_values = Hierarchical(content["settings"]["large_channels"], 6), content["values"]["large"]["l-bfgs-b"]
     now = timed_history(arch, PowerLaw(), method="l-bfgs-b", max_iterations=2, ftol=1e-12)
-    assert now["history"] == pytest.approx(kept["history"][:3], rel=1e-6)
-    assert now["n_params"] == kept["n_params"]
+    assert now["history"] == pytest.approx(stored_values["history"][:3], rel=1e-6)
+    assert now["n_params"] == stored_values["n_params"]
 
 
 SAME = 1e-6  # coefficients this close, relative to the largest of the target, are the same model
@@ -150,7 +150,7 @@ def starts():
 
 def test_rebalanced_runs_end_at_one_model(starts):
     assert starts.gaps(starts.rebalanced).max() < SAME
-    assert np.allclose([found.loss for found in starts.rebalanced], starts.reference.loss, rtol=1e-9)
+    assert np.allclose([result.loss for result in starts.rebalanced], starts.reference.loss, rtol=1e-9)
 
 
 @pytest.mark.slow
@@ -159,11 +159,11 @@ def test_stored_starts_agree_with_a_reduced_run_now():
     values, now = stored("random_starts")["values"], run_starts(REDUCED_STARTS)
     for family, cases in now.items():
         for c, case in cases.items():
-            kept = values[family][c]
-            assert case["reference"] == pytest.approx(kept["reference"], rel=1e-9)
-            assert case["rebalanced_loss"] == pytest.approx(kept["rebalanced_loss"][:2], rel=1e-9)
+            stored_values = values[family][c]
+            assert case["reference"] == pytest.approx(stored_values["reference"], rel=1e-9)
+            assert case["rebalanced_loss"] == pytest.approx(stored_values["rebalanced_loss"][:2], rel=1e-9)
             assert max(case["rebalanced_gap"]) < SAME
-            assert max(kept["rebalanced_gap"]) < SAME
+            assert max(stored_values["rebalanced_gap"]) < SAME
 
 
 def models(*channels, n_layers=4):
@@ -171,8 +171,8 @@ def models(*channels, n_layers=4):
 
 
 def test_each_count_is_that_of_one_fit_from_that_seed():
-    found = iterations_from_random_starts(models(4), PowerLaw(), (2, 5))["4"]
-    for seed, count in zip((2, 5), found, strict=True):
+    result = iterations_from_random_starts(models(4), PowerLaw(), (2, 5))["4"]
+    for seed, count in zip((2, 5), result, strict=True):
         history = fit(Hierarchical(4, 4), PowerLaw(), start="random", rng=seed).history
         assert history[count] <= ROUNDING < history[count - 1]
 
@@ -269,9 +269,9 @@ def test_every_profile_sums_to_its_total(values):
     for name, model in values["models"].items():
         n = 2 ** int(name.split()[0])
         for entry in [*model["optimum"], *model["lbfgs"]]:
-            found = profile(entry, n)
-            assert found.size == n and abs(found.sum() - 1000 * entry[0]) <= n / 2
-            assert found.min() >= 0 and found.max() <= 1000
+            result = profile(entry, n)
+            assert result.size == n and abs(result.sum() - 1000 * entry[0]) <= n / 2
+            assert result.min() >= 0 and result.max() <= 1000
         for optimum, stopped in zip(model["optimum"], model["lbfgs"], strict=True):
             assert stopped[1] >= 0.9 * optimum[1], name
 
@@ -279,14 +279,17 @@ def test_every_profile_sums_to_its_total(values):
 def test_a_stored_entry_is_that_of_a_fit_from_a_random_start(values):
     arch = Hierarchical(2, dilations=[1, 16, 2, 8, 4])
     problem = Problem.of(arch, PowerLaw())
-    found, kept = summary(arch, problem, fit(arch, problem, rng=3)), values["models"]["5 alternating 2"]["optimum"][0]
-    assert found[0] == kept[0] and found[1] == pytest.approx(kept[1], rel=0.01)
-    assert np.abs(profile(found, 32) - profile(kept, 32)).max() <= 1
+    again, before = (
+        summary(arch, problem, fit(arch, problem, rng=3)),
+        values["models"]["5 alternating 2"]["optimum"][0],
+    )
+    assert again[0] == before[0] and again[1] == pytest.approx(before[1], rel=0.01)
+    assert np.abs(profile(again, 32) - profile(before, 32)).max() <= 1
 
 
 def test_a_quick_run_has_the_shape_of_the_stored_one(values):
     quick = run_explored({**EXPLORED, **QUICKLY_EXPLORED, "orders": ["fine first"], "families": ["PowerLaw"]})
     assert set(quick) == set(values) and "3 fine first 2,1" in quick["models"]
-    kept, found = values["models"]["3 fine first 1"], quick["models"]["3 fine first 1"]
-    assert set(kept) == set(found) and kept["forward"] == found["forward"]
-    assert found["optimum"] == kept["optimum"][:1]
+    before, result = values["models"]["3 fine first 1"], quick["models"]["3 fine first 1"]
+    assert set(before) == set(result) and before["forward"] == result["forward"]
+    assert result["optimum"] == before["optimum"][:1]

@@ -133,11 +133,11 @@ def test_crossings_lie_on_the_hyperplane_and_include_the_optimum(family):
     optimum = fit(arch, process, start=np.array([0.5]), n_starts=3)
     target = process.predictor(2)[0]
     k = allocate(arch, optimum.params, process).space.basis[:, 0]
-    found = arch.solve(k, k @ target)
-    assert np.allclose((arch.curve(found) - target) @ k, 0, atol=1e-9)
-    assert np.abs(found - optimum.params[0]).min() < 1e-5
+    result = arch.solve(k, k @ target)
+    assert np.allclose((arch.curve(result) - target) @ k, 0, atol=1e-9)
+    assert np.abs(result - optimum.params[0]).min() < 1e-5
     grid = (arch.curve(np.linspace(-50, 50, 1_000_003)) - target) @ k
-    assert np.count_nonzero(np.diff(np.sign(grid))) == found.size
+    assert np.count_nonzero(np.diff(np.sign(grid))) == result.size
 
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if name != "AR1"])

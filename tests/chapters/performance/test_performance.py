@@ -52,8 +52,8 @@ ROWS = study.rows_of(SUITES)
 @given(st.integers(1, 2**50), st.integers(1, 10**6))
 def test_sizes_are_read_off_the_work(n, kappa):
     works = [f"capacity of every input, n = {n:,}, κ = {kappa}", f"κ = {kappa}, c = 4, n = {n:,}", "rank of a matrix"]
-    found = study.rows_of({"ranks": {"rows": [row(work, "peer") for work in works]}})[["n", "kappa"]]
-    np.testing.assert_array_equal(found, [[n, kappa], [n, kappa], [np.nan, np.nan]])
+    rows = study.rows_of({"ranks": {"rows": [row(work, "peer") for work in works]}})[["n", "kappa"]]
+    np.testing.assert_array_equal(rows, [[n, kappa], [n, kappa], [np.nan, np.nan]])
 
 
 @given(st.floats(-1, 4), st.floats(1e-6, 1e3))
@@ -63,10 +63,10 @@ def test_the_exponent_of_a_power_law_is_found(a, b):
 
 
 def test_the_summary_counts_rows_with_a_peer():
-    found = study.summary(ROWS, SUITES)
-    assert list(found.index) == [study.TITLES[name] for name in SUITES]
-    assert found.loc["Capacity of every input, at length"].tolist() == [4, 2, "2.8", "0.5"]
-    assert found.loc["Capacity by octaves"].tolist() == [1, 1, "2.0", "0.5"]
+    summary = study.summary(ROWS, SUITES)
+    assert list(summary.index) == [study.TITLES[name] for name in SUITES]
+    assert summary.loc["Capacity of every input, at length"].tolist() == [4, 2, "2.8", "0.5"]
+    assert summary.loc["Capacity by octaves"].tolist() == [1, 1, "2.0", "0.5"]
 
 
 @pytest.mark.parametrize("threads", [1, 2])

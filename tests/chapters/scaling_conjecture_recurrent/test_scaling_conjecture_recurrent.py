@@ -88,31 +88,31 @@ def test_the_adding_task_has_one_mark_in_each_half_and_their_sum():
 def test_the_search_goes_on_beyond_the_edge_of_the_grid():
     """Far too small learning rates: the largest is the best, so that two larger ones are tried."""
     settings = {**experiment.SETTINGS, "learning_rates": [1e-5, 3e-5], "n_steps": 120, "seeds": [0], "width": 8}
-    found = experiment.search(RecurrentNetwork(4, 8, "dense", 1.0), settings)
-    assert found["learning_rates"] == [1e-5, 3e-5, 9e-5, 2.7e-4] and found["best"] == 3 and found["at_edge"]
-    assert np.shape(found["final"]) == np.shape(found["early"]) == (4, 1) and len(found["curve"]) == 20
+    best = experiment.search(RecurrentNetwork(4, 8, "dense", 1.0), settings)
+    assert best["learning_rates"] == [1e-5, 3e-5, 9e-5, 2.7e-4] and best["best"] == 3 and best["at_edge"]
+    assert np.shape(best["final"]) == np.shape(best["early"]) == (4, 1) and len(best["curve"]) == 20
 
 
 @given(st.integers(2, 40), st.floats(0.01, 1.0), st.floats(0.0, 0.5))
 def test_every_share_of_leak_and_spread_forgets_geometrically(n_steps, leak, spread):
-    found = forget(n_steps, leak * n_steps, n_positions=5, diffusion=spread * n_steps)
-    assert found.gap < 1e-14 * n_steps and found.total == pytest.approx(1, abs=1e-13)
-    np.testing.assert_allclose(found.per_lag, leak * (1 - leak) ** np.arange(n_steps), atol=1e-14)
+    remembered = forget(n_steps, leak * n_steps, n_positions=5, diffusion=spread * n_steps)
+    assert remembered.gap < 1e-14 * n_steps and remembered.total == pytest.approx(1, abs=1e-13)
+    np.testing.assert_allclose(remembered.per_lag, leak * (1 - leak) ** np.arange(n_steps), atol=1e-14)
 
 
 @given(st.sampled_from(STRUCTURES), st.sampled_from([0.5, 1.0]), st.booleans(), st.integers(2, 12), st.integers(0, 99))
 def test_without_noise_all_memories_sum_to_one(structure, exponent, shared, n_steps, seed):
     transitions = Transitions(structure, exponent, shared)
-    found = memory.probe_memory(transitions, n_steps, 5, np.random.default_rng(seed), noise=0.0)
-    assert found.sum() == pytest.approx(1, abs=1e-8) and found.min() >= 0
+    remembered = memory.probe_memory(transitions, n_steps, 5, np.random.default_rng(seed), noise=0.0)
+    assert remembered.sum() == pytest.approx(1, abs=1e-8) and remembered.min() >= 0
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 4.0])
 @pytest.mark.parametrize("structure", ["antisymmetric", "local antisymmetric"])
 def test_orthogonal_transitions_remember_as_equation_30_says(alpha, structure):
     transitions = Transitions(structure, 0.5, exponential=True)
-    found = memory.probe_memory(transitions, 32, 6, np.random.default_rng(1), alpha=alpha, noise=0.0)
-    np.testing.assert_allclose(found, memory.memory_law(alpha, 32), atol=1e-12)
+    remembered = memory.probe_memory(transitions, 32, 6, np.random.default_rng(1), alpha=alpha, noise=0.0)
+    np.testing.assert_allclose(remembered, memory.memory_law(alpha, 32), atol=1e-12)
     noisy = memory.probe_memory(transitions, 32, 6, np.random.default_rng(1), alpha=alpha, noise=0.25)
     np.testing.assert_allclose(noisy, memory.memory_law(alpha, 32) / 1.25, atol=1e-12)
 
@@ -133,17 +133,17 @@ def test_the_formula_is_the_regression_on_all_inputs_at_once(shared):
     covariance += noise * np.trace(covariance) / n * np.eye(n)
     expected = np.einsum("ikl,ij,jkl->l", state, np.linalg.inv(covariance), state) / n
     options = {"alpha": alpha, "noise": noise}
-    found = memory.probe_memory(Transitions("dense", 0.5, shared), n_steps, n, np.random.default_rng(3), **options)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    remembered = memory.probe_memory(Transitions("dense", 0.5, shared), n_steps, n, np.random.default_rng(3), **options)
+    np.testing.assert_allclose(remembered, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(("structure", "shared"), [("dense", True), ("local", True), ("local", False)])
 def test_probes_of_simulated_sequences_find_the_same(structure, shared):
     transitions = Transitions(structure, 0.5, shared)
     exact = memory.probe_memory(transitions, 8, 4, np.random.default_rng([2, 8]), start=0.0)[:8]
-    found = memory.sampled_memory(transitions, 8, 4, 40_000, seed=2)
+    remembered = memory.sampled_memory(transitions, 8, 4, 40_000, seed=2)
     # 10,000 held-out values of 4 components: a standard error of some 0.005
-    np.testing.assert_allclose(found, exact, atol=0.02)
+    np.testing.assert_allclose(remembered, exact, atol=0.02)
 
 
 def test_stored_growth_and_memories_are_those_of_runs_now():
@@ -155,7 +155,7 @@ def test_stored_growth_and_memories_are_those_of_runs_now():
     one = mean_memory(Transitions("dense", 1.0), 256, 64, 1)
     assert np.array(values["memories"]["one dense, 1/N"]) == pytest.approx(one, abs=0.01)
     assert sum(values["memories"]["fresh dense, 1/√N"]) < 1
-    assert all(len(found) == settings["tanh_steps"] for found in values["tanh"].values())
+    assert all(len(value) == settings["tanh_steps"] for value in values["tanh"].values())
 
 
 def test_the_mean_over_signs_is_the_power_of_squared_weights() -> None:
@@ -212,7 +212,7 @@ def test_stored_runs_agree_with_runs_now(content, label, arguments):
 )
 def test_the_gain_is_that_of_the_product_in_full(structure, exponent, shared, exponential, n_steps, seed):
     transitions = Transitions(structure, exponent, shared, exponential)
-    found = transitions_of.gain(transitions, n_steps, 5, np.random.default_rng(seed))
+    result = transitions_of.gain(transitions, n_steps, 5, np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
     P = np.eye(5)
     for step in range(n_steps):
@@ -220,8 +220,8 @@ def test_the_gain_is_that_of_the_product_in_full(structure, exponent, shared, ex
             A = transitions_of.random_matrix(structure, 5, rng) / n_steps**exponent
             W = expm(A) if exponential else np.eye(5) + A
         P = W @ P
-    assert found.log_mean_square == pytest.approx(np.log((P**2).sum() / 5), abs=1e-9)
-    assert found.log_norm == pytest.approx(np.log(np.linalg.norm(P, 2)), abs=1e-9)
+    assert result.log_mean_square == pytest.approx(np.log((P**2).sum() / 5), abs=1e-9)
+    assert result.log_norm == pytest.approx(np.log(np.linalg.norm(P, 2)), abs=1e-9)
 
 
 @pytest.mark.parametrize("structure", ["dense", "local"])

@@ -169,10 +169,10 @@ def test_it_agrees_with_numpy_on_noisy_points(rng):
     x = np.array([1, 2, 4, 8, 16.0])
     y = 3 * x**-2.5 * np.exp(rng.normal(0, 0.3, 5))
     exponent, log_prefactor = np.polyfit(np.log(x), np.log(y), 1)
-    found = fit_power(x, y)
-    assert found.exponent == pytest.approx(exponent)
-    assert found.prefactor == pytest.approx(np.exp(log_prefactor))
-    assert found.r_squared == pytest.approx(np.corrcoef(np.log(x), np.log(y))[0, 1] ** 2)
+    result = fit_power(x, y)
+    assert result.exponent == pytest.approx(exponent)
+    assert result.prefactor == pytest.approx(np.exp(log_prefactor))
+    assert result.r_squared == pytest.approx(np.corrcoef(np.log(x), np.log(y))[0, 1] ** 2)
 
 
 @pytest.mark.parametrize(
@@ -181,9 +181,9 @@ def test_it_agrees_with_numpy_on_noisy_points(rng):
     ids=["a zero", "two points", "one x", "a negative value"],
 )
 def test_no_line_explains_nothing(x, y):
-    found = fit_power(x, y)
-    assert found.r_squared == 0
-    assert np.isnan(found.exponent)
+    result = fit_power(x, y)
+    assert result.r_squared == 0
+    assert np.isnan(result.exponent)
 
 
 def test_recent_and_distant_of_64_are_the_registered_lags():
@@ -202,7 +202,7 @@ def test_extremes():
 
 
 def test_total_variation_is_a_metric_between_its_known_bounds(rng):
-    p, q, r = (each / each.sum() for each in rng.random((3, 15)))
+    p, q, r = (profile / profile.sum() for profile in rng.random((3, 15)))
     distance = profiles.total_variation(p, q)
     assert distance == pytest.approx(profiles.total_variation(q, p))
     assert distance <= profiles.total_variation(p, r) + profiles.total_variation(r, q)

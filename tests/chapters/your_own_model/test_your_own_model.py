@@ -27,9 +27,9 @@ def test_profiles_are_those_of_each_optimum():
     arch = Hierarchical(2, 4)
     processes = [PowerLaw(), PowerLaw(0.7), FractionalGaussianNoise(0.8)]
     start = fit(arch, processes[0]).params
-    found = refitted_profiles(arch, start, processes)
-    assert found.shape == (3, 16) and found.sum(axis=1) == pytest.approx(np.full(3, 12))
-    for profile, process in zip(found, processes, strict=True):
+    result = refitted_profiles(arch, start, processes)
+    assert result.shape == (3, 16) and result.sum(axis=1) == pytest.approx(np.full(3, 12))
+    for profile, process in zip(result, processes, strict=True):
         assert profile == pytest.approx(allocate(arch, fit(arch, process).params, process).per_input, abs=1e-3)
 
 
