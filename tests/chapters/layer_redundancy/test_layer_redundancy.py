@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.scales import laws
 
 from capcore import DampedCosine, Hierarchical, PowerLaw, Recurrent
 from capcore.architectures.finite_field import rank_modulo_prime
@@ -24,7 +25,6 @@ from chapters.layer_redundancy.redundancy import (
     redundant_layer_sets,
 )
 from chapters.layer_redundancy.study import Designs, compare_subsets
-from tests.scales import laws
 from tests.strategies import hierarchical_models, seeds
 
 
