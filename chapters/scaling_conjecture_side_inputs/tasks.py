@@ -29,7 +29,6 @@ from chapters.shared.data import digits
 
 Weights = dict[str, jax.Array]
 Batch = tuple[Any, ...]  # of arrays
-SEEN = ("both", "X", "Y")
 STARTS = ("random", "zero")
 N_PAIRS = 2_000  # pairs of test images, the same for every network
 
