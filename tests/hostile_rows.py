@@ -31,14 +31,6 @@ def linear(w, x):
 ONE_OUTPUT = cc.allocate_network(linear, np.linalg.lstsq(X, Y[:, 0])[0], X, Y[:, 0])
 
 
-def history(time):
-    """The table of a history of two times."""
-    found = spectra.History(fast=True)
-    for each in (1.0, time):
-        found.add({"fc.weight": WEIGHTS["fc.weight"]}, each)
-    return found.table()["alpha"].to_numpy()
-
-
 def quiet(function, **fixed):
     """The function with some arguments that are not tried."""
     return partial(function, **fixed)
@@ -287,7 +279,6 @@ ROWS = {
     "bulk_distribution": (spectra.bulk_distribution, {"values": np.array([0.5, 1.0]), "ratio": 0.5, "sigma": 1.0}),
     "bulk_quantiles": (spectra.bulk_quantiles, {"probabilities": np.array([0.5, 0.9]), "ratio": 0.5, "sigma": 1.0}),
     "gram_spectra": (spectra.gram_spectra, {"matrices": WEIGHTS["fc.weight"][None]}),
-    "large_singular_values": (spectra.large_singular_values, {"matrix": WEIGHTS["fc.weight"], "width": 4}),
     "operator_spectra": (
         spectra.operator_spectra,
         {"weights": WEIGHTS["conv.weight"], "grid": 4, "stride": 1, "dilation": 1},
@@ -315,15 +306,13 @@ ROWS = {
     "arrays of a checkpoint": (lambda weights: cc.read_checkpoint({"w": weights}), {"weights": WEIGHTS["fc.weight"]}),
     "analyse_spectra": (cc.analyse_spectra, {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "options": None}),
     "weights of analyse_spectra": (
-        lambda weights: cc.analyse_spectra({"fc.weight": weights}),
+        lambda weights: cc.analyse_spectra({"fc.weight": weights}, spectra.SpectraOptions()),
         {"weights": WEIGHTS["fc.weight"]},
     ),
-    "analyse_checkpoint": (spectra.analyse_checkpoint, {"checkpoint": cc.read_checkpoint(WEIGHTS), "options": None}),
     "decoupled_decay": (
         lambda **k: ravelled(networks.decoupled_decay(**k)).vector,
         {"second_moments": SHARED.uniform(size=4), "weight_decay": 0.1, "n_examples": 20, "eps": 1e-8},
     ),
-    "compare_spectra": (cc.compare_spectra, {"reports": [cc.analyse_spectra(WEIGHTS)]}),
     "find_layers": (
         spectra.find_layers,
         {"checkpoint": cc.read_checkpoint(WEIGHTS), "groups": {"conv*": 1}, "layout": "channels-first"},
@@ -333,14 +322,13 @@ ROWS = {
         {"shape": (6, 9), "block": np.array([[3.0, 0.0], [0.0, 4.0]])},
     ),
     "report": (
-        lambda **k: spectra.report(fast=True, **k).details,
+        lambda **k: spectra.report(fast=True, **k),
         {"source": {"fc.weight": WEIGHTS["fc.weight"]}, "layers": "fc*", "workers": 1, "options": None, "key": None},
     ),
     "numbers of report": (
-        lambda **k: spectra.report({"fc.weight": WEIGHTS["fc.weight"]}, **k).details,
+        lambda **k: spectra.report({"fc.weight": WEIGHTS["fc.weight"]}, **k),
         {"n_null": 3, "n_resamples": 3, "null": "gaussian"},
     ),
-    "History": (history, {"time": 2.0}),
     "lora_products": (spectra.lora_products, {"adapter": "x"}),
     "read_folder": (spectra.read_folder, {"path": "absent", "non_finite": "refuse"}),
     "weightwatcher_details": (spectra.weightwatcher_details, {"checkpoint": WEIGHTS, "workers": 1}),
@@ -370,9 +358,8 @@ RETURNED = {
     *("Displacement", "Evolution", "NoSymbolError", "NotStochasticError", "Propagation", "ScalingRelation"),
     *("BootstrapInterval", "BulkFit", "Checkpoint", "Densities", "Density", "Folder", "GoodnessOfFit"),
     *("GramSpectra", "HillTable", "Layers", "LikelihoodRatio", "ModelMetrics", "Norms", "PowerLawFit"),
-    *("SingularValues", "Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),
-    "NetworkSpectra",
-    *("model_metrics", "weightwatcher_summary", "check_positive_definite"),
+    *("Skipped", "Source", "SpectraReport", "SpectrumMetrics", "Tensor", "layer_densities"),
+    *("model_metrics", "usual_options", "weightwatcher_summary", "check_positive_definite"),
 }
 """Records that functions above return, what they raise, and functions of such records alone."""
 ELSEWHERE = [
