@@ -19,7 +19,7 @@ from benchmarks.__main__ import run
 from benchmarks.measure import Row, best_of, environment
 from chapters.five_families import experiment
 from chapters.sweeps import engine
-from chapters.sweeps.places import notebook_path
+from chapters.sweeps.notebooks import notebook_path
 from chapters.sweeps.rerun import execute
 
 NOTEBOOK = "linear_systems"

@@ -79,7 +79,6 @@ from .results.saved import load as load
 from .spectra import analyse_spectra as analyse_spectra
 from .spectra import compare_spectra as compare_spectra
 from .spectra import fit_power_law as fit_power_law
-from .sweeps import load_sweep as load_sweep
 from .verbs import allocate as allocate
 from .verbs import fit as fit
 
