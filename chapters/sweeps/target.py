@@ -38,7 +38,7 @@ def jobs_of(name: str, settings: Iterable[Mapping[str, Any]], **limits: float | 
     """
     if name in stored.paths():
         try:
-            name = "{0.__module__}:{0.__qualname__}".format(Experiment.of(stored.path_of(name)).functions[0])
+            name = "{0.__module__}:{0.__qualname__}".format(Experiment.of(stored.path_of(name)).function)
         except RunError as error:
             raise NotebookError(str(error)) from None
     target, declaration = _function(name) if ":" in name and not name.endswith(".ipynb") else _notebook(name)

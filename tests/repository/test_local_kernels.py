@@ -99,7 +99,7 @@ def test_a_forked_kernel_finds_what_a_started_one_does(monkeypatch, tmp_path, ca
 
 
 def test_it_is_started_where_it_cannot_be_forked(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "elsewhere")
+    monkeypatch.setattr(forking, "LINUX", False)
     assert settings(AsyncLocalKernelManager)[1] == os.getpid()
 
 
