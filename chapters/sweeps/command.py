@@ -48,10 +48,9 @@ def main(argv: Sequence[str], prog: str = "python -m chapters sweep") -> int:
         except (NotebookError, ModuleNotFoundError) as error:
             status, reason = 2, shown(error)
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            status, reason = 3 if full else 2, shown(error)
-            if full:
-                reason = "the disk is full. What was finished is kept; make room and call it again."
+            status, reason = 2, shown(error)
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                status, reason = 3, "the disk is full. What was finished is kept; make room and call it again."
         except KeyboardInterrupt:
             status, reason = 130, "interrupted. What was finished is kept; call it again to go on."
         print(f"{prog}: {reason}", file=sys.stderr)
@@ -102,12 +101,7 @@ def for_csv(table: pd.DataFrame) -> pd.DataFrame:
 def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
-    text = shown(value)
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}" if text.startswith(FORMULA) else text
-    return text
+    return f"'{shown(value)}" if shown(value).startswith(FORMULA) else shown(value)
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:

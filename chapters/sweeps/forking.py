@@ -87,7 +87,7 @@ def _children() -> dict[str, Any]:
     """What each child was asked for; the parent stays here until its input ends."""
     folders: dict[int, str] = {}
     while True:
-        if select.select([0], [], [], 0.01 if folders else None)[0]:
+        if select.select([0], [], [], 0.01 if _bury(folders) else None)[0]:
             if not (line := sys.stdin.buffer.readline()):
                 break
             request = dict(json.loads(line))
@@ -95,7 +95,6 @@ def _children() -> dict[str, Any]:
                 return request
             folders[pid] = request.get("folder", "")
             print(pid, flush=True)
-        _bury(folders)
     for folder in filter(None, folders.values()):
         shutil.rmtree(folder, ignore_errors=True)
     folders.clear()  # so that all is left behind

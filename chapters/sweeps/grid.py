@@ -17,7 +17,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -113,7 +113,6 @@ def check_grid(grid: Any) -> Grid:
     """The grid that a mapping writes, or ``NotebookError`` with what is wrong with it."""
     try:
         json.dumps(grid, allow_nan=False)  # only numbers, texts, lists and mappings, not too deep
-        _refuse_paths(grid)
         return Grid.model_validate(grid)
     except ValidationError as error:
         first = error.errors()[0]
@@ -121,14 +120,3 @@ def check_grid(grid: Any) -> Grid:
         raise NotebookError(f"{place}: found {value}, expected what the help shows: {first['msg']}.") from None
     except (ValueError, TypeError, RecursionError) as error:
         raise NotebookError(f"grid: found what is no plain data: {error}.") from None
-
-
-def _refuse_paths(value: Any) -> None:
-    """Refuse texts that lead out of a folder, wherever they are."""
-    if isinstance(value, str):
-        for path in (PurePosixPath(value), PureWindowsPath(value)):
-            if path.is_absolute() or ".." in path.parts:
-                raise ValueError(f"found {value[:200]}, expected no path out of the folder")
-    elif isinstance(value, Mapping | list):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            _refuse_paths(part)

@@ -16,17 +16,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import nbformat
+from pydantic import BaseModel
 
 from capcore.checkpoints.tensors import shown
 from chapters.kit.parameters import parameters_of
 from chapters.sweeps import notebooks, outcome
 from chapters.sweeps.forking import with_chapters
 from chapters.sweeps.notebooks import NotebookError, notebook_path, read_notebook
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-    from pydantic import BaseModel
 
 
 def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
@@ -55,12 +54,11 @@ def main(argv: Sequence[str], prog: str = "python -m chapters rerun") -> int:
     return 0
 
 
-def execute(path: Path, target: Path, settings: Mapping[str, Any], **options: Any) -> NotebookNode:
+def execute(path: Path, target: Path, settings: Mapping[str, Any], **options: Any) -> nbformat.NotebookNode:
     """The executed copy, which is also written to ``target``; where a cell fails it holds the error.
 
     It runs in its own folder, and finds the chapters wherever they are. ``options`` go to papermill.
     """
-    import nbformat
     import papermill
 
     os.environ["PYTHONPATH"] = with_chapters()

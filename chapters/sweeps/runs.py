@@ -43,10 +43,9 @@ def perform(job: Job, stop: Callable[[], bool] = lambda: False) -> str:
             return answer(error=late or "Stopped: with the sweep")
         with suppress(FileNotFoundError):
             return Path(folder, ANSWER).read_text("utf8")
-        with suppress(FileNotFoundError):
-            status = Path(folder, forking.ENDED).read_text()
-            return answer(error=f"Killed: the run's process ended with status {status}, without a result")
-    return answer(error="Killed: the run's process ended without a result")
+        ended = Path(folder, forking.ENDED)
+        status = ended.read_text() if ended.exists() else "unknown"
+    return answer(error=f"Killed: the run's process ended with status {status}, without a result")
 
 
 def _start(folder: str) -> forking.Forked | subprocess.Popen[bytes]:

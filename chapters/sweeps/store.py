@@ -8,6 +8,7 @@ result is replaced.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -67,14 +68,11 @@ class Store:
     def alone(self) -> Iterator[None]:
         """Wait until no other sweep writes here; the system lets go of the lock however this process ends."""
         with open(self.folder / ".lock", "a") as file:
-            with suppress(ImportError):  # not on Windows
-                import fcntl
-
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    print(f"{shown(self.folder)}: another sweep writes here; waiting for its end.", file=sys.stderr)
-                    fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"{shown(self.folder)}: another sweep writes here; waiting for its end.", file=sys.stderr)
+                fcntl.flock(file, fcntl.LOCK_EX)
             for draft in self.folder.glob("*/*/.draft-*"):  # of a sweep that was killed
                 draft.unlink(missing_ok=True)
             yield

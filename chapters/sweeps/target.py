@@ -75,17 +75,15 @@ def _function(entry: str) -> tuple[Job, type[BaseModel]]:
     module, _, name = entry.partition(":")
     file = f"{ROOT.joinpath(*module.split('.'))}.py"
     if not all(map(str.isidentifier, module.split("."))) or not os.path.isfile(file):  # which imports nothing
-        raise NotebookError(
-            f"{entry}: found no module of this repository, expected module:function, such as "
-            "chapters.five_families.experiment:one_model. A function from elsewhere can be called in a notebook's file."
+        ours = (
+            "expected module:function of this repository; a function from elsewhere can be called in a notebook's file"
         )
+        raise NotebookError(f"{entry}: found no module of this repository, {ours}.")
     try:
         function = getattr(import_module(module), name)
         arguments = signature(function).parameters
     except Exception as error:  # whatever an import may raise
-        raise NotebookError(
-            f"{entry}: cannot be imported as a function ({type(error).__name__}: {error}), expected the name of one."
-        ) from None
+        raise NotebookError(f"{entry}: cannot be imported ({error!r}), expected the name of a function.") from None
     known = {argument.name: argument.default for argument in arguments.values()}
     if "settings" in arguments:
         known = getattr(import_module(module), "SETTINGS", {})

@@ -130,7 +130,6 @@ NO_SCALE = {
         "own_model.opened own_model.copied own_model.OwnModel doors.is_module doors.refuse_model trees.is_tree "
         "trees.ravelled trees.layer_names probing.measured_function probing.measured_module projection.has_linear_part"
     ),
-    "files": "sweeps.load_sweep",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
 
