@@ -70,10 +70,7 @@ def plan(target: str, grid: Any, **limits: float | None) -> list[Job]:
         if limit is not None and not 0 < limit < float("inf"):
             raise NotebookError(f"{name}: found {limit!r}, expected a finite number above 0, or none at all.")
     grid = check_grid(grid) if isinstance(grid, Mapping) else grid
-    jobs = jobs_of(target, grid.settings() if isinstance(grid, Grid) else grid, **limits)
-    if not jobs:
-        raise NotebookError("grid: found no settings, expected at least one.")
-    return jobs
+    return jobs_of(target, grid.settings() if isinstance(grid, Grid) else grid, **limits)
 
 
 def missing(jobs: Iterable[Job], store: Store) -> list[Job]:
@@ -82,8 +79,8 @@ def missing(jobs: Iterable[Job], store: Store) -> list[Job]:
 
 
 def run(jobs: list[Job], store: Store, place: Callable[[], Here | Dask], progress: bool = False) -> None:
-    """Do what is missing at a place, and keep it; ``progress`` shows a bar with the number of failures."""
-    todo, failures = missing(jobs, store), 0
+    """Do what is missing at a place, and keep it; ``progress`` shows a bar."""
+    todo = missing(jobs, store)
     workers = place() if todo else Here(1)
     pool = ThreadPoolExecutor(workers.slots)
     bar = tqdm(total=len(jobs), initial=len(jobs) - len(todo), unit="run", disable=not progress, smoothing=0.05)
@@ -92,8 +89,6 @@ def run(jobs: list[Job], store: Store, place: Callable[[], Here | Dask], progres
         for future in as_completed(asked):
             row, notebook = read_answer(asked[future], future.result())
             store.keep(row, notebook)
-            failures += bool(row.error)
-            bar.set_postfix({"failed": failures} if failures else {}, refresh=False)
             bar.update()
     finally:
         workers.close()

@@ -48,8 +48,8 @@ class Forked(psutil.Process):
         with suppress(psutil.NoSuchProcess):
             super().send_signal(sig)
 
-    terminate = partialmethod(send_signal, signal.SIGTERM)  # type: ignore[assignment]
-    kill = partialmethod(send_signal, signal.SIGKILL)  # type: ignore[assignment]
+    terminate = partialmethod(send_signal, signal.SIGTERM)
+    kill = partialmethod(send_signal, signal.SIGKILL)
 
 
 def fork(call: str, modules: tuple[str, ...], **request: Any) -> Forked | None:
@@ -95,11 +95,12 @@ def _children() -> dict[str, Any]:
                 return request
             folders[pid] = request.get("folder", "")
             print(pid, flush=True)
-    for folder in filter(None, folders.values()):
-        shutil.rmtree(folder, ignore_errors=True)
-    folders.clear()  # so that all is left behind
+    left = [folder for folder in folders.values() if folder]
+    folders.clear()  # so that all is killed
     while _bury(folders):
         time.sleep(0.005)
+    for folder in left:
+        shutil.rmtree(folder, ignore_errors=True)
     sys.exit()
 
 

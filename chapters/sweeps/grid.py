@@ -18,7 +18,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import yaml
@@ -27,7 +27,6 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError, model_va
 
 from chapters.sweeps.notebooks import NotebookError
 
-MOST = 10_000_000  # settings
 DRAWN: dict[str, Callable[..., Any]] = {
     "uniform": lambda rng, low, high: float(rng.uniform(low, high)),
     "log_uniform": lambda rng, low, high: math.exp(rng.uniform(math.log(low), math.log(high))),
@@ -44,13 +43,13 @@ def _draw(rng: np.random.Generator, rule: Mapping[str, list[Any]]) -> Any:
 def _drawable(rule: dict[str, list[Any]]) -> dict[str, list[Any]]:
     try:
         _draw(np.random.default_rng(), rule)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"cannot be drawn, {error}") from None
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"cannot be drawn ({error}), expected one of {', '.join(DRAWN)}") from None
     return rule
 
 
 _Values = Annotated[list[Any], MinLen(1)]
-_Rule = Annotated[dict[Literal[tuple(DRAWN)], _Values], Len(1, 1), AfterValidator(_drawable)]  # type: ignore
+_Rule = Annotated[dict[str, _Values], Len(1, 1), AfterValidator(_drawable)]
 
 
 class _Random(BaseModel, strict=True, extra="forbid"):
@@ -79,8 +78,6 @@ class Grid(BaseModel, strict=True, extra="forbid"):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if (size := math.prod(map(len, self.product.values())) * len(self.listed) * self.random.draws) > MOST:
-            raise ValueError(f"found {size:,} settings, expected at most {MOST:,}")
         names = [*self.product, *self.random.parameters, *{name for setting in self.listed for name in setting}]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"found {', '.join(twice)} in two of its parts, expected each parameter in one of them")

@@ -11,6 +11,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -54,8 +55,6 @@ def read_notebook(path: Path) -> tuple[dict[str, Any], type[BaseModel]]:
     """
     try:
         notebook: dict[str, Any] = json.loads(path.read_text("utf8"))
-        if notebook["nbformat"] != 4:
-            raise ValueError("of another version than 4")
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])
         tagged = [cell for cell in code_cells(notebook) if "parameters" in cell["metadata"].get("tags", [])]
@@ -148,20 +147,11 @@ def from_text(declaration: type[BaseModel], pairs: Iterable[Sequence[str]]) -> d
     Text stays text where the parameter takes text. Raises :class:`NotebookError` for what cannot be read.
     """
     texts = {parameter.name for parameter in parameters_of(declaration) if parameter.kind == "str"}
-    settings: dict[str, Any] = {}
-    for name, text in pairs:
-        if name in settings:
-            raise NotebookError(f"{name}: found twice, expected once.")
-        settings[name] = text if name in texts else _value(name, text)
-    return settings
+    return {name: text if name in texts else _value(name, text) for name, text in pairs}
 
 
 def _value(name: str, text: str) -> Any:
-    try:
-        return json.loads(text)  # YAML 1.1 takes 1e-3, without a point, for text
-    except ValueError:
-        pass
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise NotebookError(f"{name}: found {text!r}, which cannot be read; a list is written [1, 2].") from None
+    for read in (json.loads, yaml.safe_load):  # YAML 1.1 takes 1e-3, without a point, for text
+        with suppress(ValueError, yaml.YAMLError):
+            return read(text)
+    raise NotebookError(f"{name}: found {text!r}, which cannot be read; a list is written [1, 2].")

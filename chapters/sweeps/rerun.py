@@ -72,8 +72,7 @@ def description(name: str, declaration: type[BaseModel]) -> str:
     """All parameters with type, default, range and meaning, as text."""
     lines = [f"Parameters of {name}:", ""]
     for parameter in parameters_of(declaration):
-        lines.append(f"  {parameter.name}: {parameter.kind} = {parameter.default!r}")
-        lines.append(f"      {parameter.meaning or 'not described'}")
+        lines += [f"  {parameter.name}: {parameter.kind} = {parameter.default!r}", f"      {parameter.meaning}"]
         if parameter.range:
             lines.append(f"      range: {parameter.range}")
     return "\n".join(lines)

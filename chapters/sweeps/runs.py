@@ -71,9 +71,7 @@ def run(folder: str) -> None:
     except BaseException as error:
         findings = {"error": f"{type(error).__name__}: {error}"[:2000]}
     findings |= {"seconds": round(time.perf_counter() - begin, 3), "memory_mb": memory(), "versions": versions()}
-    draft = Path(folder, f".{ANSWER}")
-    draft.write_text(answer(notebook if findings.get("error") else "", **findings), "utf8")
-    draft.replace(Path(folder, ANSWER))
+    Path(folder, ANSWER).write_text(answer(notebook if findings.get("error") else "", **findings), "utf8")
     os._exit(0)
 
 

@@ -75,10 +75,7 @@ def _function(entry: str) -> tuple[Job, type[BaseModel]]:
     module, _, name = entry.partition(":")
     file = f"{ROOT.joinpath(*module.split('.'))}.py"
     if not all(map(str.isidentifier, module.split("."))) or not os.path.isfile(file):  # which imports nothing
-        ours = (
-            "expected module:function of this repository; a function from elsewhere can be called in a notebook's file"
-        )
-        raise NotebookError(f"{entry}: found no module of this repository, {ours}.")
+        raise NotebookError(f"{entry}: found no module of this repository, expected one; a notebook calls others.")
     try:
         function = getattr(import_module(module), name)
         arguments = signature(function).parameters

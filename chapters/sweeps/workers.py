@@ -62,9 +62,8 @@ class Dask:
             self._client = self._connect()
         except Exception as error:
             self._gate.close()
-            name = cluster if isinstance(cluster, str) else type(cluster).__name__
-            expected = "expected one that runs, such as tcp://127.0.0.1:8786."
-            raise NotebookError(f"scheduler: found {name}, which cannot be reached ({error!r}), {expected}") from None
+            hint = "expected one that runs, such as tcp://127.0.0.1:8786"
+            raise NotebookError(f"scheduler: found {cluster}, which cannot be reached ({error!r}), {hint}.") from None
         self.slots = 3 * max(1, sum(self._client.nthreads().values()))  # two wait for each that is done
 
     def perform(self, job: Job) -> str:
@@ -74,6 +73,7 @@ class Dask:
                 run = self._client.submit(perform_task, job.model_dump_json(), key=f"run-{job.key}", pure=False)
                 text = self._result(run)
                 return text if isinstance(text, str) else ""
+            time.sleep(0.5)  # until the client has heard of it
             self._reconnect()
         return answer(error=f"Lost: {LOSSES + 1} times, with its worker or scheduler")
 
@@ -84,12 +84,11 @@ class Dask:
             self._client.close(timeout=5)
 
     def _result(self, run: Any) -> Any:
-        client = self._client
         while True:
             try:
                 return run.result(timeout=2)
             except TimeoutError:
-                if (listening := getattr(client, "_handle_report_task", None)) is not None and listening.done():
+                if run.client._handle_report_task.done():
                     return answer(error="Killed: the scheduler sent what cannot be read as data")
             except Exception:
                 if run.status != "error":

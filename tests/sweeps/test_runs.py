@@ -8,17 +8,12 @@ import sys
 import threading
 import time
 
-import nbformat
-import papermill
 import psutil
 import pytest
 
-import capcore as cc
 from chapters.hierarchical import random_starts
 from chapters.sweeps import engine, runs
 from chapters.sweeps.job import canonical, read_answer
-from chapters.sweeps.notebooks import notebook_path
-from chapters.sweeps.outcome import published
 from tests.sweeps.cluster import ROOT, SWEEP, tree, until
 from tests.sweeps.conftest import toy
 
@@ -140,27 +135,6 @@ def test_the_experiment_of_a_stored_result_is_swept_over_seeds_and_settings(tmp_
     }
 
 
-def test_many_models_are_allocated(tmp_path):
-    """The grid in the page on reproducing, over processes that name their parameters differently."""
-    models = [{"process": "PowerLaw"}, {"process": "AR1", "parameter": "phi", "value": 0.9}]
-    grid = {"list": models, "product": {"n_layers": [3], "channels": [1, 2]}}
-    table = engine.sweep("chapters.five_families.experiment:one_model", grid, tmp_path, workers=1)
-    assert table["error"].eq("").all() and len(table) == 4
-    for _, row in table.iterrows():
-        assert row["generic"] == cc.Hierarchical(row["channels"], 3).generic_capacity()
-
-
-@pytest.mark.slow
-def test_a_chapter_publishes_what_it_does_under_papermill(tmp_path):
-    given, path = {"correlation": 0.2, "channels": 1}, notebook_path("idea")
-    options = {"kernel_name": "python3", "language": "python", "cwd": path.parent, "progress_bar": False}
-    papermill.execute_notebook(path, tmp_path / "copy.ipynb", given, **options)
-    expected = published(nbformat.read(tmp_path / "copy.ipynb", as_version=4))
-    (job,) = engine.plan("idea", [given])
-    row, _ = read_answer(job, runs.perform(job))
-    assert row.error == "" and row.values == expected != {}
-
-
 @pytest.mark.slow
 def test_a_failed_cell_leaves_its_notebook_and_the_others_go_on(notebook, tmp_path):
     grid = {"product": {"word": ["plain", "fancy"], "n": [3, 4]}}
@@ -176,7 +150,7 @@ def test_a_failed_cell_leaves_its_notebook_and_the_others_go_on(notebook, tmp_pa
 PORTS = """
 import os
 from pathlib import Path
-mine = {os.readlink(each) for each in Path("/proc/self/fd").iterdir() if os.path.lexists(each)}
+mine = {os.readlink(link) for link in Path("/proc/self/fd").iterdir() if os.path.lexists(link)}
 rows = [line.split() for name in ("tcp", "tcp6") for line in Path("/proc/self/net", name).read_text().splitlines()[1:]]
 listening = [row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in mine]
 assert listening in ([], ["0100007F"]), listening  # 127.0.0.1
