@@ -4,8 +4,6 @@ Paper 2, §3.1. L counts the output layer as in the paper, so capacity passes N 
 capacity that lie at the wrong place: total variation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
