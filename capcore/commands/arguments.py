@@ -217,7 +217,7 @@ def problems(arguments: argparse.Namespace) -> list[str]:
 
 def _overwrites(name: str, arguments: argparse.Namespace) -> str:
     """A message if writing would overwrite a file of a network, else empty."""
-    from capcore.checkpoints.opening import INDEX, PLAIN, TORCH
+    from capcore.checkpoints.folders import INDEX, PLAIN, TORCH
 
     given = getattr(arguments, name)
     if given is None:

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -111,7 +110,6 @@ def _used(
 ) -> tuple[Checkpoint, Checkpoint | None]:
     """The weights to analyse, and the base that was subtracted from them."""
     from capcore.checkpoints.differences import used
-    from capcore.checkpoints.in_memory import named_weights
     from capcore.checkpoints.opening import read_checkpoint
 
     one_of(non_finite, "non_finite", ("refuse", "keep"))
@@ -119,7 +117,6 @@ def _used(
     def open_weights(weights: Any) -> Checkpoint | None:
         if weights is None or isinstance(weights, Checkpoint):
             return weights
-        weights = weights if isinstance(weights, str | os.PathLike) else named_weights(weights)
         return read_checkpoint(weights, key=key, non_finite=non_finite)
 
     checkpoint, original, added = (open_weights(weights) for weights in (source, base, adapter))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capcore.checkpoints.folders import stem
 from capcore.checkpoints.opening import stem
 from capcore.spectra import DensityOptions, SpectraOptions, fit_power_law
 from chapters.spectra_resnets import study
