@@ -220,7 +220,7 @@ def selected(
     Examples
     --------
     >>> from capcore.spectra import of_arrays
-    >>> chosen = selected(of_arrays({"a.weight": [[1.0]], "b.weight": [[2.0]]}), ["a"])
+    >>> chosen = selected(of_arrays({"a.weight": np.eye(2), "b.weight": np.eye(2)}), ["a"])
     >>> [tensor.aside for tensor in chosen.tensors.values()]
     ['', 'Left out by the choice of layers.']
     """
