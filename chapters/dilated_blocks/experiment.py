@@ -239,14 +239,14 @@ def run(
         if method == "gauss-newton" or family == "PowerLaw"
     ]
     courses = values_of(one_course, [setting for _, setting in jobs], sweep, progress=progress, workers=workers)
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for (size, job), row in zip(jobs, courses, strict=True):
         course = {name: row[name] for name in Course().plain()}
-        case = found.setdefault(size, {}).setdefault(job["process"], {}).setdefault(job["order"], {"runs": []})
+        case = values.setdefault(size, {}).setdefault(job["process"], {}).setdefault(job["order"], {"runs": []})
         if job["method"] == "l-bfgs-b":
             case["l-bfgs-b"], case["stop_params"] = course, row["params"]
             continue
         if job["process"] == "PowerLaw" and all(course["loss"][-1] < run["loss"][-1] for run in case["runs"]):
             case["params"] = row["params"]
         case["runs"].append(course)
-    return found
+    return values

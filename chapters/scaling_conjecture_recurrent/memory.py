@@ -92,15 +92,15 @@ def forget(n_steps: int, alpha: float, n_positions: int = 16, diffusion: float =
     ----------
     n_positions : of the state, on a circle. diffusion : D; a step moves D/N of the capacity to either neighbour.
 
-    >>> found = forget(4, 2.0)
-    >>> found.per_lag.tolist(), found.total
+    >>> memory = forget(4, 2.0)
+    >>> memory.per_lag.tolist(), memory.total
     ([0.5, 0.25, 0.125, 0.0625], 1.0)
     """
     jump = diffusion / n_steps
     local = ConvolutionTransport.of_offsets({-1: jump, 0: 1 - 2 * jump, 1: jump})
     step = Layer.leaky(local, side=alpha / n_steps)
-    found = propagate(np.eye(n_positions)[0], [step] * n_steps)
-    return Forgetting(found.side_mass[::-1], found.masses["input"], alpha)
+    state = propagate(np.eye(n_positions)[0], [step] * n_steps)
+    return Forgetting(state.side_mass[::-1], state.masses["input"], alpha)
 
 
 def unit_matrices(
@@ -233,13 +233,13 @@ def tanh_memories(
     The transition is √(1 − α/N) exp(A/√N) with a dense antisymmetric A, the same in all of them.
     """
     rotation = Transitions("antisymmetric", 0.5, exponential=True)
-    found = {"linear": sampled_memory(rotation, n_steps, n, n_samples, alpha=alpha, seed=seed)}
+    memories = {"linear": sampled_memory(rotation, n_steps, n, n_samples, alpha=alpha, seed=seed)}
     for label, exponent in input_exponents.items():
         scale = float(np.sqrt(alpha) * n_steps**-exponent)
-        found[label] = sampled_memory(
+        memories[label] = sampled_memory(
             rotation, n_steps, n, n_samples, activation="tanh", input_scale=scale, alpha=alpha, seed=seed
         )
-    return found
+    return memories
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -260,4 +260,4 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     }
     shape = [settings[name] for name in ("tanh_steps", "tanh_units", "n_samples", "input_exponents")]
     tanh = tanh_memories(*shape, seed, alpha)  # type: ignore[call-arg]  # four values
-    return {"growth": growth, "memories": memories, "tanh": {name: found.tolist() for name, found in tanh.items()}}
+    return {"growth": growth, "memories": memories, "tanh": {name: curve.tolist() for name, curve in tanh.items()}}

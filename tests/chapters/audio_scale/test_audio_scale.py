@@ -96,9 +96,3 @@ def test_octaves_stand_below_their_ceiling_with_the_past_at_the_left(ax):
     np.testing.assert_allclose(lines["one per input"], [1, 1, 2, 4])
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0", "1", "2", "4"]
     assert ax.xaxis_inverted()
-
-
-def test_density_is_per_input(ax):
-    draw.plot_density({"a": np.array([1.0, 1.0, 1.0, 1.0])}, 8, ax)
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), [1, 1, 0.5, 0.25])
-    np.testing.assert_allclose(ax.lines[1].get_ydata(), 0.5)

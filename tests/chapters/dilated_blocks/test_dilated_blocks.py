@@ -30,8 +30,8 @@ def test_published_exact_capacities():
 
 @pytest.mark.parametrize(("n_dilations", "n_blocks"), [(2, 2), (3, 2), (3, 3), (4, 2)])
 def test_a_stack_and_its_mirror_image_have_the_same_capacity(n_dilations, n_blocks):
-    found = exact_capacities([1, 2, 3], n_dilations, n_blocks, ["tiled", "reversed"])
-    assert found["tiled"] == found["reversed"]
+    totals = exact_capacities([1, 2, 3], n_dilations, n_blocks, ["tiled", "reversed"])
+    assert totals["tiled"] == totals["reversed"]
 
 
 @pytest.mark.parametrize("method", ["gauss-newton", "l-bfgs-b"])
@@ -55,10 +55,10 @@ def test_the_stored_runs_agree_with_a_reduced_run_now():
     reduced = {**small, "seeds": {"PowerLaw": [0]}, "stages": small["stages"][:1], "lbfgs_stages": [5]}
     now = run({"small": reduced}, sweep, workers=2)["small"]["PowerLaw"]
     for order, case in now.items():
-        kept = content["values"]["small"]["PowerLaw"][order]["runs"][0]
-        assert case["runs"][0]["loss"][0] == pytest.approx(kept["loss"][0], rel=1e-3)
-        assert case["runs"][0]["near"][0] == pytest.approx(kept["near"][0], abs=1e-3)
-        assert case["runs"][0]["total"][0] == kept["total"][0]
+        stored_values = content["values"]["small"]["PowerLaw"][order]["runs"][0]
+        assert case["runs"][0]["loss"][0] == pytest.approx(stored_values["loss"][0], rel=1e-3)
+        assert case["runs"][0]["near"][0] == pytest.approx(stored_values["near"][0], abs=1e-3)
+        assert case["runs"][0]["total"][0] == stored_values["total"][0]
 
 
 def test_the_stored_parameters_give_the_stored_loss_and_are_regular():
@@ -85,11 +85,11 @@ def test_live_cases_have_the_stored_form_and_are_summarised():
 def test_the_sweep_gives_what_this_process_gives():
     model = {"channels": 2, "n_dilations": 2, "n_blocks": 2}
     chosen = {**model, "seeds": {"PowerLaw": [0, 1], "AR1": [0]}, "stages": [2, 4], "lbfgs_stages": [2]}
-    found = run({"small": chosen}, sweep, workers=2)["small"]
+    values = run({"small": chosen}, sweep, workers=2)["small"]
     for (order, made), process in product(dilated_models(**model).items(), (PowerLaw(), AR1())):
         if order == "reversed":
             continue
-        case = found[type(process).__name__][order]
+        case = values[type(process).__name__][order]
         here = [follow(made, process, seed, [2, 4]) for seed in chosen["seeds"][type(process).__name__]]
         assert case["runs"] == [course.plain() for course in here]
         if isinstance(process, PowerLaw):
