@@ -7,6 +7,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from chapters import claims
 from chapters.five_families import experiment
+from chapters.kit.running import sweep_here
 from chapters.shared import survey
 from scripts import changes, vacuity
 
