@@ -1,8 +1,8 @@
 """Where a hierarchical model spends its capacity, at any length: κ and the capacity of every input, without Σ.
 
 The constraint space 𝒦 = col(ΣJ) is that of ΣT, where T is the orthonormal basis of the tangent space in factored form
-(:mod:`capcore.capacity.tangent_space`). Its dimension is read off the ranks of small matrices; the capacity of an input is the
-leverage score of its row of ΣT.
+(:mod:`capcore.capacity.tangent_space`). Its dimension is read off the ranks of small matrices; the capacity of an input
+is the leverage score of its row of ΣT.
 """
 
 from __future__ import annotations

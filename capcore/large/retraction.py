@@ -134,8 +134,8 @@ def lift(cores: Sequence[np.ndarray], ranks: Sequence[int], size: float, rng: np
 def pad(cores: Sequence[np.ndarray], channels: Sequence[int], rng: np.random.Generator) -> list[np.ndarray]:
     """Kernels with the given channels c_0 … c_L and the very same coefficients as the cores, in general position.
 
-    Like :func:`~capcore.architectures.tensor_train.widen`, but without the rotation of the channels, whose rounding would exceed the
-    remaining gradient: spare channels are random on one side and exactly zero on the other.
+    Like :func:`~capcore.architectures.tensor_train.widen`, but without the rotation of the channels, whose rounding
+    would exceed the remaining gradient: spare channels are random on one side and exactly zero on the other.
     """
     sizes = [core.shape[1] for core in cores]
     from_below, from_above = ranks_from_below(channels, sizes), ranks_from_above(channels, sizes)
