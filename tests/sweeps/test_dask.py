@@ -83,7 +83,7 @@ def test_while_answers_are_data_no_pickle_names_code(tmp_path):
 
 def test_an_error_of_the_worker_crosses_as_text():
     findings = json.loads(workers.perform_task("no job"))["findings"]
-    assert findings["error"].startswith("ValidationError: ") and "values" not in findings
+    assert findings["error"].startswith("ValueError: ") and "values" not in findings
 
 
 def test_other_versions_are_not_warned_of(monkeypatch):
