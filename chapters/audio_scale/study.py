@@ -47,7 +47,11 @@ QUICK: dict[str, Any] = {
     "listed_up_to": 7,
     "paper": {"lengths": [6], "max_iterations": 3, "seed": 0},
 }
-WITNESS = Witness(["channels", "families", "lengths", "paper.lengths"], tolerance={"seconds": inf})
+WITNESS = Witness(
+    ["channels", "families", "lengths", "paper.lengths"],
+    tolerance={"seconds": inf, "stationarity": inf},
+    reason="At an optimum the gradient is rounding.",
+)
 THREADS = None  # seconds are stored: with as many threads of linear algebra as there are
 
 

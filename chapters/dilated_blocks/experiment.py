@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,11 @@ QUICK: dict[str, Any] = {
     },
     "small": {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]},
 }
-WITNESS = Witness(["paper.seeds", "small.seeds"])
+WITNESS = Witness(
+    ["paper.seeds", "small.seeds"],
+    fixed={"paper.stages": [50], "paper.lbfgs_stages": [100], "small.stages": [25, 50], "small.lbfgs_stages": [100]},
+    tolerance={"params": inf, "stop_params": inf},
+)
 ORDERS = ("tiled", "repeated")
 SETTLED = 1e-3  # of the loss: what a step may still take off it
 

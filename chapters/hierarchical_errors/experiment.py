@@ -31,7 +31,7 @@ QUICK: dict[str, Any] = {
     "family_stop": 5,
     "family_n_runs": 2,
 }
-WITNESS = Witness(["stops"], fixed={"n_runs": 1, "family_n_runs": 1})
+WITNESS = Witness(["stops"], fixed={"stops": [100, 300]})
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 RTOL = 1e-9
@@ -31,7 +32,7 @@ class Item(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """The settings of a piece, and the places of its items in their lists."""
+    """The settings of a piece, and the places of its items in their lists; of lists alike the last is the innermost."""
 
     settings: dict[str, Any]
     places: tuple[tuple[int, int], ...]
@@ -53,6 +54,8 @@ class Witness:
         differs from run to run. The key ``""`` is for all others, in place of ``RTOL``.
     reason : str
         Why a tolerance is wider, or why there are no pieces.
+    needs : sequence of Path
+        Files that are not in the repository, without which no piece can be made.
     quick : str
         The piece that ``make test`` makes, where one takes less than a second.
     """
@@ -61,18 +64,20 @@ class Witness:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     tolerance: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
+    needs: Sequence[Path] = ()
     quick: str = ""
 
     def pieces(self, settings: Mapping[str, Any]) -> dict[str, Piece]:
         """Name → piece, such as ``families=AR1 channels=4``."""
-        empty = deepcopy(dict(settings))
+        fewer = deepcopy(dict(settings))
+        for name, value in self.fixed.items():
+            _put(fewer, name, value)
+        empty = deepcopy(fewer)
         for name in {name for kind in self.kinds for name in kind.split()}:
             _put(empty, name, type(_at(settings, name))())
-        for name, value in self.fixed.items():
-            _put(empty, name, value)
         pieces = {}
         for names in map(str.split, self.kinds):
-            for chosen in product(*(_items(_at(settings, name)) for name in names)):
+            for chosen in product(*(_items(_at(fewer, name), _at(settings, name)) for name in names)):
                 changed = deepcopy(empty)
                 for name, item in zip(names, chosen, strict=True):
                     _put(changed, name, item.setting)
@@ -91,8 +96,8 @@ def _differences(
     if math.isinf(rtol):
         return
     if isinstance(piece, dict) and isinstance(stored, dict):
-        n_rows = _length(stored)
-        if _length(piece) != n_rows and n_rows not in [number for _, number in places]:  # of a table, some rows
+        n_rows, n_stored = _length(piece), _length(stored)
+        if n_rows and n_stored not in (n_rows, None, *(number for _, number in places)):  # of a table, some rows
             yield from _differences(_rows(piece), _rows(stored), places, known, rtol, where)
             return
         for key, value in piece.items():
@@ -102,9 +107,8 @@ def _differences(
                 yield from _differences(value, stored[key], places, known, known.get(key, rtol), f"{where}.{key}")
     elif isinstance(piece, list) and isinstance(stored, list):
         if len(piece) == 1 != len(stored) and len(stored) in [number for _, number in places]:
-            at = next(i for i, (_, number) in enumerate(places) if number == len(stored))
-            index = places[at][0]
-            rest = places[:at] + places[at + 1 :]
+            at = max(i for i, (_, number) in enumerate(places) if number == len(stored))
+            index, rest = places[at][0], places[:at] + places[at + 1 :]
             yield from _differences(piece[0], stored[index], rest, known, rtol, f"{where}[{index}]")
         elif len(piece) == len(stored) or not all(isinstance(row, dict) for row in stored):
             if len(piece) > len(stored):
@@ -155,20 +159,18 @@ def _rows(table: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
-def _items(setting: Any) -> Iterator[Item]:
+def _items(setting: Any, whole: Any) -> Iterator[Item]:
     """Every item of a list, or of all lists in a mapping; of a mapping without lists, every entry."""
     if isinstance(setting, list):
-        for i, value in enumerate(setting):
-            yield Item(str(value), [value], (i, len(setting)))
+        for value in setting:
+            yield Item(str(value), [value], (whole.index(value), len(whole)))
         return
-    for i, (key, value) in enumerate(setting.items()):
-        if isinstance(value, list) or (
-            isinstance(value, dict) and any(isinstance(v, list | dict) for v in value.values())
-        ):
-            for item in _items(value):
+    for key, value in setting.items():
+        if isinstance(value, list) or (isinstance(value, dict) and any(isinstance(v, list) for v in value.values())):
+            for item in _items(value, whole[key]):
                 yield Item(f"{key}.{item.name}", {key: item.setting}, item.place)
         else:
-            yield Item(key, {key: value}, (i, len(setting)))
+            yield Item(key, {key: value}, ([*whole].index(key), len(whole)))
 
 
 def _at(settings: Mapping[str, Any], name: str) -> Any:

@@ -39,7 +39,7 @@ QUICK: dict[str, Any] = {
     "weights": {"channels": 2, "n_draws": 1, "n_starts": 1, "max_iterations": 5},
     "layers": {"channels": [2], "n_draws": 1, "n_starts": 1, "max_iterations": 5},
 }
-WITNESS = Witness(["layers.channels"])
+WITNESS = Witness(["layers.channels"], fixed={"weights.n_draws": 1, "layers.n_draws": 1})
 DIAGONAL = (0, 3, 4, 7)
 """The weights U₀₀, U₁₁, V₀₀, V₁₁ of ``Hierarchical(2, 2)``, whose coefficients are the matrix product UV."""
 

@@ -49,7 +49,16 @@ QUICK: dict[str, Any] = {
     "zero_start": [2],
     "normalised": {"n_layers": 2, "exponents": [0.25]},
 }
-WITNESS = Witness(["exponents depths seeds"])
+WITNESS = Witness(
+    ["exponents depths", "exponents transport_depths", "zero_start"],
+    fixed={
+        "depths": [8],
+        "transport_depths": {"tanh": [8], "relu": [8], "two-layer": [8]},
+        "zero_start": [8],
+        "normalised.exponents": [],
+        "other_distances.distances": [],
+    },
+)
 PACKAGES = ("jax", "optax", "scikit-learn")
 TASKS = ("digits", "transport")
 

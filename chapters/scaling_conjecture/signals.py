@@ -219,7 +219,8 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
             arcs.append(gradient_correlation(kind, depth, settings["exponents"], **options))
             bar.update()
         found["half_radian"][kind] = np.stack([arc[:, :, LAG].mean(axis=1) for arc in arcs], axis=1).tolist()
-        found.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
+        if depth == SETTINGS["depths"][-1]:
+            found.setdefault("arc", arcs[-1][:, :, :160:4].round(6).tolist())
     bar.close()
     return {**found, "angles": np.linspace(0, 4, 256)[:160:4].round(9).tolist()}
 

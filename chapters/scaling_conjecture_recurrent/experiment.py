@@ -60,7 +60,7 @@ QUICK: dict[str, Any] = {
     "extensions": 0,
     "seeds": [0],
 }
-WITNESS = Witness(["lengths arms"])
+WITNESS = Witness(["lengths arms"], fixed={"lengths": [16]})
 PACKAGES = ("jax", "optax", "scikit-learn")
 EARLY = 100  # first steps, whose mean loss is stored for every run
 BASELINE = 1 / 6

@@ -65,7 +65,10 @@ QUICK: dict[str, Any] = {
     "alone": {"depth": 4, "exponent": 0.5, "seen": ["X"]},
     "digit": {"divided random": [0], "undivided zero": [0.5]},
 }
-WITNESS = Witness(["untrained.forms untrained.depths"])
+WITNESS = Witness(
+    ["untrained.forms untrained.depths", "trained.depths parity", "trained.depths digit", "alone.seen"],
+    fixed={"trained.depths": [8]},
+)
 PACKAGES = ("jax", "optax", "scikit-learn")
 
 

@@ -41,7 +41,7 @@ QUICK: dict[str, Any] = {
     "noises": [0.0],
     "n_shifts": 2,
 }
-WITNESS = Witness(["readers seeds"])
+WITNESS = Witness(["readers seeds", "seeds decays", "seeds stops", "seeds noises"], fixed={"decays": [1.0]})
 PACKAGES = ("jax", "scikit-learn")
 GROUPS = 8  # of principal components
 CLOSE = 3e-3  # relative difference of totals that count as equal
@@ -158,7 +158,7 @@ def learnt(settings: Mapping[str, Any], reader: str, seed: int) -> dict[str, Any
 
 def failing(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Fully connected: leverages of few images, totals of stopped runs, errors of Gauss–Newton, by setting."""
-    reader, n = settings["readers"][0], settings["n_images"]
+    reader, n = SETTINGS["readers"][0], settings["n_images"]
     found: dict[str, Any] = {"few": {}, "stopped": {}, "Gauss-Newton": {}}
     _, start = reading(reader, settings["few"], 1.0, seed)
     for decay in settings["decays"]:  # each from the one before: from scratch the last ones reach no optimum

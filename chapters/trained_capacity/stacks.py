@@ -45,7 +45,7 @@ QUICK: dict[str, Any] = {
     "n_random": 3,
     "others": [],
 }
-WITNESS = Witness(["processes tasks"])
+WITNESS = Witness(["processes tasks units"], fixed={"others": []})
 PACKAGES = ("jax",)
 CONVERGED = 1e-6  # norm of the gradient of the summed loss, beyond which a run is left out
 DISTINCT = 1e-6  # relative difference of losses
