@@ -18,9 +18,9 @@ from capcore.capacity.allocation import allocate
 from capcore.designs.bonds import EPS, BondTable, bond_table
 from capcore.designs.search import best_stacks, wall
 from capcore.designs.walls import mended
-from capcore.fitting.optimum import Problem
 from capcore.large.fit import fit_large
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import arch_of
 from chapters.kit.witness import Witness

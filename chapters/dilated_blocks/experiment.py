@@ -22,8 +22,8 @@ from capcore.capacity.constraints import ConstraintSpace
 from capcore.checks.arguments import positive_integer
 from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
 from capcore.fitting.lbfgs import minimise_lbfgs
-from capcore.fitting.optimum import Problem
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 from chapters.kit.witness import Witness
 from chapters.shared.profiles import share
 from chapters.shared.swept import values_of

@@ -15,7 +15,8 @@ import numpy as np
 
 from capcore.capacity.allocation import allocate
 from capcore.checks.arguments import quiet
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
+from capcore.processes.problem import Problem
 from capcore.processes.time_series import estimate_process
 from chapters.far_structure.networks import LIMIT, Trained, n_params, train_all
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series

@@ -17,8 +17,9 @@ import numpy as np
 from capcore.architectures import Hierarchical
 from capcore.architectures.base import Architecture
 from capcore.checks.arguments import finite_array
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.lbfgs_sweep import describes
 from chapters.kit.witness import Witness

@@ -20,8 +20,9 @@ from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
 from capcore.checks.arguments import finite_number, positive_integer
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 from chapters.hierarchical.lbfgs_sweep import iterations_to
 from chapters.kit.witness import Witness
 

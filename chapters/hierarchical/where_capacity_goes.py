@@ -17,8 +17,9 @@ from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
 from capcore.checks.arguments import one_of
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES
+from capcore.processes.problem import Problem
 from chapters.hierarchical.study import digits
 from chapters.kit.witness import Witness
 from chapters.shared.layers import exact_layer_totals

@@ -15,8 +15,9 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
 from chapters.kit.witness import Witness
 from chapters.linear_systems.errors import complement
 from chapters.shared.survey import allocate_quietly

@@ -23,8 +23,9 @@ from capcore.architectures.frozen import Frozen
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.checks.arguments import finite_array, positive_integer
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import PowerLaw, Process
+from capcore.processes.problem import Problem
 from chapters.kit.witness import Witness
 from chapters.layer_redundancy.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
 

@@ -14,8 +14,9 @@ from typing import Any
 from tqdm import tqdm
 
 from capcore.architectures.recurrent import Recurrent
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {
