@@ -8,7 +8,6 @@ units is a run of a sweep.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ QUICK: dict[str, Any] = {
     "burn_in": 10,
     "stacks": [0, 25],
 }
-WITNESS = Witness(["series units"], fixed={"stacks": [0]}, tolerance={"curves": inf})
+WITNESS = Witness(["series units"], fixed={"stacks": [0]}, partial=["curves"])
 PACKAGES = ("jax", "optax", "matplotlib", "scikit-learn")
 FAR = slice(N_INPUTS // 2 + 1, N_INPUTS + 1)
 """Lags in the second half of the receptive field."""

@@ -14,11 +14,13 @@ import json
 import os
 import platform
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from threadpoolctl import threadpool_info
 
 CHAPTERS = Path(__file__).resolve().parent.parent
 PACKAGES = ("capcore", "numpy", "scipy")
@@ -60,6 +62,13 @@ def digest(values: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Of Python and of packages; and ``kernels``, for which processor linear algebra runs."""
+    kernels = {pool.get("architecture", "") for pool in threadpool_info() if pool["user_api"] == "blas"}
+    other = {"python": platform.python_version(), "kernels": " ".join(sorted(kernels))}
+    return {name: other[name] if name in other else version(name) for name in (*other, *packages)}
+
+
 def save(
     path: str | Path,
     command: str,
@@ -89,7 +98,7 @@ def save(
     content = {
         "command": command,
         "entry": f"{entry.__module__}:{entry.__qualname__}" if entry else None,
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in (*PACKAGES, *packages)},
+        "versions": versions((*PACKAGES, *packages)),
         "settings": settings,
         "digest": digest(values),
         "values": values,

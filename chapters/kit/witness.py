@@ -11,16 +11,23 @@ seed, and neither families nor channels. A dot leads into a setting that holds o
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
+from chapters.kit.running import Experiment, RunError, sweep_here
+from chapters.kit.stored import load, versions
+
 RTOL = 1e-9
-"""Of numbers that other linear algebra gives as well: rounding, 1e-16, times conditions up to 1e7."""
+"""Where kernels and versions are those that made the result: what remains is the order of sums in one process."""
+ELSEWHERE = 1e-6
+"""Under other arithmetic: rounding, 1e-16, times conditions up to 1e10."""
 
 
 class Item(NamedTuple):
@@ -49,11 +56,15 @@ class Witness:
         empty text is one piece.
     fixed : mapping
         Settings that are less in every piece, as far as the stored values hold what these give.
-    tolerance : mapping
-        Key of the values → how far its numbers may be off, relative to the largest beside them; infinite for what
-        differs from run to run. The key ``""`` is for all others, in place of ``RTOL``.
+    volatile : sequence of str
+        Keys of values that differ from run to run, such as seconds, and are not compared.
+    partial : sequence of str
+        Keys of values that the settings of pieces change: they are compared only where all is made again.
+    elsewhere : mapping
+        Key of the values → how far numbers may be off under other arithmetic, relative to the largest beside them.
+        The key ``""`` is for all others, in place of ``ELSEWHERE``.
     reason : str
-        Why a tolerance is wider, or why there are no pieces.
+        Why a value is not compared or a tolerance is wider, or why there are no pieces.
     needs : sequence of Path
         Files that are not in the repository, without which no piece can be made.
     quick : str
@@ -62,7 +73,9 @@ class Witness:
 
     kinds: Sequence[str] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    tolerance: Mapping[str, float] = field(default_factory=dict)
+    volatile: Sequence[str] = ()
+    partial: Sequence[str] = ()
+    elsewhere: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
     needs: Sequence[Path] = ()
     quick: str = ""
@@ -85,9 +98,40 @@ class Witness:
                 pieces[label or "whole"] = Piece(changed, tuple(item.place for item in chosen))
         return pieces
 
-    def differences(self, piece: Any, stored: Any, places: Sequence[tuple[int, int]] = ()) -> Iterator[str]:
-        """Where the values of a piece, of plain types, are not those that are stored: both, with where they are."""
-        yield from _differences(piece, stored, [*places], self.tolerance, self.tolerance.get("", RTOL), "values")
+    def differences(
+        self, piece: Any, stored: Any, places: Sequence[tuple[int, int]] = (), alike: bool = True, whole: bool = False
+    ) -> Iterator[str]:
+        """Where the values of a piece, of plain types, are not those that are stored: both, with where they are.
+
+        places : of :class:`Piece`. alike : whether the arithmetic is that which made the result. whole : whether the
+        piece is all of it.
+        """
+        known = ({} if alike else dict(self.elsewhere)) | dict.fromkeys(
+            [*self.volatile, *(() if whole else self.partial)], math.inf
+        )
+        yield from _differences(piece, stored, [*places], known, known.get("", RTOL if alike else ELSEWHERE), "values")
+
+
+def check(path: Path, label: str = "", draw: str = "", whole: bool = False) -> tuple[str, list[str]]:
+    """Make a piece of a stored result again: its name, and its differences from what is stored.
+
+    label : of the piece; without one it is drawn by the text ``draw``. whole : all of the result in place of a piece.
+    The name is empty where no piece can be made.
+    """
+    experiment, content = Experiment.of(path), load(path)
+    witness: Witness = experiment.module.WITNESS
+    pieces = {"whole": Piece(experiment.settings, ())} if whole else witness.pieces(experiment.settings)
+    if not pieces or not all(file.exists() for file in witness.needs):
+        return "", []
+    label = label or Random(f"{path.stem} {draw}").choice([*pieces])
+    if label not in pieces:
+        raise RunError(f"piece: found {label!r}, expected one of {path.stem}, such as {next(iter(pieces))!r}.")
+    settings, places = pieces[label]
+    values = experiment.values(settings, progress=False, workers=1, sweep=sweep_here)
+    made, here = content["versions"], versions(content["versions"])
+    alike = all(here[name] == made[name] for name in made if name not in ("python", "capcore"))
+    values = json.loads(json.dumps(values))  # keys are texts, tuples are lists
+    return label, [*witness.differences(values, content["values"], places, alike, whole)]
 
 
 def _differences(

@@ -50,9 +50,9 @@ QUICK: dict[str, Any] = {
     "normalised": {"n_layers": 2, "exponents": [0.25]},
 }
 WITNESS = Witness(
-    ["exponents depths", "exponents transport_depths", "zero_start"],
+    ["exponents transport_depths", "zero_start"],
     fixed={
-        "depths": [8],
+        "depths": [],
         "transport_depths": {"tanh": [8], "relu": [8], "two-layer": [8]},
         "zero_start": [8],
         "normalised.exponents": [],

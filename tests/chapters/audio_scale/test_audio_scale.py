@@ -5,7 +5,6 @@ import pytest
 
 import capcore as cc
 from chapters.audio_scale import study
-from chapters.kit.stored import stored
 
 
 def test_shares_of_an_even_allocation_are_one():
@@ -41,17 +40,6 @@ def test_fits_by_digits_and_by_inputs_end_at_the_same_model():
 def test_octaves_in_the_middle_have_the_square_of_the_channels():
     row = study.profile(18, 2, cc.PowerLaw())
     np.testing.assert_allclose(row["per_octave"][8:16], 4, atol=0.1)
-
-
-def test_the_stored_runs_agree_with_runs_now():
-    values = stored("audio_scale")["values"]
-    for n in ("8", "10"):
-        now = study.profile(int(n), 4, cc.PowerLaw())
-        for name in ("near", "far", "loss"):
-            assert values["lengths"][n][name] == pytest.approx(now[name], rel=1e-5)
-        np.testing.assert_allclose(values["lengths"][n]["per_octave"], now["per_octave"], atol=1e-5)
-    assert values["channels"]["4"]["per_octave"] == pytest.approx(values["lengths"]["14"]["per_octave"])
-    assert all(row["converged"] for group in ("channels", "families", "lengths") for row in values[group].values())
 
 
 def test_the_paper_s_way_is_measured_at_its_stopping_point():

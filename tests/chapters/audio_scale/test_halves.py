@@ -44,9 +44,3 @@ def test_the_stored_numbers_are_those_of_models_that_list_their_inputs(state):
     np.testing.assert_allclose(row["loss"], expected["loss"], **octaves.TOLERANCE["loss"])
     far = 2 * row["per_octave"][-1] / row["total"]
     np.testing.assert_allclose(far, expected["far"], **octaves.TOLERANCE["far"])
-
-
-def test_a_stored_design_is_found_again():
-    assert halves.design(6, 2, 3)["per_octave"] == pytest.approx(
-        stored("octaves")["values"]["6 2 3"]["per_octave"], abs=1e-4
-    )

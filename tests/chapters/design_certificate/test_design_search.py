@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import capcore as cc
 from capcore.designs.bonds import bond_table
 from chapters.design_certificate import design_search as experiment
 from chapters.design_certificate.processes import named
@@ -40,18 +39,3 @@ def test_the_stored_cells_are_those_of_the_criterion(size):
             assert n_params((tuple(kernels), tuple(channels))) <= int(budget) and np.prod(kernels) == int(size)
             lowest = min(cell["design"], *(loss for each in SETTINGS["searches"] for loss in cell[each]))
             assert cell["bound"] <= lowest + 1e-9 and cell["proven"] <= cell["bound"] + 1e-12
-
-
-@pytest.mark.parametrize("size", VALUES)
-@pytest.mark.parametrize("name", ["music-like", "power law, exponent 0.25"])
-def test_a_stored_cell_is_made_again(name, size):
-    """Losses to six digits: Newton's method ends where a step would gain less than 1e-8 of the residual's norm."""
-    process, n, budget = named()[name], int(size), SETTINGS["sizes"][size][0]
-    cell, unit = VALUES[size][name]["cells"][str(budget)], process.predictor(n)[1]
-    kernels, channels = cell["stack"]
-    stack = cc.Hierarchical(channels, kernel_size=kernels)
-    assert cc.fit(stack, process).loss / unit == pytest.approx(cell["design"], rel=1e-6)
-    pools = cc.NearAndPools(cell["near"], budget - cell["near"], n)
-    assert cc.fit(pools, process).loss / unit == pytest.approx(cell["pools"], rel=1e-6)
-    taps = cc.fit(cc.AutoRegressiveTaps(budget, n), process).loss / unit
-    assert taps == pytest.approx(cell["taps"], rel=1e-6)

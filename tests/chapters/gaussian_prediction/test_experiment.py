@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capcore import Hierarchical, PowerLaw
-from chapters.gaussian_prediction import experiment, response
+from chapters.gaussian_prediction import response
 from chapters.kit.stored import stored
 from chapters.shared.survey import case
 
@@ -12,15 +12,6 @@ from chapters.shared.survey import case
 @pytest.fixture(scope="module")
 def models():
     return stored("optimum_responses")["values"]
-
-
-def test_what_is_stored_is_computed_again(models):
-    again = experiment.run()
-    assert list(again) == list(models) == ["1 channel", "2 channels", "4 channels"]
-    for label, found in again.items():
-        assert found["total"] == models[label]["total"]
-        for name in ("capacities", "squares", "bounds", "columns"):
-            assert np.allclose(found[name], models[label][name], atol=1.1e-4), name  # one unit of the last decimal
 
 
 @pytest.mark.parametrize("label", ["1 channel", "2 channels", "4 channels"])

@@ -3,18 +3,15 @@
 import numpy as np
 import pytest
 
-from capcore.architectures import Hierarchical
 from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
 from capcore.processes.problem import Problem
 from chapters.hierarchical.where_capacity_goes import (
-    QUICK,
     SETTINGS,
     digit_start,
     dilations_in,
     full_width,
     name_of,
-    run,
     stack,
     summary,
 )
@@ -81,23 +78,7 @@ def test_every_profile_sums_to_its_total(values):
             assert stopped[1] >= 0.9 * optimum[1], name
 
 
-def test_a_stored_entry_is_that_of_a_fit_from_a_random_start(values):
-    arch = Hierarchical(2, dilations=[1, 16, 2, 8, 4])
-    problem = Problem.of(arch, PowerLaw())
-    found, kept = summary(arch, problem, fit(arch, problem, rng=3)), values["models"]["5 alternating 2"]["optimum"][0]
-    assert found[0] == kept[0] and found[1] == pytest.approx(kept[1], rel=0.01)
-    assert np.abs(profile(found, 32) - profile(kept, 32)).max() <= 1
-
-
 def test_where_every_input_counts_in_full_none_is_listed():
     arch = stack(full_width(3), "fine first", 3)
     problem = Problem.of(arch, PowerLaw())
     assert summary(arch, problem, fit(arch, problem, rng=0)) == [8, 0.0, ""]
-
-
-def test_a_quick_run_has_the_shape_of_the_stored_one(values):
-    quick = run({**SETTINGS, **QUICK, "orders": ["fine first"], "families": ["PowerLaw"]})
-    assert set(quick) == set(values) and "3 fine first 2,1" in quick["models"]
-    kept, found = values["models"]["3 fine first 1"], quick["models"]["3 fine first 1"]
-    assert set(kept) == set(found) and kept["forward"] == found["forward"]
-    assert found["optimum"] == kept["optimum"][:1]

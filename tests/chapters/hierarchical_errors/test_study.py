@@ -45,14 +45,6 @@ def agrees(live: Runs, stored: Runs, n_errors: float = 4.0) -> bool:
     return max(gaps) <= 1e-5
 
 
-@pytest.mark.slow
-def test_runs_made_again_agree_with_the_stored_ones(stored):
-    """The overlap: the ten power-law runs of 300 iterations. Equal on the same kind of processor, else within error."""
-    live = many_runs(PAPER, PowerLaw(), 10, max_iterations=300, ftol=1e-12)
-    assert agrees(live, stored.families["PowerLaw"])
-    assert np.median(live.losses) == pytest.approx(np.median(stored.families["PowerLaw"].losses), rel=1.0)
-
-
 def test_the_first_runs_of_the_longer_set_are_those_of_the_shorter(stored):
     assert stored.by_stop[300].losses[:10] == pytest.approx(stored.families["PowerLaw"].losses)
 

@@ -15,14 +15,6 @@ def content():
     return stored("recurrent_lbfgs")
 
 
-def test_the_stored_experiment_agrees_with_a_reduced_run_now(content):
-    """One and two channels: few iterations, before rounding errors can grow. Seeds 0 and 1 find the optimum."""
-    now, kept = stops(cc.PowerLaw(), {"channels": [1, 2], "seeds": [0, 1]}), content["values"]["PowerLaw"]
-    for c in ("1", "2"):
-        assert now["losses"][c] == pytest.approx(kept["losses"][c][:2], rel=1e-6)
-        assert np.abs(np.subtract(now["iterations"][c], kept["iterations"][c][:2])).max() <= 3
-
-
 def test_more_channels_agree_to_an_order_of_magnitude(content):
     now, kept = stops(cc.PowerLaw(), {"channels": [8, 32], "seeds": [0, 1, 2]}), content["values"]["PowerLaw"]
     for c in ("8", "32"):

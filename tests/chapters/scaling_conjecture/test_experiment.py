@@ -36,18 +36,6 @@ def test_every_arm_has_a_place_of_its_own():
     assert len(set(keys)) == len(keys) == len(leaves(stored("residual_scale")["values"]))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("task", experiment.TASKS)
-def test_the_stored_runs_agree_with_runs_now(task):
-    now = train_arm(task, experiment.make_task(task, "two-layer", 8, 0.5), {**SETTINGS, "extensions": 0})
-    then = stored("residual_scale")["values"][task]["two-layer"]["8"]["0.5"]
-    assert now["rates"] == SETTINGS["rates"]
-    lowest = then["losses"][then["rates"].index(min(now["rates"]))]
-    # float32 on another processor: rounding of 1e-7 grows with the learning rate, over 160 or 200 steps
-    np.testing.assert_allclose(now["losses"][0], lowest, rtol=0.05)
-    np.testing.assert_allclose(now["moved"]["start"], then["moved"]["start"], rtol=1e-3)
-
-
 def test_the_best_rate_of_every_arm_that_learns_lies_inside_its_grid():
     content = stored("residual_scale")
     for arm in leaves(content["values"]):

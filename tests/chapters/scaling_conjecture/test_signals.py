@@ -8,13 +8,10 @@ from hypothesis import strategies as st
 from chapters.kit.stored import stored
 from chapters.scaling_conjecture.signals import (
     BLOCKS,
-    LAG,
-    SETTINGS,
     Untrained,
     gradient_correlation,
     layer_time,
     one_power,
-    run,
     shattering_law,
     signals,
 )
@@ -124,18 +121,6 @@ def test_correlations_by_brute_force():
 
 def test_a_constant_is_a_power_of_the_depth():
     assert 512 ** -one_power(2.0, 0.5, 512) == pytest.approx(2 * 512**-0.5)
-
-
-def test_the_stored_curves_are_those_of_the_functions_behind_them():
-    content = stored("residual_signals")
-    free = Untrained.of(content)
-    now = run({**SETTINGS, "depths": [8, 32], "n_draws_arc": {"tanh": 4}})
-    for kind in BLOCKS:
-        np.testing.assert_allclose(now["sizes"][kind]["distance"], free.sizes[kind]["distance"][:, [0, 2]], rtol=1e-6)
-    np.testing.assert_allclose(now["shared"]["1.0"]["backward"], free.shared[1.0]["backward"][:, [0, 2]], rtol=1e-6)
-    np.testing.assert_allclose(now["half_radian"]["tanh"], free.half_radian["tanh"][:, [0, 2]], rtol=1e-6)
-    assert free.angles[LAG // 4] == pytest.approx(0.5, abs=0.01)
-    assert free.times[2, -1] == pytest.approx(512 / 513)
 
 
 def test_growth_compares_two_depths():

@@ -9,7 +9,7 @@ pytest.importorskip("jax")
 
 from chapters.kit.stored import stored
 from chapters.scaling_conjecture_recurrent import experiment, study
-from chapters.scaling_conjecture_recurrent.memory import SETTINGS, far_half, mean_memory, memory_law, tanh_memories
+from chapters.scaling_conjecture_recurrent.memory import far_half, mean_memory, memory_law, tanh_memories
 from chapters.scaling_conjecture_recurrent.transitions import ALLOWED, Transitions, gains, log_mean, random_matrix
 
 
@@ -24,18 +24,6 @@ def test_a_curve_is_the_gain_at_every_length():
 def test_a_ratio_beyond_floating_point_is_infinite():
     curve = study.GrowthCurve((1, 2), (0.0, 800.0), (0.0, 0.0), (0.0, 0.0))
     assert curve.ratio((1, 2)) == np.inf and curve.ratio((2, 1)) == 0
-
-
-def test_stored_growth_and_memories_are_those_of_runs_now():
-    content = stored("recurrent_probes")
-    values, settings = content["values"], content["settings"]
-    assert settings == SETTINGS
-    now = study.growth_curve(Transitions("local", 0.5, shared=False), [16], 64, 40, 0)
-    assert now.log_gain[0] == pytest.approx(values["growth"]["local"]["log_gain"][0])
-    one = mean_memory(Transitions("dense", 1.0), 256, 64, 1)
-    assert np.array(values["memories"]["one dense, 1/N"]) == pytest.approx(one, abs=0.01)
-    assert sum(values["memories"]["fresh dense, 1/√N"]) < 1
-    assert all(len(found) == settings["tanh_steps"] for found in values["tanh"].values())
 
 
 def test_laws_order_the_scales_and_one_matrix_grows_at_least_as_fast():
@@ -117,19 +105,6 @@ def test_losses_are_relative_to_a_constant_answer(content):
     np.testing.assert_allclose(found, 6 * np.array(arm["final"][arm["best"]]))
     assert study.median_loss(content, "dense shared 1", 16) == np.median(found)
     assert study.all_losses(content, 16)["one dense, 1/N"] == found.tolist()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("label", "arguments"), [("dense shared 0.5", ("dense", 0.5)), ("local fresh 1", ("local", 1.0, False))]
-)
-def test_stored_runs_agree_with_runs_now(content, label, arguments):
-    """The first hundred steps: later, single precision on another processor may lead another way."""
-    arm = content["values"]["arms"]["16"][label]
-    network = experiment.RecurrentNetwork(16, 32, *arguments)
-    assert network.label == label
-    now = experiment.train_arm(network, [arm["learning_rates"][arm["best"]]], n_steps=experiment.EARLY)
-    np.testing.assert_allclose(now.losses[0].mean(axis=-1), arm["early"][arm["best"]], rtol=1e-3)
 
 
 def test_intervals_cover_the_mean_as_often_as_they_say(rng):

@@ -6,7 +6,6 @@ import pytest
 from chapters.kit.stored import stored
 from chapters.scaling_conjecture_side_inputs import experiment, study
 from chapters.scaling_conjecture_side_inputs.study import side_share
-from chapters.scaling_conjecture_side_inputs.tasks import digit_task, parity_task
 
 ROWS = [
     {"task": "parity", "form": "divided", "depth": depth, "exponent": g, "accuracy": [0.6 + g / 10, 0.8 + g / 10],
@@ -31,31 +30,6 @@ def test_gaps_are_from_the_scale_of_one_half():
 def test_rows_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="rows: found none with task = 'digit', depth = 8"):
         study.chosen(ROWS, task="digit", depth=8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", experiment.FORMS)
-def test_stored_shares_are_those_made_now(form):
-    """Same keys, single precision: sums in another order change the last two of seven digits."""
-    now = experiment.untrained_shares(form, [0.25, 0.5], 16)
-    for g, row in zip([0.25, 0.5], now, strict=True):
-        [kept] = study.chosen(stored("side_inputs")["values"]["untrained"], form=form, exponent=g, depth=16)
-        assert (kept["mean"], kept["half"]) == pytest.approx(study.interval(row), rel=1e-3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["parity", "digit"])
-def test_stored_training_is_that_made_now(name):
-    """The first 20 losses to single precision, grown by 20 steps of Adam; accuracies to what chaos makes of them."""
-    task = parity_task(8, 8**-0.5, True) if name == "parity" else digit_task(8, 8**-0.5, True)
-    form = "divided" if name == "parity" else "divided random"
-    [kept] = study.chosen(stored("side_inputs")["values"]["trained"], task=name, form=form, depth=8, exponent=0.5)
-    plan = experiment.SETTINGS["trained"] | {"rates": [kept["best"]], "extensions": 0, "seeds": [0]}
-    now = experiment.search(task, plan)
-    assert now.early[0] == pytest.approx(kept["early"][0], rel=0.01)
-    assert now.accuracy[0] == pytest.approx(kept["accuracy"][0], abs=0.08)
-    if name == "parity":
-        assert now.before[0] == pytest.approx(kept["before"][0], rel=1e-3)
 
 
 def test_all_planned_networks_are_stored_with_all_seeds():
