@@ -68,7 +68,11 @@ QUICK: dict[str, Any] = {
     "tried": 3,
     "max_iterations": 10,
 }
-WITNESS = Witness(["sizes processes"])
+WITNESS = Witness(
+    ["sizes processes"],
+    fixed={"sizes": {"64": [20, 32, 48]}, "searches": []},
+    partial=["stacks", "rank_correlation"],
+)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +63,15 @@ def digest(values: dict[str, Any]) -> str:
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
-    """Of Python and of packages; and ``kernels``, for which processor linear algebra runs."""
+    """Of Python and of packages, "absent" where one is; and ``kernels``, for which processor linear algebra runs."""
     kernels = {pool.get("architecture", "") for pool in threadpool_info() if pool["user_api"] == "blas"}
-    other = {"python": platform.python_version(), "kernels": " ".join(sorted(kernels))}
-    return {name: other[name] if name in other else version(name) for name in (*other, *packages)}
+    known = {"python": platform.python_version(), "kernels": " ".join(sorted(kernels))}
+    for name in packages:
+        try:
+            known.setdefault(name, version(name))
+        except PackageNotFoundError:
+            known.setdefault(name, "absent")
+    return known
 
 
 def save(

@@ -11,21 +11,26 @@ seed, and neither families nor channels. A dot leads into a setting that holds o
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from random import Random
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from chapters.kit.running import Experiment, RunError, sweep_here
-from chapters.kit.stored import load, versions
+from chapters.kit.stored import load, path_of, paths, versions
 
 RTOL = 1e-9
 """Where kernels and versions are those that made the result: what remains is the order of sums in one process."""
+SHOWN = 5
+"""Differences that the command prints of a piece."""
 ELSEWHERE = 1e-6
 """Under other arithmetic: rounding, 1e-16, times conditions up to 1e10."""
 
@@ -120,7 +125,9 @@ def check(path: Path, label: str = "", draw: str = "", whole: bool = False) -> t
     """
     experiment, content = Experiment.of(path), load(path)
     witness: Witness = experiment.module.WITNESS
-    pieces = {"whole": Piece(experiment.settings, ())} if whole else witness.pieces(experiment.settings)
+    pieces = witness.pieces(experiment.settings)
+    if whole and (pieces or experiment.main is None):  # what takes over needs files that are not here
+        pieces = {"whole": Piece(experiment.settings, ())}
     if not pieces or not all(file.exists() for file in witness.needs):
         return "", []
     label = label or Random(f"{path.stem} {draw}").choice([*pieces])
@@ -129,9 +136,37 @@ def check(path: Path, label: str = "", draw: str = "", whole: bool = False) -> t
     settings, places = pieces[label]
     values = experiment.values(settings, progress=False, workers=1, sweep=sweep_here)
     made, here = content["versions"], versions(content["versions"])
-    alike = all(here[name] == made[name] for name in made if name not in ("python", "capcore"))
+    alike = all(here[name] in (made[name], "absent") for name in set(made) - {"python", "capcore"})
     values = json.loads(json.dumps(values))  # keys are texts, tuples are lists
     return label, [*witness.differences(values, content["values"], places, alike, whole)]
+
+
+def main(arguments: Sequence[str], prog: str) -> int:
+    """Exit status of the command: 0 if all pieces are as stored, 1 if one is not, 2 if one cannot be made."""
+    text = "make a piece of stored results again, and compare it with what is stored"
+    parser = argparse.ArgumentParser(prog=prog, description=text, allow_abbrev=False)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of stored results (default: all)")
+    parser.add_argument("--piece", default="", help="of one result; otherwise one is drawn")
+    parser.add_argument("--draw", default="", metavar="TEXT", help="draws the pieces, as the hash of a commit does")
+    parser.add_argument("--whole", action="store_true", help="all of each result, which takes from seconds to hours")
+    given = parser.parse_args(arguments)
+    status = 0
+    try:
+        for path in [path_of(name) for name in given.names] or paths().values():
+            content = load(path)
+            if content["entry"] is None:
+                continue
+            begin = perf_counter()
+            label, differences = check(path, given.piece, given.draw, given.whole)
+            shown = f"{label}, {perf_counter() - begin:.1f} s" if label else "no piece"
+            print(f"{path.stem} ({shown}): {len(differences)} differences", flush=True)
+            if differences:
+                status = 1
+                print(*differences[:SHOWN], f"If this is meant, make it again: {content['command']}", sep="\n  ")
+    except (FileNotFoundError, RunError) as error:
+        print(f"{prog}: {error}", file=sys.stderr)
+        return 2
+    return status
 
 
 def _differences(
