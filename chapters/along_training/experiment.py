@@ -68,7 +68,8 @@ WITNESS = Witness(
     ["activations seeds"],
     fixed={"snapshots": [0, 1, 3], "levels": [2, 1, 1], "n_epochs": 3},
     volatile=["gap", "test gap"],
-    reason="A gap is over the largest singular value that is zero but for rounding.",
+    elsewhere={"": 1e-3},
+    reason="A gap is over the largest singular value that is zero but for rounding, which training magnifies.",
 )
 PACKAGES = ("scikit-learn",)
 KINDS = ("right", "shuffled")

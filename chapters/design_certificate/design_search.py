@@ -72,6 +72,8 @@ WITNESS = Witness(
     ["sizes processes"],
     fixed={"sizes": {"64": [20, 32, 48]}, "searches": []},
     partial=["stacks", "rank_correlation"],
+    elsewhere={"": 1e-5},
+    reason="Newton's method ends where a step would gain less than 1e-8.",
 )
 
 

@@ -23,7 +23,7 @@ from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
 from capcore.processes import FAMILIES, Process
 from capcore.processes.problem import Problem
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.profiles import share
 from chapters.shared.swept import values_of
 
@@ -66,6 +66,7 @@ WITNESS = Witness(
     ["paper.seeds", "small.seeds"],
     fixed={"paper.stages": [50], "paper.lbfgs_stages": [100], "small.stages": [25, 50], "small.lbfgs_stages": [100]},
     partial=["params", "stop_params"],
+    **CHAOTIC,
 )
 ORDERS = ("tiled", "repeated")
 SETTLED = 1e-3  # of the loss: what a step may still take off it

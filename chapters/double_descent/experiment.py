@@ -15,7 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checks.arguments import finite_number, one_of, positive_integer
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "steps": {
@@ -40,7 +40,7 @@ QUICK: dict[str, Any] = {
     "steps": {**SETTINGS["steps"], "sizes": [32], "steps": [2], "epochs": 1, "n_trials": 1},
     "widths": {**SETTINGS["widths"], "n": 50, "widths": [2], "max_iter": 2, "n_seeds": 1},
 }
-WITNESS = Witness(["steps.sizes", "widths.widths"])
+WITNESS = Witness(["steps.sizes", "widths.widths"], **CHAOTIC)
 PACKAGES = ("scikit-learn",)
 LABELS = ("right", "wrong", "shuffled")
 

@@ -21,7 +21,7 @@ from capcore.architectures import Hierarchical, Linear
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.hierarchical.study import Sweep, sweep
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {
     "n_layers": 6,
@@ -54,6 +54,8 @@ WITNESS = Witness(
     ["channels seeds", "nudged_channels", "families seeds"],
     fixed={"large_max_iterations": 2},
     volatile=["seconds"],
+    **CHAOTIC,
+    quick="families=PowerLaw seeds=2",
 )
 
 

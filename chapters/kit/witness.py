@@ -35,6 +35,13 @@ ELSEWHERE = 1e-6
 """Under other arithmetic: rounding, 1e-16, times conditions up to 1e10."""
 
 
+CHAOTIC: dict[str, Any] = {
+    "elsewhere": {"": math.inf},
+    "reason": "Iterations from a random start magnify rounding, so that other arithmetic ends elsewhere.",
+}
+"""Of a witness that is compared only where the arithmetic is that which made the result."""
+
+
 class Item(NamedTuple):
     """One item of a setting: its name, the setting with this item alone, and its place in a list of so many."""
 

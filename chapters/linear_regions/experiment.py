@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.adam import train
 from chapters.shared.complexity import (
     Curves,
@@ -43,7 +43,7 @@ SETTINGS: dict[str, Any] = {
     "n_circles": 30,
 }
 QUICK: dict[str, Any] = {"seeds": [3]}
-WITNESS = Witness(["seeds"])
+WITNESS = Witness(["seeds"], **CHAOTIC)
 LABELS = ("right", "shuffled")
 
 

@@ -18,7 +18,7 @@ import optax
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.mimicry.students import answers, scaled_logits
 from chapters.shared.complexity.curves import segments
 from chapters.shared.complexity.network import Network, as_network
@@ -57,7 +57,7 @@ QUICK: dict[str, Any] = {
     "n_segments": 2,
     "seeds": [0],
 }
-WITNESS = Witness(["arms seeds"])
+WITNESS = Witness(["arms seeds"], **CHAOTIC)
 PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENT_START = 100
 """Students start at their own weights: a deep one that started where its teacher did would copy it for that alone."""

@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checks.arguments import finite_array, one_of, positive_integer
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.scaling_conjecture.signals import BLOCKS
 from chapters.scaling_conjecture.tasks import Task, digits_task, transport_task
 from chapters.shared.training import train
@@ -58,6 +58,7 @@ WITNESS = Witness(
         "normalised.exponents": [],
         "other_distances.distances": [],
     },
+    **CHAOTIC,
 )
 PACKAGES = ("jax", "optax", "scikit-learn")
 TASKS = ("digits", "transport")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import jax
@@ -68,6 +69,8 @@ QUICK: dict[str, Any] = {
 WITNESS = Witness(
     ["untrained.forms untrained.depths", "trained.depths parity", "trained.depths digit", "alone.seen"],
     fixed={"trained.depths": [8]},
+    elsewhere={"": inf, "mean": 1e-3, "half": 1e-3},
+    reason="Single precision; training magnifies rounding.",
 )
 PACKAGES = ("jax", "optax", "scikit-learn")
 

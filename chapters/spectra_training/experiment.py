@@ -33,7 +33,12 @@ SETTINGS: dict[str, Any] = {
     "n_null": 10,
 }
 QUICK: dict[str, Any] = {"widths": [40], "depths": [1], "rates": [1e-2], "noises": [0.0], "epochs": 2, "n_null": 3}
-WITNESS = Witness(["widths depths rates noises seeds"], fixed={"widths": [64], "depths": [1, 2]})
+WITNESS = Witness(
+    ["widths depths rates noises seeds"],
+    fixed={"widths": [64], "depths": [1, 2]},
+    elsewhere={"": 1e-3},
+    reason="Training magnifies rounding.",
+)
 PACKAGES = ("scikit-learn",)
 LAYER = ("alpha", "n_tail", "distance", "log_spectral", "log_frobenius", "stable_rank")
 DIGITS = 8  # significant ones that are stored
