@@ -52,7 +52,6 @@ WITNESS = Witness(
     volatile=["seconds", "stationarity"],
     elsewhere={"": 1e-4, "paper": inf},
     reason="At an optimum the gradient is rounding; the paper's method starts at random.",
-    quick="lengths=6",
 )
 THREADS = None  # seconds are stored: with as many threads of linear algebra as there are
 

@@ -40,7 +40,6 @@ QUICK: dict[str, Any] = {
 WITNESS = Witness(
     ["families n_layers channels seeds"],
     **CHAOTIC,
-    quick="families=PowerLaw.exponent.0.5 n_layers=3 channels=1 seeds=Hierarchical.0",
 )
 COLUMNS = (
     "loss",

@@ -26,7 +26,7 @@ from chapters.kit.witness import CHAOTIC, Witness
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
 QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 4}
-WITNESS = Witness(["channels"], **CHAOTIC, quick="channels=1")
+WITNESS = Witness(["channels"], **CHAOTIC)
 
 
 def noise_scale(eigenvalues: object) -> float:

@@ -55,7 +55,6 @@ WITNESS = Witness(
     fixed={"large_max_iterations": 2},
     volatile=["seconds"],
     **CHAOTIC,
-    quick="families=PowerLaw seeds=2",
 )
 
 

@@ -35,7 +35,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"families": ["PowerLaw", "AR1"], "depths": [3], "lists": [[2, 1]], "max_iterations": 5}
-WITNESS = Witness(["families depths orders"], **CHAOTIC, quick="families=AR1 depths=3 orders=fine first")
+WITNESS = Witness(["families depths orders"], **CHAOTIC)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -79,8 +79,6 @@ class Witness:
         Why a value is not compared or a tolerance is wider, or why there are no pieces.
     needs : sequence of Path
         Files that are not in the repository, without which no piece can be made.
-    quick : str
-        The piece that ``make test`` makes, where one takes less than a second.
     """
 
     kinds: Sequence[str] = ()
@@ -90,7 +88,6 @@ class Witness:
     elsewhere: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
     needs: Sequence[Path] = ()
-    quick: str = ""
 
     def pieces(self, settings: Mapping[str, Any]) -> dict[str, Piece]:
         """Name → piece, such as ``families=AR1 channels=4``."""

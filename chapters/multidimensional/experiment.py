@@ -51,7 +51,7 @@ QUICK: dict[str, Any] = {
     "n_layers": 3,
     "max_iterations": 20,
 }
-WITNESS = Witness(["channels"], fixed={"random_starts": {}}, **CHAOTIC, quick="channels=PowerLaw.1.2")
+WITNESS = Witness(["channels"], fixed={"random_starts": {}}, **CHAOTIC)
 
 
 def spread_components(

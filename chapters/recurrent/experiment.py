@@ -28,7 +28,7 @@ SETTINGS: dict[str, Any] = {
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
 }
 QUICK: dict[str, Any] = {"n_inputs": 8, "channels": [1, 16], "seeds": [0], "max_iterations": 5}
-WITNESS = Witness(["families channels seeds"], **CHAOTIC, quick="families=PowerLaw channels=2 seeds=0")
+WITNESS = Witness(["families channels seeds"], **CHAOTIC)
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

@@ -30,7 +30,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"exponents": [0.5], "depths": [2, 4], "width": 4, "n_draws": 2, "n_draws_arc": {"tanh": 2}}
-WITNESS = Witness(["exponents depths"], quick="exponents=0.5 depths=8")
+WITNESS = Witness(["exponents depths"])
 
 
 @dataclass(frozen=True, eq=False)
