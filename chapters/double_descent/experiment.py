@@ -203,9 +203,9 @@ def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str,
     return found
 
 
-def run(progress: bool = False) -> dict[str, Any]:
-    """All that is stored, by the settings of this module."""
+def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
+    """All that is stored."""
     return {
-        "steps": run_steps(SETTINGS["steps"], progress),
-        "widths": run_widths(SETTINGS["widths"], progress),
+        "steps": run_steps(settings["steps"], progress),
+        "widths": run_widths(settings["widths"], progress),
     }

@@ -128,9 +128,10 @@ def measures(network: Network, targets: np.ndarray) -> dict[str, float]:
     }
 
 
-def run(seeds: Sequence[int] = tuple(SETTINGS["seeds"])) -> dict[str, Any]:
+def run(settings: Mapping[str, Any] = SETTINGS) -> dict[str, Any]:
     """Kind of labels → measure → one list for each seed, over the epochs of the settings."""
-    trained, values = train_digits(LABELS, seeds), {}
+    seeds, values = settings["seeds"], {}
+    trained = train_digits(LABELS, seeds)
     for kind in LABELS:
         rows = [
             [measures(network, labels(kind, seed)) for network in snapshots]

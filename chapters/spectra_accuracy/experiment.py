@@ -9,7 +9,7 @@ under every analysis choice, and quantiles of α over groups of networks. ``stud
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations, product
 from pathlib import Path
@@ -78,8 +78,9 @@ def median_interval(
     return [float(found.confidence_interval.low), float(found.confidence_interval.high)]
 
 
-def run(path: str | Path = PUBLISHED, n_shuffles: int = 1_999) -> dict[str, Any]:
+def run(settings: Mapping[str, Any] = SETTINGS, path: str | Path = PUBLISHED) -> dict[str, Any]:
     """All statistics of the table at ``path``, of plain types, floats rounded to six digits."""
+    n_shuffles = settings["n_shuffles"]
     groups, left_out = read_table(path)
     data = {name: group.of_large_families(SMALLEST) for name, group in groups.items()}
     main = data[MAIN]
@@ -121,7 +122,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(str(error))
     with threadpool_limits(1):
         path = results.path_of("published_metrics")
-        results.save(path, f"{PROG} --table {TABLE}", run, SETTINGS, run(table))
+        results.save(path, f"{PROG} --table {TABLE}", run, SETTINGS, run(path=table))
     return 0
 
 

@@ -86,11 +86,6 @@ def test_pairs_of_equal_size_stay_in_their_family():
     assert study.equal_size(table, "alpha") == (3, 2)  # the two of b err alike
 
 
-@pytest.fixture(scope="module")
-def again():
-    return study.run(TABLE, n_shuffles=1_999)
-
-
 @needs_table
 def test_central_numbers_by_another_route():
     """With pandas and scipy alone: correlations of every family, their weighted mean, the quantiles."""
