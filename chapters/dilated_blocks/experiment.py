@@ -63,8 +63,8 @@ QUICK: dict[str, Any] = {
     "small": {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]},
 }
 WITNESS = Witness(
-    ["paper.seeds", "small.seeds"],
-    fixed={"paper.stages": [50], "paper.lbfgs_stages": [100], "small.stages": [25, 50], "small.lbfgs_stages": [100]},
+    ["small.seeds"],
+    fixed={"paper.seeds": {}, "small.stages": [25, 50], "small.lbfgs_stages": [100]},
     partial=["params", "stop_params"],
     **CHAOTIC,
 )

@@ -40,7 +40,7 @@ QUICK: dict[str, Any] = {
     "steps": {**SETTINGS["steps"], "sizes": [32], "steps": [2], "epochs": 1, "n_trials": 1},
     "widths": {**SETTINGS["widths"], "n": 50, "widths": [2], "max_iter": 2, "n_seeds": 1},
 }
-WITNESS = Witness(["steps.sizes", "widths.widths"], **CHAOTIC)
+WITNESS = Witness(["steps.sizes", "widths.widths"], fixed={"steps.steps": [30, 100, 300]}, **CHAOTIC)
 PACKAGES = ("scikit-learn",)
 LABELS = ("right", "wrong", "shuffled")
 

@@ -43,7 +43,14 @@ QUICK: dict[str, Any] = {
     "n_splits": 2,
     "steps": 40,
 }
-WITNESS = Witness(["cells"], fixed={"n_splits": 1}, **CHAOTIC)
+WITNESS = Witness(
+    ["cells"],
+    fixed={
+        "cells": [[data, data, kind] for data in ("diabetes", "iris") for kind in ("MLP tanh", "MLP ReLU")],
+        "n_splits": 1,
+    },
+    **CHAOTIC,
+)
 PACKAGES = ("jax", "scikit-learn", "matplotlib")
 OPTIMISERS = ("Adam", "AdamW")
 TASKS = ("decay", "width", "both", "stop")
