@@ -8,7 +8,7 @@ rounding. So the numbers on the pages are stored, and a run of one seed shows th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
