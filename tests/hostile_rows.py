@@ -26,7 +26,6 @@ def linear(w, x):
     return x @ w
 
 
-ONE_OUTPUT = cc.allocate_network(linear, np.linalg.lstsq(X, Y[:, 0])[0], X, Y[:, 0])
 
 
 def history(time):
@@ -217,7 +216,6 @@ ROWS = {
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
     "load_series": (cc.load_series, {"path": "absent.csv", "column": "a", "sep": ";", "decimal": ",", "dates": "day"}),
     "load_sweep": (cc.load_sweep, {"path": "absent"}),
-    "paper_metric": (lambda values: networks.paper_metric(ONE_OUTPUT, values), {"values": X}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),
     "frequencies": (networks.frequencies, {"images": IMAGES, "how": "whitened"}),
     "patches": (networks.patches, {"images": IMAGES, "size": 2, "how": "whitened"}),
@@ -387,6 +385,5 @@ ELSEWHERE = [
     "linearised_jax",
     "allocate_network",
     "polish",
-    "interactions",
 ]
 """Calls that compile take seconds: the arguments of :func:`test_networks` alone are tried. And there is no PyTorch."""

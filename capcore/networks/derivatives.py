@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
@@ -27,7 +28,7 @@ CHUNK = 2**15
 """Number of examples times directions that one call differentiates."""
 NAMES = 5
 """Names that a message lists."""
-LACKING = re.compile("forward[ -](AD|mode)|batching rule|vmap|functorch|custom_vjp|derivative for")
+LACKING = re.compile("forward[ -](AD|mode)|batching rule|vmap|functorch|custom_vjp|derivative for|data pointer")
 """Words in errors of PyTorch and JAX about an operation that cannot be differentiated in some way."""
 
 
@@ -70,10 +71,8 @@ class Derivatives:
     def _call(self, name: str, *arguments: Any) -> np.ndarray:
         if name not in self._calls:
             self._calls[name] = self._compile(getattr(self, f"_{name}"))
-        try:
+        with _explained(name):
             result = self._calls[name](*map(self.array, arguments))
-        except (RuntimeError, NotImplementedError, TypeError) as error:
-            raise _explained(error, name) from error
         return np.asarray(result.detach() if self._torch else result, dtype=float)
 
     def _outputs(self, w: Any, x: Any) -> Any:
@@ -123,7 +122,8 @@ class Derivatives:
         with self.precision():
             if self._torch:
                 weights = self.unravel(self.array(w))
-                rows = torch_jacobian(self.apply.module, weights, self.array(points), step).numpy()
+                with _explained("jacobian"):
+                    rows = torch_jacobian(self.apply.module, weights, self.array(points), step).numpy()
                 return rows.reshape(-1, w.size).astype(float, copy=False)
             rows = None
             for i in range(0, n, step):
@@ -172,16 +172,21 @@ class Derivatives:
             return np.asarray(products, dtype=float)
 
 
-def _explained(error: Exception, name: str) -> Exception:
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
     """In the place of a library's error about a derivative that it lacks, one that says what to do; others as are."""
-    text = str(error).strip()
-    if not LACKING.search(text):
-        return error
-    needed = "with derivatives for each example" if name == "jacobian" else "with derivatives in forward mode"
-    other = "" if name == "jacobian" else " The dense Gauss–Newton form needs none: curvature='gauss-newton'."
-    return ValueError(
-        f"apply: found {text.splitlines()[0]:.160}, expected operations {needed}: write it with elementary ones.{other}"
-    )
+    try:
+        yield
+    except (RuntimeError, NotImplementedError, TypeError) as error:
+        text = str(error).strip()
+        if not LACKING.search(text):
+            raise
+        needed = "with derivatives for each example" if name == "jacobian" else "with derivatives in forward mode"
+        other = "" if name == "jacobian" else " The dense Gauss–Newton form needs none: curvature='gauss-newton'."
+        raise ValueError(
+            f"apply: found {text.splitlines()[0]:.160}, expected operations {needed}: write it with elementary ones."
+            f"{other}"
+        ) from error
 
 
 def like(values: Any, leaves: Mapping[str, np.ndarray], argument: str) -> np.ndarray:

@@ -136,7 +136,7 @@ def leave_one_out(model: Optimum, outputs: np.ndarray) -> LeaveOneOut:
 
     >>> from capcore.networks.linearised import optimum
     >>> ones, none, y = np.ones((3, 1, 1)), np.zeros(1), np.array([[1.0], [2.0], [3.0]])
-    >>> left = leave_one_out(optimum(ones, y, y, none, none, "squared"), np.full((3, 1), 2.0))
+    >>> left = leave_one_out(optimum(ones, 2 * ones[0] + 0 * y, y, none, none, "squared"), np.full((3, 1), 2.0))
     >>> left.outputs.ravel().round(9).tolist(), round(left.mean_loss, 9)  # each is the mean of the other two
     ([2.5, 2.0, 1.5], 0.75)
     """

@@ -51,9 +51,9 @@ class Inverse:
 
         With a ``time`` t the inverse of an eigenvalue μ is (1 − e^{−tμ})/μ.
 
-        >>> Inverse.of(np.diag([2.0, 4.0])).solve(np.ones(2)).tolist()
+        >>> Inverse.of(np.diag([2.0, 4.0])).solve(np.ones(2)).round(9).tolist()
         [0.5, 0.25]
-        >>> Inverse.of(np.diag([2.0, 0.0])).solve(np.ones(2)).tolist()
+        >>> Inverse.of(np.diag([2.0, 0.0])).solve(np.ones(2)).round(9).tolist()
         [0.5, 0.0]
         """
         if matrix.size and time is None:

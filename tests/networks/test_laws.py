@@ -184,7 +184,7 @@ def test_per_output_depends_on_the_root_of_the_metric_and_all_else_does_not():
     for own, q in zip(jacobian, p, strict=True):
         values, vectors = np.linalg.eigh(np.diag(q) - np.outer(q, q))
         scaled = vectors * np.sqrt(np.maximum(values, 0)) @ vectors.T @ own
-        blocks.append(scaled @ np.linalg.solve(found._model.full, scaled.T))
+        blocks.append(scaled @ np.linalg.solve(found._dense[1], scaled.T))
     diagonals = np.array([np.diag(block) for block in blocks])
     assert diagonals.sum() == pytest.approx(found.total)
     assert diagonals.sum(axis=1) == pytest.approx(found.per_example)

@@ -137,12 +137,12 @@ def test_more_than_half_of_all_directions_is_said_and_no_warning(loss, most, rng
 def test_a_sketch_reports_its_interval(rng):
     x = rng.normal(size=(40, 3))
     found = cc.allocate_network(
-        lambda w, x: x @ w, np.ones(3), x, rng.normal(size=40), weight_decay=1.0, method="sketch", probes=5
+        lambda w, x: x @ w,
+        np.ones(3),
+        x,
+        rng.normal(size=40),
+        weight_decay=1.0,
+        method="sketch",
+        options=networks.Options(probes=5),
     )
     assert f" ± {found.error:.2g}: so many" in found.report() and "from 5 probes" in words(found)
-
-
-def test_a_loaded_result_reports_the_same(three, tmp_path):
-    for i, found in enumerate(three):
-        found.save(tmp_path / f"{i}.npz")
-        assert cc.load(tmp_path / f"{i}.npz").report() == found.report()
