@@ -15,8 +15,9 @@ from capcore.capacity.allocation import allocate
 from capcore.fitting.basin_hopping import fit_by_hopping
 from capcore.fitting.gauss_newton import minimise_gauss_newton
 from capcore.fitting.lbfgs import minimise_lbfgs
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
 
 
 def rows(quick: bool = False) -> Iterator[Row]:

@@ -26,7 +26,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import of_kind
 
 if TYPE_CHECKING:
     import pandas as pd

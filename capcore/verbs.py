@@ -10,18 +10,16 @@ import numpy as np
 from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.own_model import Linearisation, OwnModel, as_architecture, opened
-from capcore.architectures.remembered import Remembered
 from capcore.architectures.sum import Sum
 from capcore.architectures.taps import Taps
 from capcore.architectures.trains import check_train, is_train
 from capcore.capacity import allocation
-from capcore.checks.arguments import finite_array, one_of
-from capcore.checks.gate import of_kind, plain_number, plain_process, plain_seed
+from capcore.checks.arguments import finite_array, of_kind, one_of, plain_number, plain_seed
 from capcore.checks.memory import allocation_bytes, fits
 from capcore.checks.models import OTHERS, is_module, refuse_model
 from capcore.fitting import optimum
 from capcore.fitting.basin_hopping import fit_by_hopping
-from capcore.fitting.optimum import OPTIONS, Problem
+from capcore.fitting.optimum import OPTIONS
 from capcore.fitting.projection import PROJECTION, fit_by_projection, has_linear_part
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
@@ -34,6 +32,8 @@ from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.large.retraction import pad
 from capcore.large.sketch import estimate_capacity
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
+from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import DENSE, Allocation, Fit, octaves_of
 
 EPS = float(np.finfo(float).eps)
@@ -146,7 +146,7 @@ def fit(
     else:
         model = arch
     check_kinds(model)
-    process = plain_process(process, "process")
+    process = as_process(process, "process")
     if method == "auto":
         plain = n_starts == 1 and rebalance and set(options) <= set(LARGE_OPTIONS["riemannian-newton"])
         method = fit_method(model, process, start) if plain else "auto"
@@ -277,7 +277,7 @@ def allocate(
             "of your own only."
         )
     check_kinds(model)
-    process = plain_process(process, "process")
+    process = as_process(process, "process")
     if isinstance(params, Fit) and not own and not same_shapes(params.arch, model):
         raise ValueError(f"params: found a fit of {params.arch!r}, expected one of {model!r}.")
     if products and method not in ("auto", "sketch"):
@@ -386,8 +386,7 @@ def check_kinds(arch: object) -> None:
 
 def same_shapes(first: Any, second: Any) -> bool:
     """Whether the two architectures have the same parameters."""
-    kinds = [each.name if isinstance(each, Remembered) else type(each).__name__ for each in (first, second)]
-    return kinds[0] == kinds[1] and (first.n_inputs, first.n_params) == (second.n_inputs, second.n_params)
+    return type(first) is type(second) and (first.n_inputs, first.n_params) == (second.n_inputs, second.n_params)
 
 
 def sequence_of(process: object, n_inputs: int) -> ExponentialSequence:

@@ -128,7 +128,6 @@ ROWS = {
         lambda params, **k: cc.Function(np.sin, derivative="complex-step", **k).jacobian(params),
         {"n_params": 2, "input_dim": 1, "layers": {"all": slice(0, 2)}, "params": np.array([1.0, 2.0])},
     ),
-    "load": (cc.load, {"path": "absent.npz"}),
     "Problem": (
         cc.Problem,
         {"target": np.ones(2), "covariance": np.eye(2), "root": np.eye(2), "variance": 1.0},
@@ -214,7 +213,6 @@ ROWS = {
         {"variance": 2.0, "weights": np.array([1.0]), "rates": np.array([0.5]), "near": np.array([1.5])},
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
-    "load_series": (cc.load_series, {"path": "absent.csv", "column": "a", "sep": ";", "decimal": ",", "dates": "day"}),
     "load_sweep": (cc.load_sweep, {"path": "absent"}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),
     "frequencies": (networks.frequencies, {"images": IMAGES, "how": "whitened"}),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+
+from capcore.checks.arguments import library
 
 METHODS = ("jax", "torch", "complex-step", "finite-differences")
 STEP = 1e-100  # of a complex step: its square vanishes
@@ -51,15 +52,6 @@ def differentiable(function: Callable[..., Any], method: str | Callable[[np.ndar
         return lambda w: np.asarray(function(w)), lambda w: np.asarray(method(w))
     route = _complex_steps if method == "complex-step" else _differences
     return lambda w: np.asarray(function(w)), lambda w: route(function, w)
-
-
-def library(name: str) -> Any:
-    """An optional library, imported; ``ModuleNotFoundError`` says how to get it."""
-    if find_spec(name) is None:
-        raise ModuleNotFoundError(
-            f"{name}: not installed. It is optional, and needed for what you asked. Install it: pip install {name}"
-        )
-    return import_module(name)
 
 
 def _with_jax(function: Callable[..., Any]) -> Pair:

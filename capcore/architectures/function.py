@@ -12,11 +12,10 @@ import numpy as np
 
 from capcore.architectures import derivatives, generic
 from capcore.architectures.base import DenseJacobian
+from capcore.architectures.columns import equilibrate, numerical_rank
 from capcore.architectures.finite_field import PRIME, Dual, jacobian_of_function
-from capcore.capacity.constraints import ConstraintSpace, equilibrate
-from capcore.checks.arguments import divided, finite_array, one_of, positive_integer
+from capcore.checks.arguments import divided, finite_array, of_kind, one_of, positive_integer
 from capcore.checks.double_precision import to_even_scale
-from capcore.checks.gate import of_kind
 
 N_DRAWS = 3
 SPREAD = 0.5  # standard deviation of random parameters when no example is given
@@ -160,7 +159,7 @@ class Function(DenseJacobian):
             return generic.exact_rank(self)
         rng = np.random.default_rng(0)
         draws = [equilibrate(self.jacobian(self.init(rng))) for _ in range(N_DRAWS)]
-        return max(ConstraintSpace.from_columns(columns, equilibrated=True).dimension for columns in draws)
+        return max(numerical_rank(columns) for columns in draws)
 
     def _returned(self, params: np.ndarray) -> np.ndarray:
         found = self._value(params)

@@ -15,12 +15,11 @@ import numpy as np
 
 from capcore.architectures import generic
 from capcore.architectures.balance import balance
+from capcore.architectures.columns import compress_columns, equilibrate
 from capcore.architectures.stack import REALS, Modulo, Ring, Stack, stack_jacobian, stack_pullback, stack_tangents
 from capcore.architectures.tensor_train import tt_svd, widen
-from capcore.capacity.constraints import compress_columns, equilibrate
-from capcore.checks.arguments import finite_array, positive_integer
+from capcore.checks.arguments import finite_array, no_overflow, plain_array, positive_integer
 from capcore.checks.double_precision import underflows
-from capcore.checks.gate import no_overflow, plain_array
 from capcore.checks.memory import arrays, fits, too_large
 
 MOST_LAYERS = 4096  # more would give more inputs than a float can hold, and take minutes to count

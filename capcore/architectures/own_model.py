@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
 from capcore.architectures.function import Function
 from capcore.architectures.scales import even_function
 from capcore.architectures.trees import _slices, is_tree, layer_names, ravelled
-from capcore.checks.arguments import finite_array
+from capcore.checks.arguments import finite_array, library
 from capcore.checks.models import OTHERS, is_module, refuse_model
 
 

@@ -19,11 +19,9 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.checks.arguments import finite_array
 from capcore.checks.double_precision import to_even_scale
-from capcore.moved import Moved
 
 ORDINARY = 1e32  # products of nine numbers between its inverse and itself are within double precision
 SEED = 20_190_315
-__getattr__ = Moved(__name__).__getattr__  # a function that has left this module warns for one release
 
 
 def with_even_layers(arch: Any, params: object) -> tuple[Any, np.ndarray]:

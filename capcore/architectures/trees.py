@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array
-from capcore.checks.gate import plain_array
+from capcore.checks.arguments import finite_array, plain_array
 from capcore.checks.models import _of
 
 ALL = "all parameters"

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import of_kind
 
 _PAIR = re.compile(r"^(?P<module>.+?)[._]lora_(?P<kind>A|down|embedding_A)(\.default)?(?P<end>(\.weight)?)$")
 _OTHER = {"A": "B", "down": "up", "embedding_A": "embedding_B"}

@@ -11,7 +11,7 @@ import numpy as np
 
 from capcore.checkpoints.number_types import CODES, QUANTISED
 from capcore.checkpoints.tensors import Checkpoint, CheckpointError, Step, Tensor, brief, checked_name, checked_shape
-from capcore.checks.gate import of_kind, unmasked
+from capcore.checks.arguments import of_kind, unmasked
 
 
 @runtime_checkable

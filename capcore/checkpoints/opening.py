@@ -40,8 +40,7 @@ from capcore.checkpoints.tensors import (
     shown,
 )
 from capcore.checkpoints.torch_files import read_torch
-from capcore.checks.arguments import one_of
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import of_kind, one_of
 from capcore.results.notebook import as_table
 
 Weights: TypeAlias = str | os.PathLike[str] | Arrays

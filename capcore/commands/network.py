@@ -188,7 +188,7 @@ def network(code: Any, checkpoint: Checkpoint, place: str) -> tuple[Any, Any]:
         raise ValueError(_raised(place, "calling it without arguments", error)) from error
     if not hasattr(module, "load_state_dict"):
         raise ValueError(f"--module: found that {place} gives {type(module).__name__}, expected a torch.nn.Module.")
-    from capcore.architectures.derivatives import library
+    from capcore.checks.arguments import library
     from capcore.networks import from_torch
 
     torch = library("torch")

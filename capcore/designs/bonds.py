@@ -67,11 +67,9 @@ class BondTable:
     def bound(self, arch: Hierarchical, proven: bool = False) -> float:
         """The largest entry over the bonds of a stack: its fitted bound, or its proven one."""
         table = self.proven if proven else self.losses
-        found = [0.0]
-        for size, rank in bonds(arch.kernel_sizes, arch.channels):
-            if size in table and rank <= len(table[size]):
-                found.append(float(table[size][rank - 1]))
-        return max(found)
+        ranks = bonds(arch.kernel_sizes, arch.channels)
+        entries = [float(table[size][rank - 1]) for size, rank in ranks if rank <= len(table.get(size, ()))]
+        return max(entries, default=0.0)
 
 
 def bonds(kernel_sizes: Sequence[int], channels: Sequence[int]) -> list[tuple[int, int]]:
@@ -131,8 +129,8 @@ def bond_table(
             if previous == 0 or not target.any():
                 break
             begins = [None, *rng.normal(size=(starts, size, rank))]
-            found = [alternating_loss(product, target, size, rank, EPS * variance, begin) for begin in begins]
-            loss = min(*found, previous)
+            loss = min(alternating_loss(product, target, size, rank, EPS * variance, begin) for begin in begins)
+            loss = min(loss, previous)
             row[rank - 1] = loss if loss > EPS * variance else 0.0  # nothing that shows in v* + loss
             n_fits += 1
         losses[size] = row

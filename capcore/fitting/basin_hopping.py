@@ -22,8 +22,9 @@ from capcore.architectures.base import Architecture
 from capcore.checks.arguments import finite_number, positive_integer
 from capcore.checks.memory import fit_bytes, fit_too_large, fits
 from capcore.fitting.gauss_newton import EPS, Minimum, minimise_gauss_newton
-from capcore.fitting.optimum import FitResult, Problem, _start, _summary
+from capcore.fitting.optimum import FitResult, _start, _summary
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 
 HOPS = 20
 HOP_STEPS = 60  # of a hop's descent: by then it has shown whether it leads anywhere

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lstsq, qr, svd
 
+from capcore.architectures.columns import equilibrate, rank_tolerance
 from capcore.architectures.linear import Linear
 from capcore.architectures.sum import Sum
-from capcore.capacity.constraints import equilibrate, rank_tolerance
 from capcore.checks.memory import fit_bytes, fit_too_large, fits
 from capcore.fitting.gauss_newton import Minimum
-from capcore.fitting.optimum import FitResult, Problem, _summary
+from capcore.fitting.optimum import FitResult, _summary
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 
 PROJECTION = "projection"
 NOTHING = 1e-12  # of the largest singular value: what a projection leaves of directions that it removes is rounding

@@ -23,6 +23,7 @@ from capcore.large.fft import FastProduct, StoredProduct, store_product
 from capcore.large.leverage import default_threads, leverage_scores
 from capcore.large.streamed import StreamedProduct
 from capcore.processes import Process, check_positive_definite
+from capcore.results.fit_and_allocation import octave_edges
 
 SMALL = 5e7  # bytes of ΣT below which "auto" keeps it in memory
 WORKSPACE = 16  # vectors that a thread of the transforms works on
@@ -79,16 +80,6 @@ class LargeAllocation(ByOctave):
     departure: float
 
     octaves = ByOctave.edges
-
-
-def octave_edges(n_inputs: int) -> np.ndarray:
-    """Edges of the octaves of lag: 0, 1, 2, 4, 8, … and ``n_inputs``.
-
-    >>> octave_edges(6).tolist()
-    [0, 1, 2, 4, 6]
-    """
-    n = positive_integer(n_inputs, "n_inputs")
-    return np.array([0, *(2**k for k in range((n - 1).bit_length())), n])
 
 
 def allocate_large(

@@ -19,11 +19,11 @@ from tqdm import tqdm
 
 from capcore.capacity.tangent_space import TangentSpace
 from capcore.checks.arguments import finite_array
-from capcore.checks.gate import plain_process
-from capcore.fitting.optimum import Problem
 from capcore.large.leverage import in_threads
 from capcore.large.quadratic import circulant_symbol
 from capcore.processes import DENSE_LIMIT, Process
+from capcore.processes.kernels import as_process
+from capcore.processes.problem import Problem
 
 DIRECT = 64  # N up to which the short convolutions are one matrix product
 CACHED = 2**17  # numbers that a batch of short transforms works on at a time
@@ -152,7 +152,7 @@ def covariance_product(process: Process | Problem, n_inputs: int, input_dim: int
     [[1.0, 0.5], [0.5, 1.0]]
     """
     rows = n_inputs * input_dim
-    process = plain_process(process, "process")
+    process = as_process(process, "process")
     if isinstance(process, Problem):
         matrix = finite_array(process.covariance, "covariance", 2)
         if matrix.shape != (rows, rows):

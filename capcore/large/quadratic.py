@@ -34,8 +34,8 @@ from scipy.sparse.linalg import LinearOperator, cg
 from capcore.capacity.tangent_space import TangentSpace, _unfold
 from capcore.checks.arguments import finite_array, positive_integer
 from capcore.checks.double_precision import check_variance
-from capcore.checks.gate import plain_process
 from capcore.processes import Process
+from capcore.processes.kernels import as_process
 
 TRUSTED_RESIDUAL = 1e-10  # largest residual of a predictor that is accepted, relative to ‖(c_1, …, c_n)‖
 ROUNDS = 4  # restarts of conjugate gradients from the true residual
@@ -81,7 +81,7 @@ class ToeplitzProblem:
         conjugate gradients can tell, if its variance is beyond 1e±100, and if the process has several components per
         position.
         """
-        process = plain_process(process, "process")
+        process = as_process(process, "process")
         if not isinstance(process, Process):
             raise TypeError(f"process: found {type(process).__name__}, expected a Process, such as PowerLaw(0.5).")
         if process.input_dim != 1:

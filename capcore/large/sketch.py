@@ -17,20 +17,20 @@ from scipy.linalg import qr, solve_triangular, svd
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
+from capcore.architectures.columns import rank_tolerance
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.function import Function
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.architectures.scales import with_even_layers
 from capcore.capacity.allocation import ITS_OWN, CapacityWarning
-from capcore.capacity.constraints import rank_tolerance
 from capcore.checks.arguments import warn
 from capcore.checks.memory import arrays, fits, too_large
-from capcore.fitting.optimum import Problem
 from capcore.large.allocation import ByOctave
 from capcore.large.fft import covariance_product
 from capcore.large.jacobian_products import ConstraintOperator, JacobianProducts
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

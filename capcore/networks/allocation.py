@@ -32,8 +32,16 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.capacity.allocation import CapacityWarning
-from capcore.checks.arguments import finite_number, one_of, positive_integer, warn
-from capcore.checks.gate import of_kind, plain_fields, plain_number, plain_seed
+from capcore.checks.arguments import (
+    finite_number,
+    of_kind,
+    one_of,
+    plain_fields,
+    plain_number,
+    plain_seed,
+    positive_integer,
+    warn,
+)
 from capcore.checks.memory import arrays, fits, too_large
 from capcore.networks import cost
 from capcore.networks.losses import to_metric

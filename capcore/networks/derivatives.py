@@ -16,10 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
 from capcore.architectures.trees import is_tree, ravelled
-from capcore.checks.arguments import finite_array, finite_number
-from capcore.checks.gate import plain_number
+from capcore.checks.arguments import finite_array, finite_number, library, plain_number
 from capcore.networks.jacobians import torch_jacobian
 from capcore.networks.modules import TorchApply, plain_kernels
 from capcore.networks.outer_products import summed_first

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
 from capcore.architectures.own_model import copied
+from capcore.checks.arguments import library
 from capcore.checks.models import _flax_nnx, _of, is_module
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from capcore.architectures.derivatives import library
+from capcore.checks.arguments import library
 from capcore.networks.cost import MOVED
 from capcore.networks.jacobians import LayerwiseJacobian
 

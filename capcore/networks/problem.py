@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checks.arguments import divided, finite_array, one_of
-from capcore.checks.gate import of_kind, plain_array
+from capcore.checks.arguments import divided, finite_array, of_kind, one_of, plain_array
 from capcore.networks.derivatives import Derivatives, like
 from capcore.networks.losses import LOSSES, losses_of, slopes_of, to_metric
 from capcore.networks.modules import function_and_params

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh, eigvalsh, lapack, solve_triangular
 
-from capcore.capacity.constraints import rank_tolerance
+from capcore.architectures.columns import rank_tolerance
 
 EPS = float(np.finfo(float).eps)
 CAUTION = 10.0

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.checks.arguments import finite_number, one_of
-from capcore.checks.gate import plain_fields
+from capcore.checks.arguments import finite_number, one_of, plain_fields
 from capcore.processes.base import Process
 
 

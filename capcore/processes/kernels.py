@@ -160,15 +160,19 @@ LIBRARIES = (
 """What a kernel of a library offers, and its covariance (n,) between points a and b, all a alike and b[0] = a[0]."""
 
 
-def adapted(value: Any, name: str = "process") -> Process:
-    """The process that an object of another library stands for; raises ``TypeError`` if it stands for none.
+def as_process(value: Any, name: str = "process") -> Any:
+    """``value``, if it is a process or a problem, or else the process that an object of another library stands for.
+
+    Raises ``TypeError`` if it stands for none.
 
     Examples
     --------
     >>> from sklearn.gaussian_process.kernels import Matern
-    >>> adapted(Matern(length_scale=2.0, nu=0.5)).autocovariance(3).round(4).tolist()
+    >>> as_process(Matern(length_scale=2.0, nu=0.5)).autocovariance(3).round(4).tolist()
     [1.0, 0.6065, 0.3679]
     """
+    if any(hasattr(value, name) for name in ("autocovariance", "covariance")) and not isinstance(value, type):
+        return value
     if _offers("acovf")(value):
         return FromAcovf(value)
     if any(known(value) for known, _ in LIBRARIES):

@@ -23,8 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from capcore.checks.arguments import finite_array, one_of, positive_integer
-from capcore.checks.gate import of_kind, plain_fields
+from capcore.checks.arguments import finite_array, of_kind, one_of, plain_fields, positive_integer
 from capcore.propagation.matrix import columns_to_one, nonnegative, require_stochastic, squares
 
 BOUNDARIES = ("periodic", "absorbing", "reflecting", "renormalised")

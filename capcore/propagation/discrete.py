@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import of_kind
 from capcore.propagation.convolution import check_boundary
 from capcore.propagation.layers import Layer, Transport
 from capcore.propagation.matrix import representable, require_stochastic, with_channels

@@ -12,8 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.fft import irfftn, rfftn
 
-from capcore.checks.arguments import positive_integer
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import of_kind, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport, check_boundary
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.matrix import representable, with_channels

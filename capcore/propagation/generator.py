@@ -14,8 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
-from capcore.checks.gate import all_of_kind, of_kind, plain_number
+from capcore.checks.arguments import all_of_kind, finite_array, finite_number, of_kind, plain_number, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import columns_to_one

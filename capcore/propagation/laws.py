@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import erfc
 from scipy.stats import multivariate_normal, skellam
 
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
-from capcore.checks.gate import of_kind, plain_array
+from capcore.checks.arguments import finite_array, finite_number, of_kind, plain_array, positive_integer
 from capcore.propagation.generator import LimitCoefficients
 from capcore.propagation.layers import check_leak
 from capcore.propagation.matrix import representable

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import f as f_distribution
 
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.checks.gate import all_of_kind, plain_number
+from capcore.checks.arguments import all_of_kind, finite_array, plain_number, positive_integer
 from capcore.propagation.convolution import ConvolutionTransport, check_boundary, convolution_operator
 from capcore.propagation.matrix import representable
 from capcore.results.notebook import as_table

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capcore.architectures.derivatives import library
-from capcore.checks.arguments import one_of
+from capcore.checks.arguments import library, one_of
 
 if TYPE_CHECKING:
     import pandas

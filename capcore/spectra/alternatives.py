@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy  # loads each submodule at first use, because loading them all takes longer than analysing most networks
 
-from capcore.checks.arguments import finite_number, one_of
-from capcore.checks.gate import all_of_kind, of_kind
+from capcore.checks.arguments import all_of_kind, finite_number, of_kind, one_of
 from capcore.results.notebook import as_table
 from capcore.spectra.exponents import usable
 from capcore.spectra.power_law import PowerLawFit

@@ -15,7 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checkpoints.tensors import Checkpoint, NonFiniteError
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import of_kind
 from capcore.spectra.densities import Density, layer_densities
 from capcore.spectra.layers import Layer, Layers, Skipped
 from capcore.spectra.metrics import SpectrumMetrics, layer_metrics

@@ -23,8 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from capcore.checks.arguments import positive_integer
-from capcore.checks.gate import of_kind, plain_array, plain_number
+from capcore.checks.arguments import of_kind, plain_array, plain_number, positive_integer
 from capcore.results.notebook import as_table
 
 Lengths: TypeAlias = int | Sequence[int]

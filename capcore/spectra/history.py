@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from capcore.checks.arguments import finite_number
-from capcore.checks.gate import plain_number
+from capcore.checks.arguments import finite_number, plain_number
 from capcore.spectra.reporting import NetworkSpectra, report
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checks.arguments import finite_number, positive_integer
-from capcore.checks.gate import plain_number
+from capcore.checks.arguments import finite_number, plain_number, positive_integer
 from capcore.results.notebook import as_table
 from capcore.spectra.exponents import distribution, truncated_rates, usable
 from capcore.spectra.power_law import Packed, PowerLawFit, fit_power_law, scan, starts

@@ -23,8 +23,7 @@ from itertools import islice
 import numpy as np
 import scipy
 
-from capcore.checks.arguments import finite_array, positive_integer
-from capcore.checks.gate import all_of_kind, of_kind, plain_array
+from capcore.checks.arguments import all_of_kind, finite_array, of_kind, plain_array, positive_integer
 from capcore.spectra.characteristic import LEAST, exact, noise_spectra, together
 from capcore.spectra.lapack import available, call
 

@@ -25,8 +25,7 @@ from typing import TypeVar
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint, Tensor
-from capcore.checks.arguments import one_of, positive_integer
-from capcore.checks.gate import of_kind, plain_array
+from capcore.checks.arguments import of_kind, one_of, plain_array, positive_integer
 from capcore.results.notebook import as_table
 
 ARRANGEMENTS = ("slices", "pooled", "unfolded", "operator")

@@ -25,8 +25,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
-from capcore.checks.gate import all_of_kind, of_kind, plain_array, plain_number, real
+from capcore.checks.arguments import (
+    all_of_kind,
+    finite_array,
+    finite_number,
+    of_kind,
+    one_of,
+    plain_array,
+    plain_number,
+    positive_integer,
+    real,
+)
 from capcore.results.notebook import as_table
 
 QUANTILES: Mapping[float, float] = {0.9: 0.4501, 0.95: 0.9793, 0.99: 2.0234, 0.999: 3.2722}

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capcore.checks.arguments import finite_number
-from capcore.checks.gate import plain_number, real
+from capcore.checks.arguments import finite_number, plain_number, real
 from capcore.results.notebook import as_table
 from capcore.spectra.exponents import usable
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.checks.arguments import finite_number, one_of, positive_integer
-from capcore.checks.gate import of_kind, plain_fields, real
+from capcore.checks.arguments import finite_number, of_kind, one_of, plain_fields, positive_integer, real
 from capcore.spectra.alternatives import ALTERNATIVES
 from capcore.spectra.eigenvalues import Lengths
 from capcore.spectra.layers import ARRANGEMENTS, LAYOUTS, Layer, Layers, by_pattern, find_layers

@@ -19,8 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from capcore.checks.arguments import finite_number, positive_integer
-from capcore.checks.gate import all_of_kind
+from capcore.checks.arguments import all_of_kind, finite_number, positive_integer
 from capcore.results.notebook import as_table
 from capcore.spectra.exponents import Usable, distribution, fit_tail, mean_gaps, rates_of_means, truncated_error, usable
 

@@ -12,8 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from capcore.checkpoints.tensors import Checkpoint
-from capcore.checks.arguments import one_of, positive_integer
-from capcore.checks.gate import all_of_kind, of_kind, plain_number
+from capcore.checks.arguments import all_of_kind, of_kind, one_of, plain_number, positive_integer
 from capcore.results.notebook import line
 from capcore.results.representation import short
 from capcore.spectra.defaults import NON_FINITE, NULL, usual_options

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from capcore.checks.gate import all_of_kind
+from capcore.checks.arguments import all_of_kind
 from capcore.results.notebook import as_table, table
 from capcore.spectra.densities import Density
 from capcore.spectra.layers import Skipped
@@ -17,8 +17,6 @@ from capcore.spectra.models import ModelMetrics
 from capcore.spectra.options import SpectraOptions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas
     import xarray
 
@@ -119,12 +117,6 @@ class SpectraReport:
         from capcore.results.tables import spectra_dataset
 
         return spectra_dataset(self)
-
-    def save(self, path: str | Path) -> None:
-        """Write it, eigenvalues included, to a file that :func:`~capcore.results.saved.load` reads."""
-        from capcore.results.saved import save
-
-        save(self, path)
 
     def _repr_html_(self) -> str:
         model = self.model

@@ -26,7 +26,7 @@ import numpy as np
 import scipy
 from threadpoolctl import threadpool_limits
 
-from capcore.checks.gate import plain_array, plain_number, whole
+from capcore.checks.arguments import plain_array, plain_number, whole
 from capcore.results.notebook import as_table
 from capcore.spectra.band_reduction import banded_eigenvalues, banded_singular_values, gram_matrix
 from capcore.spectra.lapack import available

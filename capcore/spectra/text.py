@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from capcore.checkpoints.tensors import shown
+from capcore.results.text_table import text_table
 from capcore.spectra.layerwise import Beside
 from capcore.spectra.metrics import SpectrumMetrics
 from capcore.spectra.results import SpectraReport
@@ -78,14 +79,8 @@ def lined_up(
     limit = width or sum(sizes.values()) + 2 * len(sizes)
     room = max(16, limit - sum(sizes[key] + 2 for key in sizes if key != first))
     sizes[first] = min(sizes[first], room)
-    lines = [[headings[key] for key in sizes], *zip(*(columns[key] for key in sizes), strict=True)]
-    text = [
-        "  ".join(
-            shortened(cell, sizes[key]).ljust(sizes[key]) if key == first else cell.rjust(sizes[key])
-            for key, cell in zip(sizes, line, strict=True)
-        ).rstrip()
-        for line in lines
-    ]
+    cells = {key: [shortened(cell, sizes[key]) for cell in columns[key]] for key in sizes}
+    text = [text_table([*zip(*cells.values(), strict=True)], [headings[key] for key in sizes])]
     if left_out:
         text.append("Wider terminals and --format csv also show: " + ", ".join(left_out) + ".")
     return "\n".join(text)

@@ -18,8 +18,7 @@ import numpy as np
 
 from capcore.checkpoints.parametrised import COMPUTED
 from capcore.checkpoints.tensors import REAL, Checkpoint, NonFiniteError
-from capcore.checks.arguments import positive_integer
-from capcore.checks.gate import of_kind
+from capcore.checks.arguments import of_kind, positive_integer
 from capcore.spectra.lapack import in_order
 from capcore.spectra.singular_values import LARGE, large_singular_values
 from capcore.spectra.weightwatcher_fits import WeightWatcherFit, fit_noise, fits_as_weightwatcher

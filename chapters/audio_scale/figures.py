@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
-from capcore.large.allocation import octave_edges
+from capcore.results.fit_and_allocation import octave_edges
 from chapters.kit.phone import when_narrow
 
 

@@ -18,9 +18,11 @@ from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
 from capcore.processes import PowerLaw
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {"layers": [6, 8, 10, 12, 14, 16, 18, 20], "channels": [1, 2, 3, 4]}
 QUICK: dict[str, Any] = {"layers": [6], "channels": [1, 2]}
+WITNESS = Witness(["layers channels"])
 
 
 def hidden_channels(n_layers: int, lower: int, upper: int) -> list[int]:

@@ -9,6 +9,7 @@ even share the most recent hundredth of the inputs has, and how many times its e
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -26,6 +27,7 @@ from capcore.large.octaves.fit import fit_octaves
 from capcore.large.octaves.predictor import ExponentialSequence
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.gaussian_prediction.study import gram_eigenvalues
+from chapters.kit.witness import Witness
 
 REGULAR = ("PowerLaw", "FractionalGaussianNoise", "RationalQuadratic")
 """Families whose target no smaller model reproduces exactly."""
@@ -45,6 +47,7 @@ QUICK: dict[str, Any] = {
     "listed_up_to": 7,
     "paper": {"lengths": [6], "max_iterations": 3, "seed": 0},
 }
+WITNESS = Witness(["channels", "families", "lengths", "paper.lengths"], tolerance={"seconds": inf})
 THREADS = None  # seconds are stored: with as many threads of linear algebra as there are
 
 

@@ -22,6 +22,7 @@ from chapters.capacity_vs_expressivity.sets import (
     target,
     train_models,
 )
+from chapters.kit.witness import Witness
 from chapters.shared.complexity.network import Network
 from chapters.shared.complexity.parameter_rank import parameter_rank
 
@@ -50,7 +51,8 @@ QUICK: dict[str, Any] = {
     "n_steps": 2,
     "seeds": [3],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax")
+WITNESS = Witness(["models sizes seeds", "models targets seeds", "extra_models sizes seeds"])
+PACKAGES = ("jax", "optax")
 
 
 def random_labels(size: int, seeds: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -18,11 +18,12 @@ from capcore.capacity.allocation import allocate
 from capcore.designs.bonds import EPS, BondTable, bond_table
 from capcore.designs.search import best_stacks, wall
 from capcore.designs.walls import mended
-from capcore.fitting.optimum import Problem
 from capcore.large.fit import fit_large
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.stacks import arch_of
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {
     "n_inputs": 128,
@@ -33,6 +34,7 @@ SETTINGS: dict[str, Any] = {
     "max_iterations": 100,
 }
 QUICK: dict[str, Any] = {"n_inputs": 16, "max_params": 14, "last_ranks": [1, 2], "keep": 1, "max_iterations": 10}
+WITNESS = Witness(["processes"])
 DIGITS = 4  # of losses and shares
 
 

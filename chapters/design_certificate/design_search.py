@@ -49,6 +49,7 @@ from capcore.processes import Process
 from chapters.design_certificate.processes import named
 from chapters.design_certificate.searches import SEARCHES, Purse
 from chapters.design_certificate.stacks import Stack, arch_of
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {
     "sizes": {"64": [20, 32, 48], "128": [40, 64, 96]},
@@ -58,7 +59,7 @@ SETTINGS: dict[str, Any] = {
     "tried": 12,
     "max_iterations": 60,
 }
-PACKAGES = ("numpy", "scipy", "optuna")
+PACKAGES = ("optuna",)
 QUICK: dict[str, Any] = {
     "sizes": {"16": [12]},
     "processes": ["music-like", "power law, exponent 0.5"],
@@ -67,6 +68,7 @@ QUICK: dict[str, Any] = {
     "tried": 3,
     "max_iterations": 10,
 }
+WITNESS = Witness(["sizes processes"])
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

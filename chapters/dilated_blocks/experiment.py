@@ -21,8 +21,9 @@ from capcore.capacity.constraints import ConstraintSpace
 from capcore.checks.arguments import positive_integer
 from capcore.fitting.gauss_newton import decompose_kernel, minimise_gauss_newton, reachable_share
 from capcore.fitting.lbfgs import minimise_lbfgs
-from capcore.fitting.optimum import Problem
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
+from chapters.kit.witness import Witness
 from chapters.shared.profiles import share
 from chapters.shared.swept import values_of
 
@@ -61,6 +62,7 @@ QUICK: dict[str, Any] = {
     },
     "small": {**SETTINGS["small"], "n_dilations": 2, "stages": [3, 6], "lbfgs_stages": [3]},
 }
+WITNESS = Witness(["paper.seeds", "small.seeds"])
 ORDERS = ("tiled", "repeated")
 SETTLED = 1e-3  # of the loss: what a step may still take off it
 

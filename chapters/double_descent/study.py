@@ -182,7 +182,7 @@ class StoredDescent:
 
     @classmethod
     def load(cls) -> StoredDescent:
-        """The stored runs. Raises ``StaleResultsError`` where the code behind them has changed since."""
+        """The stored runs."""
         content = stored("double_descent")
         return cls(content["settings"], content["values"])
 

@@ -14,11 +14,13 @@ import numpy as np
 
 from capcore.capacity.allocation import allocate
 from capcore.checks.arguments import quiet
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
+from capcore.processes.problem import Problem
 from capcore.processes.time_series import estimate_process
 from chapters.far_structure.networks import LIMIT, Trained, n_params, train_all
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import N_INPUTS, Stack, all_stacks
+from chapters.kit.witness import Witness
 from chapters.shared.swept import values_of
 
 SETTINGS: dict[str, Any] = {
@@ -39,7 +41,8 @@ QUICK: dict[str, Any] = {
     "burn_in": 10,
     "stacks": [0, 25],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "matplotlib", "scikit-learn")
+WITNESS = Witness(["units"], fixed={"stacks": [0]})
+PACKAGES = ("jax", "optax", "matplotlib", "scikit-learn")
 FAR = slice(N_INPUTS // 2 + 1, N_INPUTS + 1)
 """Lags in the second half of the receptive field."""
 

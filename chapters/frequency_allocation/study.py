@@ -14,8 +14,8 @@ from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.constraints import ConstraintSpace
 from capcore.capacity.fourier import fourier_modes, mode_frequencies, per_frequency
 from capcore.checks.arguments import positive_integer
-from capcore.fitting.optimum import Problem
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.shared.profiles import roughness
 from chapters.shared.survey import allocate_quietly, case
 

@@ -12,10 +12,12 @@ import numpy as np
 from capcore.processes import PowerLaw
 from chapters.gaussian_prediction.response import answers
 from chapters.gaussian_prediction.study import models_by_channels
+from chapters.kit.witness import Witness
 from chapters.shared.survey import case
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4], "n_layers": 6, "kernel_size": 2, "seed": 0}
 QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 3}
+WITNESS = Witness(["channels"])
 
 
 def run(settings: dict[str, Any] = SETTINGS) -> dict[str, Any]:

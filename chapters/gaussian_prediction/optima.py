@@ -21,7 +21,7 @@ from numpy.polynomial import Polynomial
 from capcore.architectures.base import Architecture
 from capcore.capacity.constraints import ConstraintSpace
 from capcore.checks.arguments import finite_array, finite_number
-from capcore.fitting.optimum import Problem
+from capcore.processes.problem import Problem
 
 
 def gradient(arch: Architecture, params: np.ndarray, problem: Problem) -> np.ndarray:

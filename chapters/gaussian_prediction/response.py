@@ -22,10 +22,12 @@ import numpy as np
 from scipy.linalg import pinvh, svd, svdvals, toeplitz
 
 from capcore.architectures.base import Architecture
-from capcore.capacity.constraints import ConstraintSpace, rank_tolerance
+from capcore.architectures.columns import rank_tolerance
+from capcore.capacity.constraints import ConstraintSpace
 from capcore.checks.arguments import finite_array, finite_number
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import AutoRegressive, Process
+from capcore.processes.problem import Problem
 from capcore.processes.toeplitz import reflection_coefficients
 from chapters.shared.survey import Case
 

@@ -26,8 +26,8 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.constraints import ConstraintSpace
 from capcore.checks.arguments import finite_array, positive_integer
-from capcore.fitting.optimum import Problem
 from capcore.processes import AutoRegressive, Process
+from capcore.processes.problem import Problem
 from capcore.results.fit_and_allocation import Fit
 from capcore.verbs import allocate, fit
 

@@ -17,13 +17,16 @@ import numpy as np
 from capcore.architectures import Hierarchical
 from capcore.architectures.base import Architecture
 from capcore.checks.arguments import finite_array
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.lbfgs_sweep import describes
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {"channels": [1, 2, 4, 8], "n_layers": 6, "kernel_size": 2, "seed": 0}
 QUICK: dict[str, Any] = {"channels": [1, 2], "n_layers": 4}
+WITNESS = Witness(["channels"])
 
 
 def noise_scale(eigenvalues: object) -> float:

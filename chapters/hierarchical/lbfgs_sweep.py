@@ -21,6 +21,7 @@ from capcore.architectures import Hierarchical, Linear
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from chapters.hierarchical.study import Sweep, sweep
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {
     "n_layers": 6,
@@ -49,6 +50,7 @@ QUICK: dict[str, Any] = {
     "large_channels": 4,
     "large_max_iterations": 5,
 }
+WITNESS = Witness(["channels seeds", "nudged_channels", "families family_channels seeds"])
 
 
 def run(settings: dict[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:

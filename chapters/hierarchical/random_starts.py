@@ -20,9 +20,11 @@ from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
 from capcore.checks.arguments import finite_number, positive_integer
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 from chapters.hierarchical.lbfgs_sweep import iterations_to
+from chapters.kit.witness import Witness
 
 SETTINGS: dict[str, Any] = {
     "families": ["PowerLaw", "FractionalGaussianNoise", "AR1", "DampedCosine", "RationalQuadratic"],
@@ -34,6 +36,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"channels": [2], "n_layers": 3, "n_starts": 1, "max_iterations": 20}
+WITNESS = Witness(["families channels"], fixed={"n_starts": 2})
 ROUNDING = 1e-26
 """In units of the process's variance: the square of rounding, (1e-15)², times a condition below 1e4."""
 

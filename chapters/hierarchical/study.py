@@ -19,8 +19,9 @@ from capcore.architectures.generic import exact_rank
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.checks.arguments import finite_array, finite_number, positive_integer
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.shared.survey import allocate_quietly, attains
 
 FACTOR = 10.0

@@ -18,8 +18,9 @@ from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
 from capcore.checks.arguments import positive_integer
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.linear_systems.errors import complement
 from chapters.shared.profiles import total_variation
 from chapters.shared.survey import allocate_quietly, attains

@@ -15,8 +15,10 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
+from chapters.kit.witness import Witness
 from chapters.linear_systems.errors import complement
 from chapters.shared.survey import allocate_quietly
 
@@ -35,6 +37,7 @@ QUICK: dict[str, Any] = {
     "levels": [0.1, 0.01],
     "max_iterations": {"l-bfgs-b": 20, "gauss-newton": 10},
 }
+WITNESS = Witness([""], fixed={"levels": [0.1]})
 
 
 def stacks(settings: dict[str, Any] = SETTINGS) -> dict[str, Hierarchical]:

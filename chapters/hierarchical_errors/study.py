@@ -44,7 +44,7 @@ class StoppingExperiment:
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> StoppingExperiment:
-        """Read the committed file, or another. Raises ``StaleResultsError`` if the code has changed."""
+        """Read the committed file, or another."""
         content = results.load(path or results.path_of("lbfgs_stopping"))
         by_stop = {int(stop): Runs.from_json(stored) for stop, stored in content["values"]["by_stop"].items()}
         families = {name: Runs.from_json(stored) for name, stored in content["values"]["families"].items()}

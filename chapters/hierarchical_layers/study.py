@@ -17,7 +17,7 @@ import numpy as np
 from capcore.architectures.generic import PRIME, attainable_ranks, rank_modulo_prime
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.checks.arguments import positive_integer
-from capcore.fitting.optimum import Problem
+from capcore.processes.problem import Problem
 from chapters.shared.layers import ExactArchitecture, LayerProfiles
 from chapters.shared.survey import allocate_quietly
 

@@ -23,8 +23,10 @@ from capcore.architectures.frozen import Frozen
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
 from capcore.checks.arguments import finite_array, positive_integer
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import PowerLaw, Process
+from capcore.processes.problem import Problem
+from chapters.kit.witness import Witness
 from chapters.layer_redundancy.redundancy import maximal_redundant_set, parameter_set, redundant_layer_sets
 
 SETTINGS: dict[str, Any] = {
@@ -38,6 +40,7 @@ QUICK: dict[str, Any] = {
     "weights": {"channels": 2, "n_draws": 1, "n_starts": 1, "max_iterations": 5},
     "layers": {"channels": [2], "n_draws": 1, "n_starts": 1, "max_iterations": 5},
 }
+WITNESS = Witness(["layers.channels"])
 DIAGONAL = (0, 3, 4, 7)
 """The weights U₀₀, U₁₁, V₀₀, V₁₁ of ``Hierarchical(2, 2)``, whose coefficients are the matrix product UV."""
 

@@ -20,8 +20,9 @@ from capcore.architectures.base import Architecture, DenseJacobian
 from capcore.capacity.allocation import CapacityAllocation, allocate
 from capcore.capacity.constraints import ConstraintSpace
 from capcore.checks.arguments import finite_array, positive_integer
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 
 IN_USE = (0.0, 1.0)
 """Smoothing factors that are used in practice: weights that are positive and decay."""

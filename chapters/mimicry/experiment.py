@@ -18,6 +18,7 @@ import optax
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.mimicry.students import answers, scaled_logits
 from chapters.shared.complexity.curves import segments
 from chapters.shared.complexity.network import Network, as_network
@@ -44,7 +45,8 @@ QUICK: dict[str, Any] = {
     "n_segments": 2,
     "seeds": [0],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+WITNESS = Witness(["seeds"])
+PACKAGES = ("jax", "optax", "scikit-learn")
 STUDENTS = {
     "shallow, 400 labels": ("shallow", "labelled", "labels"),
     "shallow, logits on the 400": ("shallow", "labelled", "logits"),

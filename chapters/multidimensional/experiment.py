@@ -17,9 +17,11 @@ from tqdm import tqdm
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.constraints import ConstraintSpace, join
 from capcore.checks.arguments import finite_number, one_of, positive_integer
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.multivariate import Independent
+from capcore.processes.problem import Problem
+from chapters.kit.witness import Witness
 
 RANGES: dict[str, tuple[str, float, float]] = {
     "PowerLaw": ("exponent", 0.3, 0.9),
@@ -49,6 +51,7 @@ QUICK: dict[str, Any] = {
     "n_layers": 3,
     "max_iterations": 20,
 }
+WITNESS = Witness(["channels"], fixed={"random_starts": {}})
 
 
 def spread_components(

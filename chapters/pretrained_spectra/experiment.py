@@ -7,7 +7,6 @@ stores statistics of every layer, no weights. It installs nothing. ``--quick`` d
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +38,7 @@ from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.power_law import PowerLawFit, fit_power_law, fit_power_laws
 from capcore.spectra.selection import selected
 from chapters.kit import stored as results
+from chapters.kit.witness import Witness
 from chapters.shared.true_tails import with_law_tail
 
 Read: TypeAlias = Callable[[str], AbstractContextManager[Checkpoint]]
@@ -61,6 +61,7 @@ SETTINGS: dict[str, Any] = {
 """``fixed``: layers that were not trained. ``range``: of the exponents of a control. ``entries``: tail index of the
 entries of random matrices, whose exponent is half of it plus one in the limit."""
 QUICK: dict[str, Any] = {"networks": ["minilm"]}
+WITNESS = Witness(["networks"])
 CONTROLS = ("law", "spread", "entries", "noise")
 """Spectra with a known law: the same body with a tail from the fitted law, and with one whose exponent is spread
 evenly over the range; matrices with power-law entries, and Gaussian ones."""
@@ -177,15 +178,10 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
     }
 
 
-def run(
-    settings: Mapping[str, Any] = SETTINGS,
-    read: Read | None = None,
-    kept: Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]] | None = None,
-) -> dict[str, Any]:
+def run(settings: Mapping[str, Any] = SETTINGS, read: Read | None = None) -> dict[str, Any]:
     """Key → :func:`network_values`.
 
-    read : the weights of a network; by default they are downloaded. kept : gives what an earlier run has computed of a
-    network, or computes it.
+    read : the weights of a network; by default they are downloaded.
     """
     opened = read or import_module(f"{__package__}.sources").reader()  # readers decide no number
 
@@ -195,7 +191,7 @@ def run(
 
     found = {}
     for key in tqdm(settings["networks"], "networks", disable=None):
-        found[key] = kept(key, lambda key=key: values(key)) if kept else values(key)  # type: ignore[misc]
+        found[key] = values(key)
     return {"networks": found}
 
 
@@ -224,28 +220,9 @@ def main(arguments: Sequence[str]) -> int:
                     print(path)
             return 0
         with threadpool_limits(1):
-            kept = keeping(given.cache / "statistics", results.code_of(run)["hash"])
             path, read = results.path_of("pretrained_spectra"), sources.reader(given.cache)
-            results.save(path, PROG, run, SETTINGS, lambda: run(SETTINGS, read, kept))
+            results.save(path, PROG, run, SETTINGS, run(SETTINGS, read))
     except sources.CheckpointError as error:
         print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
         return 1
     return 0
-
-
-def keeping(folder: Path, code: str) -> Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]:
-    """Keep the values of each network in a folder, under the hash of the code that made them, so that runs go on."""
-
-    def kept(key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        path = folder / f"{key}-{code[:16]}.json"
-        if path.exists():
-            found: dict[str, Any] = json.loads(path.read_text("utf8"))
-            return found
-        found = compute()
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
-        draft.write_text(json.dumps(found), "utf8")
-        draft.replace(path)
-        return found
-
-    return kept

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from capcore.capacity.constraints import equilibrate
+from capcore.architectures.columns import equilibrate
 from capcore.checks.arguments import finite_array, positive_integer
 
 

@@ -15,9 +15,9 @@ from capcore.architectures.generic import exact_rank
 from capcore.architectures.recurrent import Recurrent
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.checks.arguments import finite_array, positive_integer
-from capcore.fitting.optimum import Problem
 from capcore.fitting.variable_projection import projection_path
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 from chapters.recurrent.experiment import stops
 from chapters.shared.log_log import LogLogLine, fit_power
 from chapters.shared.profiles import SATURATED

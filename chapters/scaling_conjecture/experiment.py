@@ -17,6 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checks.arguments import finite_array, one_of, positive_integer
+from chapters.kit.witness import Witness
 from chapters.scaling_conjecture.signals import BLOCKS
 from chapters.scaling_conjecture.tasks import Task, digits_task, transport_task
 from chapters.shared.training import train
@@ -48,7 +49,8 @@ QUICK: dict[str, Any] = {
     "zero_start": [2],
     "normalised": {"n_layers": 2, "exponents": [0.25]},
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+WITNESS = Witness(["exponents depths seeds"])
+PACKAGES = ("jax", "optax", "scikit-learn")
 TASKS = ("digits", "transport")
 
 

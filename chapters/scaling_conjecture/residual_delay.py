@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from chapters.kit.witness import Witness
 from chapters.scaling_conjecture.experiment import make_task
 from chapters.shared.training import train
 
@@ -25,7 +26,8 @@ SETTINGS: dict[str, Any] = {
     "optimiser": "adam",
 }
 QUICK: dict[str, Any] = {"depths": [4], "rates": [1e-3], "seeds": [0], "n_steps": 20}
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+WITNESS = Witness(["depths rates seeds"])
+PACKAGES = ("jax", "optax", "scikit-learn")
 
 
 def steps_to_learn(losses: np.ndarray, threshold: float, window: int = 10) -> int | None:

@@ -16,6 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
+from chapters.kit.witness import Witness
 
 BLOCKS = ("tanh", "relu", "two-layer")
 LAG = 32
@@ -29,6 +30,7 @@ SETTINGS: dict[str, Any] = {
     "seed": 0,
 }
 QUICK: dict[str, Any] = {"exponents": [0.5], "depths": [2, 4], "width": 4, "n_draws": 2, "n_draws_arc": {"tanh": 2}}
+WITNESS = Witness(["exponents depths"])
 
 
 @dataclass(frozen=True, eq=False)

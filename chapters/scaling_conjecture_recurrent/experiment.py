@@ -25,6 +25,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checks.arguments import finite_number, one_of, positive_integer
+from chapters.kit.witness import Witness
 from chapters.shared.training import Params, Runs, train
 
 SETTINGS: dict[str, Any] = {
@@ -59,7 +60,8 @@ QUICK: dict[str, Any] = {
     "extensions": 0,
     "seeds": [0],
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+WITNESS = Witness(["lengths arms"])
+PACKAGES = ("jax", "optax", "scikit-learn")
 EARLY = 100  # first steps, whose mean loss is stored for every run
 BASELINE = 1 / 6
 """Mean squared error of the best constant answer: twice the variance 1/12 of a number between 0 and 1."""

@@ -23,6 +23,7 @@ from capcore.propagation.convolution import ConvolutionTransport
 from capcore.propagation.discrete import propagate
 from capcore.propagation.laws import forgetting
 from capcore.propagation.layers import Layer
+from chapters.kit.witness import Witness
 from chapters.scaling_conjecture_recurrent.study import growth_curve
 from chapters.scaling_conjecture_recurrent.transitions import ALLOWED, Transitions
 
@@ -50,7 +51,8 @@ QUICK: dict[str, Any] = {
     "tanh_steps": 4,
     "n_samples": 40,
 }
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness(["lengths"])
+PACKAGES = ("scikit-learn",)
 
 
 @dataclass(frozen=True, eq=False)

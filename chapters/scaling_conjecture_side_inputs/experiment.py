@@ -15,6 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.checks.arguments import one_of, positive_integer
+from chapters.kit.witness import Witness
 from chapters.scaling_conjecture_side_inputs.study import interval
 from chapters.scaling_conjecture_side_inputs.tasks import (
     SideTask,
@@ -64,7 +65,8 @@ QUICK: dict[str, Any] = {
     "alone": {"depth": 4, "exponent": 0.5, "seen": ["X"]},
     "digit": {"divided random": [0], "undivided zero": [0.5]},
 }
-PACKAGES = ("numpy", "scipy", "jax", "optax", "scikit-learn")
+WITNESS = Witness(["untrained.forms untrained.depths"])
+PACKAGES = ("jax", "optax", "scikit-learn")
 
 
 def untrained_shares(

@@ -11,8 +11,9 @@ from capcore.architectures.base import Architecture
 from capcore.capacity.allocation import CapacityAllocation, allocate
 from capcore.checks.arguments import quiet
 from capcore.fitting.gauss_newton import ROUNDING
-from capcore.fitting.optimum import FitResult, Problem, fit
+from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
+from capcore.processes.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)

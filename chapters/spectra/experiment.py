@@ -22,6 +22,7 @@ from capcore.checks.arguments import finite_number, positive_integer
 from capcore.spectra.analysis import analyse_checkpoint
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
+from chapters.kit.witness import Witness
 
 BATCH = 60
 TEST_SHARE = 2 / 3  # of the 1,797 images: with few to learn from, accuracies differ
@@ -172,7 +173,8 @@ SETTINGS: dict[str, Any] = {
     "seeds": [0, 1, 2, 3, 4],
 }
 QUICK: dict[str, Any] = {"networks": {"one": {"width": 32, "epochs": 1}}, "seeds": [3, 4]}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness(["networks seeds"])
+PACKAGES = ("scikit-learn",)
 
 
 def outcomes(paths: Mapping[str, Sequence[Snapshot]], seed: int) -> pd.DataFrame:

@@ -239,7 +239,7 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         with threadpool_limits(1):
             path = given.output / "resnet_spectra.json"
-            results.save(path, PROG, (run,), SETTINGS, lambda: _run(read, given.output))
+            results.save(path, PROG, run, SETTINGS, _run(read, given.output))
     except CheckpointError as error:
         print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
         return 1

@@ -149,14 +149,14 @@ def _refuse(options: DensityOptions) -> None:
 def stored_networks(folder: str | Path | None = None) -> dict[str, StoredNetwork]:
     """Key → network, in the order of ``SOURCES``.
 
-    folder : with the two files; by default that of this chapter. Raises ``StaleResultsError`` if the code behind the
-    files has changed since, or if the two do not belong together.
+    folder : with the two files; by default that of this chapter. Raises ``ResultsError`` if the two do not
+    belong together.
     """
     path = Path(folder) / NAME if folder else results.path_of("resnet_spectra")
     content = results.load(path)
     values, beside = content["values"], path.with_name(content["values"]["arrays"])
     if hashlib.sha256(beside.read_bytes()).hexdigest() != values["arrays_sha256"]:
-        raise results.StaleResultsError(
+        raise results.ResultsError(
             f"{beside.name}: found other arrays than {path.name} names, expected those of one run. "
             f"Make both again: {content['command']}"
         )
@@ -174,7 +174,7 @@ def _network(
     """What is stored of one network. Its origin and accuracy are those of the table, which nothing computes."""
     key = source.key
     if network["weights_sha256"] != source.weights_sha256:
-        raise results.StaleResultsError(
+        raise results.ResultsError(
             f"{key}: found spectra of weights {network['weights_sha256'][:12]}…, expected those of "
             f"{source.weights_sha256[:12]}…, the file of resnet_sources.csv. Make them again."
         )

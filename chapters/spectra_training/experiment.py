@@ -18,6 +18,7 @@ from capcore.checkpoints.arrays import of_arrays
 from capcore.spectra.analysis import analyse_checkpoint
 from capcore.spectra.options import DensityOptions, SpectraOptions
 from capcore.spectra.results import SpectraReport
+from chapters.kit.witness import Witness
 from chapters.spectra.experiment import Training, train_network
 
 SETTINGS: dict[str, Any] = {
@@ -32,7 +33,8 @@ SETTINGS: dict[str, Any] = {
     "n_null": 10,
 }
 QUICK: dict[str, Any] = {"widths": [40], "depths": [1], "rates": [1e-2], "noises": [0.0], "epochs": 2, "n_null": 3}
-PACKAGES = ("numpy", "scipy", "scikit-learn")
+WITNESS = Witness(["widths depths seeds"])
+PACKAGES = ("scikit-learn",)
 LAYER = ("alpha", "n_tail", "distance", "log_spectral", "log_frobenius", "stable_rank")
 DIGITS = 8  # significant ones that are stored
 

@@ -65,7 +65,7 @@ def target_of(name: str) -> Target:
     """
     if name in stored.paths():
         try:
-            name = "{0.__module__}:{0.__qualname__}".format(Experiment.of(stored.path_of(name)).functions[0])
+            name = "{0.__module__}:{0.__qualname__}".format(Experiment.of(stored.path_of(name)).function)
         except RunError as error:
             raise NotebookError(str(error)) from None
     return _function(name) if ":" in name and not name.endswith(".ipynb") else _notebook(name)

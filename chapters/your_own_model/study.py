@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from capcore.architectures.base import Architecture
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import Process
+from capcore.processes.problem import Problem
 from chapters.shared.survey import allocate_quietly
 
 

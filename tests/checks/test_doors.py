@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.checks.models import KINDS
+from capcore.checks.models import KINDS, is_module
 
 TASK = cc.PowerLaw(0.5)
 
@@ -165,7 +165,7 @@ def test_a_linearisation_keeps_its_shape_of_parameters():
 
 def test_no_library_is_imported_for_a_function_of_ones_own():
     """Told by where classes come from: nothing is imported to find out."""
-    assert cc.doors.is_module(of_package("torch", "Module")) and not cc.doors.is_module(of_package("keras"))
+    assert is_module(of_package("torch", "Module")) and not is_module(of_package("keras"))
     installed = importlib.util.find_spec("torch")
     with pytest.raises((ModuleNotFoundError, AttributeError, TypeError) if installed else ModuleNotFoundError):
         cc.linearised(of_package("torch", "Module"), inputs=np.zeros(3))

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import capcore as cc
 from capcore.capacity.tangent_space import TangentSpace
-from capcore.large.allocation import LargeAllocation, allocate_large, octave_edges
+from capcore.large.allocation import LargeAllocation, allocate_large
 from capcore.large.leverage import leverage_scores
 from capcore.large.streamed import StreamedProduct
+from capcore.results.fit_and_allocation import octave_edges
 from tests.strategies import all_of
 
 PROCESSES = [

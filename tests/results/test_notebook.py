@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import capcore as cc
-from capcore.moved import Called, once_called
 from capcore.results.notebook import as_table, bars, table
 from tests.checks.test_hostile import PACKAGES
 from tests.hostile_rows import RETURNED
@@ -63,12 +62,3 @@ def test_text_stays_text():
 def test_bars_have_heights_by_value():
     shown = bars(np.array([2.0, 1.0, -1.0, 0.0]))
     assert [f"height='{h:.1f}'" in shown for h in (40, 20, 0)] == [True] * 3 and "height='-" not in shown
-
-
-def test_totals_are_an_attribute_whose_call_still_works_with_a_warning():
-    layer = cc.allocate(ARCH, cc.fit(ARCH, TASK), TASK).layers["layer 1"]
-    assert layer.totals == {name: round(getattr(layer, name).sum()) for name in layer.totals}
-    with pytest.warns(DeprecationWarning, match=r"totals\(\): found a call, expected totals") as said:
-        assert layer.totals() == layer.totals and type(layer.totals()) is dict
-    assert said[0].filename == __file__
-    assert isinstance(type(layer).totals, once_called) and isinstance(layer.totals, Called)

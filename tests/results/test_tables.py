@@ -108,7 +108,7 @@ def test_the_table_of_spectra_is_their_frame():
 
 
 def test_one_sentence_names_what_is_not_installed(monkeypatch):
-    monkeypatch.setattr("capcore.architectures.derivatives.find_spec", lambda name: None)
+    monkeypatch.setattr("capcore.checks.arguments.find_spec", lambda name: None)
     for ask, name in ((FITTED.to_dataframe, "pandas"), (DENSE.to_xarray, "xarray"), (REPORT.to_xarray, "xarray")):
         with pytest.raises(ModuleNotFoundError, match=f"^{name}: .*pip install {name}"):
             ask()

@@ -130,7 +130,7 @@ NO_SCALE = {
         "own_model.opened own_model.copied own_model.OwnModel doors.is_module doors.refuse_model trees.is_tree "
         "trees.ravelled trees.layer_names probing.measured_function probing.measured_module projection.has_linear_part"
     ),
-    "files": "series_files.load_series sweeps.load_sweep saved.load",
+    "files": "sweeps.load_sweep",
     "standard normal draws or points of evaluation": ("hermite.hermite_values hermite.hermite_coefficients"),
 }
 

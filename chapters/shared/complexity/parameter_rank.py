@@ -83,7 +83,7 @@ class ParameterRank:
 
     @property
     def rank(self) -> int:
-        """The numerical rank, by the package's tolerance (:func:`~capcore.capacity.constraints.rank_tolerance`)."""
+        """The numerical rank, by the package's tolerance (:func:`~capcore.architectures.columns.rank_tolerance`)."""
         return self.space.dimension
 
     @cached_property

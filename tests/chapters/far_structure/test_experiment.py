@@ -11,9 +11,9 @@ from chapters.far_structure import experiment
 from chapters.far_structure.networks import LIMIT, Trained
 from chapters.far_structure.series import LENGTH, NULLS, SERIES, series
 from chapters.far_structure.stacks import Stack, alike, all_stacks
+from chapters.kit.running import sweep_here
 from chapters.kit.stored import path_of, stored
 from chapters.sweeps.engine import sweep
-from tests.fingerprint.quick import swept_here
 
 
 def test_the_far_share_is_that_of_a_projection():
@@ -82,7 +82,7 @@ def test_the_stored_result_has_its_shape():
 
 def test_the_run_has_what_it_says():
     settings = experiment.SETTINGS | experiment.QUICK | {"series": ["AR(1)"]}
-    found = experiment.run(settings, swept_here)
+    found = experiment.run(settings, sweep_here)
     assert np.shape(found["networks"]["tanh"]["AR(1)"]["far"]) == (2, 2) and list(found["curves"]["AR(1)"]) == ["0"]
     assert found["series"]["AR(1)"]["far share"][1] == 0
 
@@ -90,4 +90,4 @@ def test_the_run_has_what_it_says():
 @pytest.mark.ci
 def test_a_sweep_gives_what_this_process_gives():
     settings = experiment.SETTINGS | experiment.QUICK | {"series": ["AR(1)"], "stacks": [0]}
-    assert experiment.run(settings, sweep) == experiment.run(settings, swept_here)
+    assert experiment.run(settings, sweep) == experiment.run(settings, sweep_here)

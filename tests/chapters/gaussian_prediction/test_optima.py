@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capcore.architectures import Hierarchical, Linear
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, AutoRegressive, PowerLaw
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.optima import Curve, gradient, gradient_gap, stationarity
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from capcore.architectures import Hierarchical, Linear
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import AR1, FAMILIES, PowerLaw
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.response import (
     answers,
     autocorrelation_error,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Linear
-from capcore.fitting.optimum import Problem
 from capcore.processes import AR1, FAMILIES, FromAutocovariance, PowerLaw
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import (
     count_directions,
     dense_predictor,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.fitting.optimum import Problem
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
 from chapters.gaussian_prediction.study import gram_eigenvalues, models_by_channels
 from chapters.hierarchical.eigenvalue_counts import (
     SETTINGS,

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from capcore.architectures import Hierarchical
-from capcore.fitting.optimum import Problem, fit
+from capcore.fitting.optimum import fit
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
 from chapters.hierarchical.where_capacity_goes import (
     QUICK,
     SETTINGS,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from capcore import Hierarchical, allocate
-from capcore.fitting.optimum import Problem
 from capcore.processes import PowerLaw
+from capcore.processes.problem import Problem
 from chapters.hierarchical_errors import stopped_stacks as experiment
 from chapters.kit.stored import stored
 

@@ -72,7 +72,7 @@ def test_only_the_stored_model_and_process_are_looked_up(stored):
 
 def test_a_small_experiment_is_run_saved_and_read(tmp_path):
     path = tmp_path / "small.json"
-    results.save(path, "a test", experiment.run, SMALL, lambda: experiment.run(SMALL))
+    results.save(path, "a test", experiment.run, SMALL, experiment.run(SMALL))
     found = study.StoppingExperiment.load(path)
     assert list(found.by_stop) == [5, 10] and len(found.families) == 5
     assert found.paper(Hierarchical(channels=2, n_layers=3), PowerLaw(), 10) is found.by_stop[10]

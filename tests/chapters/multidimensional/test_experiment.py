@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import capcore as cc
-from capcore.fitting.optimum import Problem
+from capcore.processes.problem import Problem
 from chapters.kit.stored import stored
 from chapters.multidimensional import similar
 from chapters.multidimensional.experiment import RANGES, SETTINGS, profile, rerun, run, spread_components, summarise

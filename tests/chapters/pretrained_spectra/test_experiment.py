@@ -112,14 +112,6 @@ def test_a_report_cannot_favour_a_plain_power_law_over_one_with_a_cut_off(seed):
     assert tail_values(values, fit_power_law(values), 0.1)["likeliest"] <= 0
 
 
-def test_what_was_computed_is_kept_until_the_code_changes(tmp_path):
-    calls = []
-    for code in ("a" * 20, "a" * 20, "b" * 20):
-        kept = experiment.keeping(tmp_path / "kept", code)
-        assert kept("x", lambda: calls.append(1) or {"n": 1}) == {"n": 1}
-    assert len(calls) == 2
-
-
 def test_fetching_alone_computes_nothing_and_errors_are_one_message(monkeypatch, tmp_path, capsys):
     from chapters.pretrained_spectra import sources
 

@@ -33,7 +33,7 @@ def test_the_stored_fits_come_out_again(networks):
 def test_fits_of_other_spectra_are_refused(monkeypatch):
     content = stored("resnet_fits")
     assert content["settings"]["spectra"] == stored("resnet_spectra")["values"]["arrays_sha256"]
-    with pytest.raises(results.StaleResultsError, match=r"made from spectra .* Make it again"):
+    with pytest.raises(results.ResultsError, match=r"made from spectra .* Make it again"):
         fits.stored_fits({"values": {"arrays_sha256": "0" * 64}})
 
 

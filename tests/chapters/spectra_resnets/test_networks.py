@@ -10,7 +10,7 @@ import pytest
 
 from capcore.spectra import DensityOptions, SpectraOptions, analyse_spectra, read_checkpoint
 from capcore.spectra.layers import find_layers
-from chapters.kit.stored import StaleResultsError, load, path_of
+from chapters.kit.stored import ResultsError, load, path_of
 from chapters.spectra_resnets.experiment import SETTINGS, network_spectra
 from chapters.spectra_resnets.files import SOURCES, find_file, weights_hash
 from chapters.spectra_resnets.networks import _network, _spectra, stored_networks
@@ -187,12 +187,12 @@ def test_stale_and_mixed_files_are_refused(tmp_path):
     assert len(stored_networks(tmp_path)) == 11
     with (tmp_path / "resnet_spectra.npz").open("ab") as file:
         file.write(b"x")
-    with pytest.raises(StaleResultsError, match=r"found other arrays than resnet_spectra\.json names"):
+    with pytest.raises(ResultsError, match=r"found other arrays than resnet_spectra\.json names"):
         stored_networks(tmp_path)
     content = json.loads((tmp_path / "resnet_spectra.json").read_text("utf8"))
-    content["code"]["hash"] = "0" * 16
+    content["values"]["arrays"] = "other.npz"
     (tmp_path / "resnet_spectra.json").write_text(json.dumps(content), "utf8")
-    with pytest.raises(StaleResultsError, match="python -m chapters run resnet_spectra"):
+    with pytest.raises(ResultsError, match="python -m chapters run resnet_spectra"):
         stored_networks(tmp_path)
 
 
@@ -205,7 +205,7 @@ def test_what_is_stored_of_an_origin_is_what_the_table_says(networks):
 
 def test_spectra_of_other_weights_are_refused():
     other = replace(SOURCES["dense"], weights_sha256="0" * 64)
-    with pytest.raises(StaleResultsError, match=r"dense: found spectra of weights .* expected those of 000000000000…"):
+    with pytest.raises(ResultsError, match=r"dense: found spectra of weights .* expected those of 000000000000…"):
         _network(other, vars(SOURCES["dense"]), {}, [])
 
 

@@ -41,7 +41,7 @@ def test_a_sample_gives_the_least_squares_fit_to_it(rng):
 
 
 def test_the_target_itself_means_the_same(joint, problem):
-    again = cc.Problem.from_covariance(joint[:N, :N], target=problem.target, variance=joint[N, N])
+    again = cc.FromCovariance(joint[:N, :N], target=problem.target, variance=joint[N, N])
     assert type(again) is cc.Problem
     assert_allclose(again.target, problem.target)
     assert again.variance == pytest.approx(problem.variance, rel=1e-9)
