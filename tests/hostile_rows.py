@@ -214,6 +214,7 @@ ROWS = {
     ),
     "estimate_process": (cc.estimate_process, {"series": SHARED.normal(size=60), "n_inputs": 4}),
     "load_sweep": (cc.load_sweep, {"path": "absent"}),
+    "Options": (networks.Options, {"tolerance": 0.5, "probes": 8, "max_steps": 9}),
     "inputs": (networks.inputs, {"values": X, "groups": np.array([0, 0, 1]), "how": "whitened"}),
     "frequencies": (networks.frequencies, {"images": IMAGES, "how": "whitened"}),
     "patches": (networks.patches, {"images": IMAGES, "size": 2, "how": "whitened"}),

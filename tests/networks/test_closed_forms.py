@@ -100,28 +100,6 @@ def test_random_features_are_kernel_ridge_regression(rng):
     assert found.capacity(basis) == pytest.approx(np.trace(basis.T @ operator @ basis), abs=ROUNDING)
 
 
-def test_learnabilities_sum_to_the_number_of_examples(rng):
-    """Conservation of learnability (Simon, Dickens, Karkada and DeWeese, 2023): exactly n without ridge, less with it.
-
-    On a domain of M points an interpolating kernel regression of n examples has learnabilities ⟨φ, f̂(φ)⟩ of any
-    orthonormal basis φ that sum to n. Here the features are the parameters, and each f̂ is a trained network.
-    """
-    domain, n = 24, 10
-    phi = rng.normal(size=(domain, 40)) / np.sqrt(40)
-    seen = rng.permutation(domain)[:n]
-    basis = np.linalg.qr(rng.normal(size=(domain, domain)))[0]
-    for decay in (1e-9, 0.3):
-        found = cc.allocate_network(
-            features, ridge(phi[seen], np.zeros(n), decay + 1e-9), phi[seen], np.zeros(n), weight_decay=decay
-        )
-        learned = 0.0
-        for target in basis.T:
-            theta = phi[seen].T @ np.linalg.solve(phi[seen] @ phi[seen].T + decay * np.eye(n), target[seen])
-            learned += target @ phi @ theta
-        assert learned == pytest.approx(found.total, abs=1e-6)
-        assert found.total == pytest.approx(n, abs=1e-6) if decay < 1e-6 else found.total < n
-
-
 def test_early_stopping_filters_the_spectrum(regression):
     """1 − e^{−tσ²} for gradient flow of a linear model from anywhere, and gradient descent of small steps beside it."""
     x, y = regression
