@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from capcore.checks.arguments import finite_array, plain_array
-from capcore.checks.models import _of
+from capcore.checks.models import is_of_library
 
 ALL = "all parameters"
 """Name of the one layer of parameters that have no tree."""
@@ -164,7 +164,7 @@ def _free(tree: Any, leaves: list[tuple[tuple[Any, ...], Any]]) -> list[bool]:
 
 def _is_variable(node: object) -> bool:
     """Whether a node is a variable of NNX, which says by its class what it holds."""
-    return _of(node, "flax", "Variable", "VariableState")
+    return is_of_library(node, "flax", "Variable", "VariableState")
 
 
 def _holds_parameters(node: Any) -> Any:

@@ -138,9 +138,9 @@ def data(path: str) -> tuple[Any, Any]:
     """The arrays ``inputs`` and ``targets`` of an ``.npz`` file, read without pickles."""
     if Path(path).suffix.lower() != ".npz":
         raise ValueError(f"DATA: found {path}, expected an .npz file. Write it: numpy.savez(…, inputs=x, targets=y)")
-    from capcore.checkpoints.archives import read_npz
+    from capcore.checkpoints.opening import read_file
 
-    archive = read_npz(path)
+    archive = read_file(path)
     if not {"inputs", "targets"} <= {*archive.tensors}:
         names = ", ".join(archive.tensors) or "none"
         raise ValueError(f"{path}: found the arrays {names}, expected inputs and targets. Rename them.")

@@ -319,7 +319,7 @@ def compare(
 
 
 def _starts_once(arch: Any, process: Any, method: object) -> bool:
-    chosen = verbs.fit_method(arch, process, "auto") if method == "auto" else method
+    chosen = verbs.fit_method(arch, process, "auto", {}, True) if method == "auto" else method
     return chosen == "octaves" or (chosen == "riemannian-newton" and arch.n_inputs > LONGEST)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from capcore.architectures.own_model import copied
 from capcore.checks.arguments import library
-from capcore.checks.models import _flax_nnx, _of, is_module
+from capcore.checks.models import is_flax_nnx, is_module, is_of_library
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +96,14 @@ def function_and_params(apply: Any, params: Any) -> tuple[Callable[[Any, Any], A
     if is_module(apply):
         function, own = from_torch(apply)
         return function, own if params is None else _in_order(params, own)
-    flax = _of(apply, "flax", "Module")
-    if flax and _flax_nnx(apply):
+    flax = is_of_library(apply, "flax", "Module")
+    if flax and is_flax_nnx(apply):
         nnx = library("flax.nnx")
         copy = nnx.clone(apply)
         copy.eval()
         graph, state = nnx.split(copy)
         return lambda state, x: nnx.merge(graph, state)(x), state if params is None else params
-    if _of(apply, "equinox", "Module") and (params is None or type(params) is type(apply)):
+    if is_of_library(apply, "equinox", "Module") and (params is None or type(params) is type(apply)):
         module = library("equinox").nn.inference_mode(apply if params is None else params)
         return lambda module, x: library("jax").vmap(module)(x), module
     apply = apply.apply if flax else apply

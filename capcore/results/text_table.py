@@ -29,7 +29,7 @@ def text_table(
     headings = [*columns.values()] if isinstance(columns, Mapping) else [*columns]
     lines = [headings, *([row[key] for key in columns] if isinstance(row, Mapping) else [*row] for row in rows)]
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    sides = align.ljust(len(widths), align[-1])
+    sides = align.ljust(len(widths), align[-1])[: len(widths)]
     return "\n".join(
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, sides, widths, strict=True)).rstrip()
         for line in lines

@@ -1,7 +1,5 @@
 """Figures along octaves of lag, the most recent at the right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

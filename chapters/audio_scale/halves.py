@@ -5,15 +5,12 @@ Nothing lists the inputs, so that a million of them take seconds. The far half o
 ``python -m chapters run octaves`` makes it again, in about seven minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.checks.arguments import positive_integer
 from capcore.large.exponentials import exponential_sequence
 from capcore.large.octaves.capacity import octave_capacities
 from capcore.large.octaves.fit import fit_octaves
@@ -31,7 +28,7 @@ def hidden_channels(n_layers: int, lower: int, upper: int) -> list[int]:
     >>> hidden_channels(6, 2, 4), hidden_channels(5, 2, 4)
     ([2, 2, 2, 4, 4], [2, 2, 4, 4])
     """
-    half, between = divmod(positive_integer(n_layers, "n_layers", 2) - 1, 2)
+    half, between = divmod(n_layers - 1, 2)
     return [lower] * half + [min(lower, upper)] * between + [upper] * half
 
 

@@ -6,8 +6,6 @@ even share the most recent hundredth of the inputs has, and how many times its e
 ``python -m chapters run audio_scale`` makes it again, in about ten minutes on two cores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import inf
 from time import perf_counter
@@ -18,7 +16,7 @@ from tqdm import tqdm
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import allocate
-from capcore.checks.arguments import positive_integer, quiet
+from capcore.checks.arguments import quiet
 from capcore.fitting.optimum import fit
 from capcore.large.allocation import allocate_large
 from capcore.large.exponentials import exponential_sequence
@@ -74,9 +72,7 @@ def _over_even_share(per_input: np.ndarray, where: slice) -> float:
     return float(part.sum() / per_input.sum() * per_input.size / part.size)
 
 
-def profile(
-    n_layers: int, channels: int, process: Process, listed_up_to: int = 16, seed: int = 0, progress: bool = False
-) -> dict[str, Any]:
+def profile(n_layers: int, channels: int, process: Process, listed_up_to: int = 16, seed: int = 0) -> dict[str, Any]:
     """One optimum of a stack of kernel size 2, and its capacity by octave of lag; plain types, seconds included.
 
     Parameters
@@ -88,11 +84,11 @@ def profile(
     >>> row["n_inputs"], row["total"], len(row["per_octave"]), row["stationarity"] < 1e-8
     (256, 28, 9, True)
     """
-    arch = Hierarchical(channels, positive_integer(n_layers, "n_layers"))
+    arch = Hierarchical(channels, n_layers)
     begin = perf_counter()
     sequence = None if n_layers <= listed_up_to else _exponentials(process, arch.n_inputs)
     if sequence is None:
-        found = fit_large(arch, process, rng=seed, progress=progress)
+        found = fit_large(arch, process, rng=seed)
         params, singular = found.params, found.is_singular
         loss, stationarity, converged = found.loss, found.stationarity, found.converged
     else:
@@ -102,7 +98,7 @@ def profile(
         loss, stationarity, converged = digits.loss, digits.stationarity, digits.converged
     fitted = perf_counter()
     with quiet():
-        found_capacity = allocate_large(arch, params, process, progress=progress)
+        found_capacity = allocate_large(arch, params, process)
     return {
         "n_inputs": arch.n_inputs,
         "channels": channels,

@@ -9,18 +9,15 @@ Any invertible matrix may be put between two layers and its inverse after it. Pa
 they are those of the coefficients; squared weights do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.constraints import ConstraintSpace
-from capcore.checks.arguments import finite_array, finite_number, positive_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +37,9 @@ class TreeNetwork:
     kernels: Sequence[np.ndarray]
     signs: Sequence[np.ndarray] = ()
 
-    def __post_init__(self) -> None:
-        kernels = [finite_array(kernel, "kernels", 3) for kernel in self.kernels]
-        for l, (below, above) in enumerate(pairwise(kernels), 1):
-            if below.shape[2] != above.shape[0]:
-                raise ValueError(
-                    f"kernels: found {below.shape[2]} channels out of layer {l} and {above.shape[0]} into the next, "
-                    "expected equal numbers."
-                )
-        if not kernels or kernels[-1].shape[2] != 1:
-            raise ValueError("kernels: expected at least one layer, the uppermost with one output channel.")
-        object.__setattr__(self, "kernels", kernels)
-        if len(self.signs) not in (0, len(kernels) - 1):
-            raise ValueError(
-                f"signs: found {len(self.signs)} arrays, expected none or {len(kernels) - 1}, one per layer."
-            )
-
     @classmethod
-    def of(cls, arch: Hierarchical, params: object) -> TreeNetwork:
-        """The trained model. Raises ``ValueError`` for overlapping dilations, where units are read more than once."""
-        if not arch.has_disjoint_supports:
-            raise ValueError(f"arch: found overlapping dilations {arch.dilations}, expected disjoint supports.")
+    def of(cls, arch: Hierarchical, params: object) -> Self:
+        """The trained model, of disjoint dilations: no unit is read more than once."""
         return cls(arch.kernels(params))
 
     @property
@@ -123,9 +102,9 @@ class TreeNetwork:
             below = below @ self.matrices[layer - 1]
         return found[::-1]
 
-    def with_signs(self, rng: np.random.Generator) -> TreeNetwork:
+    def with_signs(self, rng: np.random.Generator) -> Self:
         """The same kernels with a fresh random sign after every hidden unit."""
-        return TreeNetwork(self.kernels, [rng.choice([-1.0, 1.0], w.shape[1]) for w in self.matrices[:-1]])
+        return replace(self, signs=[rng.choice([-1.0, 1.0], w.shape[1]) for w in self.matrices[:-1]])
 
 
 def _kron(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -209,11 +188,8 @@ def residual_tree(channels: int, n_layers: int, jump: float, rng: np.random.Gene
     >>> residual_tree(2, 3, 0.1, np.random.default_rng(0)).coefficients.shape
     (16,)
     """
-    share = finite_number(jump, "jump")
-    if not 0 < share < 1:
-        raise ValueError(f"jump: found {jump!r}, expected between 0 and 1: the share of capacity that jumps.")
-    channels, kernels = positive_integer(channels, "channels"), []
-    for _ in range(positive_integer(n_layers, "n_layers")):
+    kernels = []
+    for _ in range(n_layers):
         turn = np.linalg.qr(rng.normal(size=(channels, channels)))[0]
-        kernels.append(np.stack([np.sqrt(1 - share) * np.eye(channels), np.sqrt(share) * turn], axis=1))
+        kernels.append(np.stack([np.sqrt(1 - jump) * np.eye(channels), np.sqrt(jump) * turn], axis=1))
     return TreeNetwork([*kernels[:-1], kernels[-1][:, :, :1]])

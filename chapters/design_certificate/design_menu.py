@@ -7,8 +7,6 @@ is singular its capacity depends on where a fit ends, so that it is left out.
 ``python -m chapters run design_menu`` makes it again, in a minute or two on one core.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tqdm import tqdm

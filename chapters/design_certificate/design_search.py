@@ -31,8 +31,6 @@ to 12 different stacks. Since then they are scaled as a whole. After that, and b
 dependency of the book: ``pip install --target FOLDER optuna``, and FOLDER in ``PYTHONPATH``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from scipy.stats import spearmanr

@@ -3,8 +3,6 @@
 ``python -m chapters run design_series`` makes it again, in some ten seconds.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of designs: bounds of every size, bounds against losses, ratios to searches, what can be ordered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

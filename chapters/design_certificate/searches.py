@@ -1,7 +1,5 @@
 """Ways to look for a good stack by fitting one after another: at random, by evolution, and by optuna's TPE."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module

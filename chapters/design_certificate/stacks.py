@@ -1,7 +1,5 @@
 """Stacks as searches handle them: kernels and channels, drawn at random, changed a little, brought within a budget."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 

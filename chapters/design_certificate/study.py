@@ -1,7 +1,5 @@
 """What the chapter computes beside its long experiments: random stacks and their bounds, ratios, a table of series."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The stored runs of the chapter on dilated blocks: which are shown, and the same made anew for other models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ Every stack with linear, tanh and gated units, on every series, from five seeds;
 units is a run of a sweep.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures: the effect on each series, and the autocorrelation that networks keep."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Networks with the skeleton of a stack, trained side by side on many series, and what they generate by themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise

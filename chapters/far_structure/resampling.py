@@ -1,7 +1,5 @@
 """Partial rank correlations of many resamples at once, and the tests over series."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Each has at most 1,600 values. Scans read neighbouring rows of an image there and back, so that no step is a jump.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from functools import cache

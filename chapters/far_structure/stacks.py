@@ -1,7 +1,5 @@
 """Stacks without overlap that nearly agree in parameters and capacity, and differ in where their capacity lies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from math import prod

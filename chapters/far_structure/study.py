@@ -1,11 +1,9 @@
 """What the stored networks say: effects of each series and kind of unit, competitors, pairs, and the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -66,7 +64,7 @@ class Networks:
     far: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, values: Mapping[str, Any], names: Iterable[str]) -> Networks:
+    def of(cls, values: Mapping[str, Any], names: Iterable[str]) -> Self:
         """Those of some series of the stored ``values``."""
         names, stacks, kinds = tuple(names), values["stacks"], list(values["networks"])
 

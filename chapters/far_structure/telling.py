@@ -1,7 +1,5 @@
 """A slice of the run again, and what the page says of all of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 One model at its optimum is one run of a sweep. ``python -m chapters run five_families`` makes it again, in minutes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product

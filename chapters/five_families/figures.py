@@ -1,7 +1,5 @@
 """The figure of the sweep: in which share of the models each statement holds."""
 
-from __future__ import annotations
-
 from textwrap import wrap
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Statements of the main line as questions to every model of the sweep, and the share of models in which each holds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

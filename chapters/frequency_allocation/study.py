@@ -1,7 +1,5 @@
 """Capacity along frequencies: profiles, what stationarity says about them, and what they look like without training."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,7 +11,6 @@ from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import CapacityAllocation
 from capcore.capacity.constraints import ConstraintSpace
 from capcore.capacity.fourier import fourier_modes, mode_frequencies, per_frequency
-from capcore.checks.arguments import positive_integer
 from capcore.processes import Process
 from capcore.processes.problem import Problem
 from chapters.shared.profiles import roughness
@@ -40,7 +37,7 @@ def per_mode(capacities: object) -> np.ndarray:
 
     Parameters
     ----------
-    capacities : (n // 2 + 1,) as :func:`capcore.capacity.fourier.per_frequency` gives them, for an even number n of inputs.
+    capacities : (n // 2 + 1,) as :func:`capcore.capacity.fourier.per_frequency` gives them, for even n.
 
     >>> per_mode([1.0, 1.0, 0.5]).tolist()
     [1.0, 0.5, 0.5]
@@ -76,7 +73,7 @@ def roughnesses(found: CapacityAllocation) -> dict[str, float]:
 
 def cosine_modes(n_inputs: int) -> np.ndarray:
     """(n, n) orthonormal standing waves cos(πk(i + ½)/n) as columns: whole and half periods, no sines (DCT-II)."""
-    return dct(np.eye(positive_integer(n_inputs, "n_inputs")), norm="ortho", axis=0).T
+    return dct(np.eye(n_inputs), norm="ortho", axis=0).T
 
 
 def largest_shares(covariance: np.ndarray) -> tuple[float, float]:
@@ -130,7 +127,7 @@ def untrained(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Profiles at random parameters, not trained at all: of ΣJ and of J, each (n_draws, n // 2 + 1)."""
     problem = Problem.of(arch, process)
-    draws = [arch.init(np.random.default_rng([seed, i])) for i in range(positive_integer(n_draws, "n_draws"))]
+    draws = [arch.init(np.random.default_rng([seed, i])) for i in range(n_draws)]
     weighted = [along_modes(allocate_quietly(arch, w, problem)) for w in draws]
     return np.array(weighted), np.array([without_covariance(arch, w) for w in draws])
 
@@ -146,8 +143,6 @@ def contrast(profile: np.ndarray, period: int) -> np.ndarray:
     0.75
     """
     n = 2 * (profile.shape[-1] - 1)
-    if n % (2 * positive_integer(period, "period")):
-        raise ValueError(f"period: found {period}, expected a number whose double divides the {n} inputs.")
     step = n // period
     return profile[..., step::step].mean(axis=-1) - profile[..., step // 2 :: step].mean(axis=-1)
 

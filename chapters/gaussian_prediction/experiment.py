@@ -3,8 +3,6 @@
 ``python -m chapters run optimum_responses`` makes it again, in seconds.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

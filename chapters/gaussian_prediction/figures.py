@@ -1,7 +1,5 @@
 """Figures on processes and their samples, on responses to a moved target, and on where errors meet 𝒦^⊥."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

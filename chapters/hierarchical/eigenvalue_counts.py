@@ -7,8 +7,6 @@ checks are therefore stored, and made again for other models.
 ``python -m chapters run eigenvalue_counts`` makes it again, in a few seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +14,6 @@ import numpy as np
 
 from capcore.architectures import Hierarchical
 from capcore.architectures.base import Architecture
-from capcore.checks.arguments import finite_array
 from capcore.fitting.optimum import fit
 from capcore.processes import FAMILIES, PowerLaw, Process
 from capcore.processes.problem import Problem
@@ -35,7 +32,7 @@ def noise_scale(eigenvalues: object) -> float:
     >>> noise_scale([1.0, 1e-16, -2e-16])
     2e-16
     """
-    return max(-float(finite_array(eigenvalues, "eigenvalues", 1).min()), 0.0)
+    return max(-float(np.asarray(eigenvalues, dtype=float).min()), 0.0)
 
 
 def count_above_noise(eigenvalues: object, factor: float = 1.0) -> int:
@@ -44,7 +41,7 @@ def count_above_noise(eigenvalues: object, factor: float = 1.0) -> int:
     >>> count_above_noise([1.0, 3e-16, -2e-16]), count_above_noise([1.0, 3e-16, -2e-16], factor=10)
     (2, 1)
     """
-    values = finite_array(eigenvalues, "eigenvalues", 1)
+    values = np.asarray(eigenvalues, dtype=float)
     return int(np.count_nonzero(values > factor * noise_scale(values)))
 
 

@@ -3,8 +3,6 @@
 Paper 1, Figures 3 to 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

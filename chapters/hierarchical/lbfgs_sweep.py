@@ -7,8 +7,6 @@ wide the distribution is, and fits the model with millions of parameters.
 ``python -m chapters run lbfgs_sweep`` makes it again, in about five minutes on one core.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass

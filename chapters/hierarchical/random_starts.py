@@ -3,13 +3,11 @@
 A hierarchical model does not change when the channels of a hidden layer are mixed and mixed back. Along such
 directions the loss is flat, and a run that drifts to badly conditioned parameters makes so little progress along the
 others that it seems to have arrived. Rebalancing removes that: it changes the parameters, not the model. The
-tensor-train start of :func:`capcore.fitting.optimum.fit` is the optimum itself as soon as κ = n, so only random starts can tell
-whether wider models are easier to optimise (paper 1, section 5.1.2).
+tensor-train start of :func:`capcore.fitting.optimum.fit` is the optimum itself as soon as κ = n, so only random starts
+can tell whether wider models are easier to optimise (paper 1, section 5.1.2).
 
 ``python -m chapters run random_starts`` makes it again, in about five minutes on one core.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +17,6 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
-from capcore.checks.arguments import finite_number, positive_integer
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES, Process
 from capcore.processes.problem import Problem
@@ -89,7 +86,7 @@ def from_random_starts(
     True
     """
     problem = Problem.of(arch, process)
-    starts = [np.random.default_rng([seed, i]) for i in range(positive_integer(n_starts, "n_starts"))]
+    starts = [np.random.default_rng([seed, i]) for i in range(n_starts)]
     params = [arch.init(rng) for rng in starts]
     runs = {
         rebalance: [
@@ -134,19 +131,16 @@ def iterations_from_random_starts(
     loss : what counts as rounding, in units of the process's variance.
     options : of :func:`~capcore.fitting.optimum.fit`, such as ``rebalance`` and ``max_iterations``.
 
-    Raises ``ValueError`` for a ``loss`` that is not a number, and what ``fit`` raises.
-
     >>> from capcore.processes import PowerLaw
     >>> models = {f"c = {c}": Hierarchical(c, n_layers=4) for c in (4, 16)}
     >>> narrow, wide = iterations_from_random_starts(models, PowerLaw(), range(2)).values()
     >>> bool(narrow.min() > wide.max())
     True
     """
-    relative = finite_number(loss, "loss")
     found = {}
     for label, arch in models.items():
         problem = Problem.of(arch, process)
-        level = relative * float(problem.covariance[0, 0])
+        level = loss * float(problem.covariance[0, 0])
         runs = [fit(arch, problem, start="random", rng=seed, **options) for seed in seeds]
         found[label] = np.array([iterations_to(run.history, level) for run in runs])
     return found

@@ -8,15 +8,12 @@ Coarsest dilation first is the paper's model read from the other end: the same c
 ``python -m chapters run where_capacity_goes`` makes it again, in about five minutes on one core.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from capcore.architectures import Hierarchical
-from capcore.checks.arguments import one_of
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import FAMILIES
 from capcore.processes.problem import Problem
@@ -82,7 +79,6 @@ def dilations_in(order: str, depth: int) -> list[int]:
     >>> dilations_in("alternating", 5)
     [1, 16, 2, 8, 4]
     """
-    one_of(order, "order", SETTINGS["orders"])
     fine = [2**l for l in range(depth)]
     if order == "alternating":
         return [each for pair in zip(fine, fine[::-1], strict=True) for each in pair][:depth]

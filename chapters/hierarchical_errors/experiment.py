@@ -3,8 +3,6 @@
 ``python -m chapters run lbfgs_stopping`` makes it again, in about five minutes on one core; ``study`` reads it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from capcore.architectures.hierarchical import Hierarchical

@@ -1,7 +1,5 @@
 """Figures about errors and what capacity says of them: many runs, stopping points, model against truth."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -6,18 +6,15 @@ spreads over the runs. By Eq. 6 the two agree on average if X is isotropic in ð
 in the same spaces, to tell what so many runs could show at best.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
 from tqdm import tqdm
 
 from capcore.architectures.base import Architecture
-from capcore.checks.arguments import positive_integer
 from capcore.fitting.optimum import fit
 from capcore.processes import Process
 from capcore.processes.problem import Problem
@@ -38,7 +35,7 @@ class Spread:
     deviation: np.ndarray
 
     @classmethod
-    def over(cls, runs: np.ndarray) -> Spread:
+    def over(cls, runs: np.ndarray) -> Self:
         """Of the rows of ``runs`` (n_runs, n), at least two."""
         return cls(runs.mean(axis=0), runs.std(axis=0, ddof=1))
 
@@ -141,7 +138,7 @@ class Runs:
         return _plain(asdict(self))
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Runs:
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
         """The runs that :meth:`to_json` wrote."""
         fields: dict[str, Any] = {k: np.array(v) if isinstance(v, list) else v for k, v in stored.items()}
         for basis in ("inputs", "eigenvectors"):
@@ -177,7 +174,6 @@ def many_runs(
     (4, 1.0)
     """
     problem = Problem.of(arch, process)
-    n_runs = positive_integer(n_runs, "n_runs", 2)
     vectors = eigh(problem.covariance)[1][:, ::-1]
     fits, free, totals = [], [], []
     for i in tqdm(range(n_runs), desc=f"{method} runs", unit="run", disable=not progress):

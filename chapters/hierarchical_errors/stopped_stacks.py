@@ -7,8 +7,6 @@ stopped by its number of iterations, read off a run to the end, so that it stand
 ``python -m chapters run stopped_stacks`` makes it again, in about ten minutes on one core.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,12 +5,10 @@ another processor sends every run elsewhere. The 30 runs of the registered check
 shorter ones, and a few of them are run again where they are used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -43,7 +41,7 @@ class StoppingExperiment:
     versions: dict[str, str] = field(repr=False)
 
     @classmethod
-    def load(cls, path: str | Path | None = None) -> StoppingExperiment:
+    def load(cls, path: str | Path | None = None) -> Self:
         """Read the committed file, or another."""
         content = results.load(path or results.path_of("lbfgs_stopping"))
         by_stop = {int(stop): Runs.from_json(stored) for stop, stored in content["values"]["by_stop"].items()}
@@ -83,7 +81,7 @@ class PredictionErrors:
     exists: bool
 
     @classmethod
-    def of(cls, found: Case) -> PredictionErrors:
+    def of(cls, found: Case) -> Self:
         """The errors of an architecture at its optimum. Raises ``ValueError`` for a model that is unstable."""
         n = found.problem.target.size
         c = found.process.autocovariance(n + 1)

@@ -1,7 +1,5 @@
 """The plane of two inputs: a model that follows its target, shadows on the constraint space, and equal errors."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke

@@ -1,7 +1,5 @@
 """Two inputs and one parameter: the optimum, its constraint space, and what follows a target that moves."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -7,8 +7,6 @@ refitted, from the optimum (Conjecture 1) or from random starts (Conjecture 2), 
 ``python -m chapters run layer_redundancy`` makes the long runs again, in about ten minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +20,6 @@ from capcore.architectures.base import Architecture
 from capcore.architectures.frozen import Frozen
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.architectures.recurrent import Recurrent
-from capcore.checks.arguments import finite_array, positive_integer
 from capcore.fitting.optimum import FitResult, fit
 from capcore.processes import PowerLaw, Process
 from capcore.processes.problem import Problem
@@ -69,7 +66,7 @@ def recurrent_discriminant(target: object, weight: object) -> np.ndarray:
     >>> recurrent_discriminant([1.0, 0.5, 0.5], [0.5, 2.0]).tolist()
     [0.0625, -0.5]
     """
-    a0, a1, a2 = finite_array(target, "target", 1)
+    a0, a1, a2 = np.asarray(target, dtype=float)
     w = np.asarray(weight, dtype=float)
     hankel = a0 * a2 - a1**2
     if abs(hankel) <= 1e-12 * (abs(a0 * a2) + a1**2):  # one exponential, to rounding: a double root
@@ -90,7 +87,7 @@ def diagonal_discriminant(target: object, frozen: object) -> np.ndarray:
     >>> diagonal_discriminant([2.0, 1.0, 1.0, 2.0], [[1.0, 1.0, 1.0, 1.0]]).tolist()
     [-3.0]
     """
-    a00, a10, a01, a11 = finite_array(target, "target", 1)
+    a00, a10, a01, a11 = np.asarray(target, dtype=float)
     a, d, e, h = np.moveaxis(np.asarray(frozen, dtype=float), -1, 0)
     alpha, beta = a00 - a * e, a11 - d * h
     return (a01 * a10 + d * h * alpha - a * e * beta) ** 2 - 4 * d * h * alpha * a01 * a10
@@ -103,8 +100,7 @@ def unsolvable_shares(process: Process, n_values: int, seed: int = 0) -> dict[st
     four weights, ``n_values`` draws (:func:`diagonal_discriminant`).
     """
     rng = np.random.default_rng(seed)
-    count = positive_integer(n_values, "n_values")
-    hierarchical = diagonal_discriminant(process.predictor(4)[0], rng.standard_normal((count, 4)))
+    hierarchical = diagonal_discriminant(process.predictor(4)[0], rng.standard_normal((n_values, 4)))
     return {"recurrent": unsolvable_pairs(process), "hierarchical": float(np.mean(hierarchical < 0))}
 
 
@@ -186,7 +182,7 @@ def freeze_layers(
     for names in redundant_layer_sets(arch):
         if names:
             frozen = parameter_set(arch, names, arch.n_params)
-            draws = [np.random.default_rng([seed, i]) for i in range(positive_integer(n_draws, "n_draws"))]
+            draws = [np.random.default_rng([seed, i]) for i in range(n_draws)]
             fits = [refit(arch, problem, optimum, frozen, rng, n_starts, **options) for rng in draws]
             found[names] = _collect(fits, optimum)
     return found
@@ -204,7 +200,7 @@ def freeze_single_weights(
     problem = Problem.of(arch, process)
     optimum = fit(arch, problem)
     fits = []
-    for i in range(positive_integer(n_draws, "n_draws")):
+    for i in range(n_draws):
         rng = np.random.default_rng([seed, i])
         frozen = maximal_redundant_set(arch, rng.permutation(arch.n_params))
         fits.append(refit(arch, problem, optimum, frozen, rng, n_starts, **options))

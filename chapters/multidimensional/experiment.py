@@ -7,8 +7,6 @@ The ranges were fixed before any capacity was computed.
 ``python -m chapters run multidimensional`` makes it again, in about ten minutes on one core.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

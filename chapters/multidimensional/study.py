@@ -3,8 +3,6 @@
 Does capacity depend on channels and dimension through c²/d alone (paper 1, section 6.1, Figure 13)?
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from capcore.architectures.hierarchical import Hierarchical
-from capcore.checks.arguments import positive_integer
 from capcore.fitting.gauss_newton import ROUNDING
 from capcore.processes.multivariate import Independent
 from chapters.multidimensional.experiment import RANGES, spread_components, summarise
@@ -100,11 +97,10 @@ class Runs:
     ) -> None:
         spread_components(family, 2, low, high)
         self.family = family
-        self.n_layers = positive_integer(n_layers, "n_layers", 2)  # with a single layer channels mean nothing
-        self.kernel_size = positive_integer(kernel_size, "kernel_size")
+        self.n_layers, self.kernel_size = n_layers, kernel_size
         least, most = RANGES[family][1:]
         self.low, self.high = least if low is None else low, most if high is None else high
-        self.seed = positive_integer(seed, "seed", 0)
+        self.seed = seed
         self._stored = content["values"]["optima"].get(family, {}) if content and self._matches(content) else {}
         self._made: dict[tuple[int, int], Run] = {}
 
@@ -117,7 +113,7 @@ class Runs:
         ]
 
     def model(self, input_dim: int, channels: int) -> Hierarchical:
-        """The model with so many components and channels. Raises ``ValueError`` for numbers below 1."""
+        """The model with so many components and channels."""
         return Hierarchical(channels, self.n_layers, self.kernel_size, input_dim=input_dim)
 
     def process(self, input_dim: int) -> Independent:

@@ -4,8 +4,6 @@
 work: "…, n = 4,096, κ = 144".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ optimum from a few channels on. One run per size, as in Figure 10 of paper 1, is
 ``python -m chapters run recurrent_lbfgs`` makes it again, in under a minute on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

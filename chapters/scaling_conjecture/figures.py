@@ -1,7 +1,5 @@
 """The stored runs of residual networks x ← x + L^-a f(x), read and drawn: sizes, gradients, and what was learnt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +9,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from capcore.checks.arguments import finite_number
 from capcore.plotting import CYCLE, MARKERS
 from chapters.kit.phone import when_narrow
 from chapters.scaling_conjecture.signals import Untrained, layer_time, shattering_law
@@ -70,7 +67,7 @@ def interval(losses: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     """
     if len(losses) < 2 or not np.isfinite(losses).all():
         return np.nan, np.nan
-    _, low, high = geometric_interval(losses, finite_number(level, "level"))
+    _, low, high = geometric_interval(losses, level)
     return float(low), float(high)
 
 

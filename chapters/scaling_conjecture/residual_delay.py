@@ -3,8 +3,6 @@
 ``python -m chapters run residual_delay`` makes it again, in about five minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

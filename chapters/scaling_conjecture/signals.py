@@ -6,16 +6,13 @@ exponents are followed at once, through the same draws of the weights.
 ``python -m chapters run residual_signals`` makes the stored curves again, in about half a minute on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checks.arguments import finite_array, finite_number, one_of, positive_integer
 from chapters.kit.witness import Witness
 
 BLOCKS = ("tanh", "relu", "two-layer")
@@ -63,7 +60,7 @@ def signals(
     [2.7, 1.0]
     """
     scales = _scales(n_layers, exponents)
-    n, draws = positive_integer(width, "width"), positive_integer(n_draws, "n_draws")
+    n, draws = width, n_draws
     start = rng.standard_normal((draws, 1, n))
     x = np.broadcast_to(start, (len(scales), *start.shape))
     tangents = np.broadcast_to(np.eye(n), (len(scales), draws, n, n))
@@ -90,12 +87,11 @@ def gradient_correlation(
     1.0
     """
     scales = _scales(n_layers, exponents)
-    n, draws = positive_integer(width, "width"), positive_integer(n_draws, "n_draws")
-    points = positive_integer(n_points, "n_points", 2)
+    n, draws = width, n_draws
     u, v, across = rng.standard_normal((3, draws, 1, n))
-    z = np.linspace(-span, span, points)[:, None]
+    z = np.linspace(-span, span, n_points)[:, None]
     inputs = v * np.cos(z) + u * np.sin(z)
-    x, slope = (np.broadcast_to(each, (len(scales), draws, points, n)) for each in (inputs, across))
+    x, slope = (np.broadcast_to(each, (len(scales), draws, n_points, n)) for each in (inputs, across))
     return _autocorrelation(_through(kind, n_layers, x, slope, scales, False, rng)[1])
 
 
@@ -124,19 +120,14 @@ def layer_time(n_layers: int, exponent: float) -> float:
 def one_power(constant: float, exponent: float, n_layers: int) -> float:
     """The exponent a' for which c L^-a is L^-a', at this number of layers.
 
-    Raises ``ValueError`` for a single layer and for a constant that is not positive.
-
     >>> one_power(4.0, 1.0, 16)
     0.5
     """
-    factor, a = finite_number(constant, "constant", "a positive number"), finite_number(exponent, "exponent")
-    if factor <= 0:
-        raise ValueError(f"constant: found {factor:g}, expected a positive number.")
-    return float(a - np.log(factor) / np.log(positive_integer(n_layers, "n_layers", 2)))
+    return float(exponent - np.log(constant) / np.log(n_layers))
 
 
 def _scales(n_layers: int, exponents: Sequence[float]) -> np.ndarray:
-    return float(positive_integer(n_layers, "n_layers")) ** -finite_array(exponents, "exponents", 1)
+    return float(n_layers) ** -np.asarray(exponents, dtype=float)
 
 
 def _through(
@@ -144,7 +135,6 @@ def _through(
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """States x (exponents, draws, points, n) and tangents, rows for every point or n of them, after all layers."""
-    one_of(kind, "kind", BLOCKS)
     draws, n = x.shape[1], x.shape[-1]
     s = scales[:, None, None, None]
     x, tangents = np.array(x), np.array(tangents)  # of its own: both are added to in place
@@ -244,7 +234,7 @@ class Untrained:
     arc: np.ndarray
 
     @classmethod
-    def of(cls, content: Mapping[str, Any]) -> Untrained:
+    def of(cls, content: Mapping[str, Any]) -> Self:
         """What ``stored`` opens."""
         values, settings = content["values"], content["settings"]
 

@@ -1,7 +1,5 @@
 """Which scale trains what: the deepest stored networks of three chapters, each exponent against the best one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

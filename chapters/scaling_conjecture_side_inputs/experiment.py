@@ -3,8 +3,6 @@
 ``python -m chapters run side_inputs`` makes it again, in about twenty minutes on one core.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from capcore.checks.arguments import one_of, positive_integer
 from chapters.kit.witness import Witness
-from chapters.scaling_conjecture_side_inputs.study import interval
 from chapters.scaling_conjecture_side_inputs.tasks import (
     SideTask,
     digit_task,
@@ -25,6 +21,7 @@ from chapters.scaling_conjecture_side_inputs.tasks import (
     parity_task,
     side_scale,
 )
+from chapters.shared.intervals import Interval
 from chapters.shared.training import train
 
 FORMS = ("divided", "undivided", "same")
@@ -78,10 +75,9 @@ def untrained_shares(
     ----------
     form : ``divided``, ``undivided``, or ``same``: undivided, with the same side input in every layer.
     """
-    one_of(form, "form", FORMS)
     gammas = [side_scale(n_layers, g) for g in exponents]
     norms = [divisor(n_layers, gamma, form == "divided") for gamma in gammas]
-    keys = jax.random.split(jax.random.key(0), positive_integer(draws, "draws"))
+    keys = jax.random.split(jax.random.key(0), draws)
 
     def shares(scales: tuple[jax.Array, jax.Array]) -> jax.Array:
         return jax.lax.map(lambda key: gradient_shares(key, n_layers, width, *scales, same=form == "same"), keys)
@@ -182,7 +178,7 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     untrained = []
     for form, depth in tqdm(cells, desc="untrained", disable=not progress):
         shares = untrained_shares(form, plan["exponents"], depth, plan["width"], plan["draws"])
-        for g, (mean, half) in zip(plan["exponents"], map(interval, shares), strict=True):
+        for g, (mean, half) in zip(plan["exponents"], map(Interval.of, shares), strict=True):
             untrained.append({"form": form, "exponent": g, "depth": depth, "mean": _short(mean), "half": _short(half)})
     trained = []
     for task, form, depth, g, network in tqdm(list(arms(settings)), desc="trained", disable=not progress):

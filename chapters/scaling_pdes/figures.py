@@ -1,7 +1,5 @@
 """Figures on capacity that spreads through layers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Paper 2, §3.1. L counts the output layer as in the paper, so capacity passes N 
 capacity that lie at the wrong place: total variation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -159,7 +157,8 @@ def scaling_rows() -> list[dict[str, str]]:
             "finite jumps or leak": as_fraction(r.derived),
             "finite D in positions²": "" if r.spread is None else as_fraction(r.spread),
         }
-        for r in scaling_relations()
+        for relations in scaling_relations().values()
+        for r in relations
     ]
 
 

@@ -5,8 +5,6 @@ Connections to the output: one unit of capacity on the outputs of each hidden la
 their number, without which they grow without bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +12,6 @@ from scipy.special import ive
 
 from capcore.architectures.hierarchical import Hierarchical
 from capcore.capacity.allocation import allocate
-from capcore.checks.arguments import positive_integer
 from capcore.processes import PowerLaw
 from capcore.propagation import ConvolutionTransport, Segment, evolve, propagate, source_kernel
 from capcore.propagation import residual as residual_layer
@@ -69,7 +66,7 @@ def gap_of_depth(diffusion: float, depth: int) -> float:
     The sum over layers is a geometric series of the Fourier symbol, so that any depth costs the same.
     """
     rates = neighbours(diffusion)
-    x, n_layers = axis(rates), positive_integer(depth, "depth", 2) - 1
+    x, n_layers = axis(rates), depth - 1
     grid = Grid(x.shape)
     s = grid.symbol(rates)[..., 0, 0]
     grown = scalar_power(s / n_layers, n_layers) - 1

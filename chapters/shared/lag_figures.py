@@ -1,7 +1,5 @@
 """Capacity over the lags, as many chapters draw it: plain lines, the most recent input at the right."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -4,10 +4,8 @@ Paper 1, section 5.1.4. A layer has four profiles: independent (all other layers
 (given all layers below), backward (given all layers above) and marginal (given all other layers).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -41,7 +39,7 @@ class LayerProfiles:
     marginal: np.ndarray
 
     @classmethod
-    def of(cls, alloc: CapacityAllocation) -> LayerProfiles:
+    def of(cls, alloc: CapacityAllocation) -> Self:
         """The profiles of all layers of an allocation."""
         layers = alloc.layers
         return cls(tuple(layers), *(np.array([getattr(layer, view) for layer in layers.values()]) for view in VIEWS))
@@ -160,14 +158,9 @@ def middle_exceeds(totals: np.ndarray) -> bool:
 
 
 def marginal_space(alloc: CapacityAllocation, name: str) -> ConstraintSpace:
-    """The space whose capacities are the marginal ones of layer ``name``: what it adds to all other layers.
-
-    Raises ``ValueError`` for a model of a single layer, which has no others, and ``KeyError`` for an unknown name.
-    """
+    """The space whose capacities are the marginal ones of layer ``name``: what it adds to all other layers."""
     own = alloc.layers[name].space
     others = [layer.space for other, layer in alloc.layers.items() if other != name]
-    if not others:
-        raise ValueError("alloc: found a single layer, expected at least two: there is nothing to be marginal to.")
     return own.given(join(others))
 
 

@@ -1,7 +1,5 @@
 """Numbers as tables and sentences show them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

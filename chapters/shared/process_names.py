@@ -1,7 +1,5 @@
 """Processes as a sentence names them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from capcore.plotting import PROCESSES

@@ -1,7 +1,5 @@
 """A question of ours, with the number that decides it, written before the number is known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

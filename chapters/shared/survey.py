@@ -1,7 +1,5 @@
 """The same architecture at its optimum for each process family: the paper names no process, so claims are repeated."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

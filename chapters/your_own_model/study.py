@@ -1,7 +1,5 @@
 """What an uncertain covariance does to a capacity curve: the same model at its optimum for many processes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -31,6 +31,10 @@ def test_cells_end_or_begin_below_their_heading(rows, align):
         assert len(edges) == 1
 
 
+def test_one_column_takes_the_first_side():
+    assert text_table([["fc"]], ["layer"], "><") == "layer\n   fc"
+
+
 @pytest.mark.parametrize("rows", [[["a"]], [["a", "b", "c"]]])
 def test_rows_of_another_length_are_refused(rows):
     with pytest.raises(ValueError, match="zip"):

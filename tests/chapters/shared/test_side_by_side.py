@@ -46,20 +46,6 @@ def test_a_run_does_not_depend_on_its_neighbours():
     np.testing.assert_allclose(both[0, 1], alone[0, 0], rtol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("message", "changes"),
-    [
-        ("learning_rates: found .0.0.", {"learning_rates": [0.0]}),
-        ("seeds: found 2 for data of 1 and 1", {"seeds": [0, 1]}),
-        ("n_steps: found 0", {"n_steps": 0}),
-    ],
-)
-def test_bad_input(message, changes):
-    x = np.zeros((1, 4, 2))
-    with pytest.raises(ValueError, match=message):
-        train_side_by_side(lambda key: jnp.zeros(2), line, x, x[:, :, 0], **{**OPTIONS, "seeds": [0], **changes})
-
-
 def test_images_are_split_and_the_pool_has_their_labels():
     images = experiment.draw_images(0)
     assert images.pool.shape == (4800, 64) and images.y_pool.shape == (4800,)
