@@ -28,8 +28,6 @@ def linear(w, x):
     return x @ w
 
 
-
-
 def quiet(function, **fixed):
     """The function with some arguments that are not tried."""
     return partial(function, **fixed)

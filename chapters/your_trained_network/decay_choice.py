@@ -14,9 +14,8 @@ import numpy as np
 from tqdm import tqdm
 
 from capcore.networks.linearised import losses_of
-from chapters.kit.witness import CHAOTIC, Witness
 from capcore.networks.losses import losses_of
-from chapters.kit.witness import Witness
+from chapters.kit.witness import CHAOTIC, Witness
 from chapters.shared.rank_statistics import spearman
 from chapters.your_trained_network.estimates import HARMLESS, decay_curve, estimates
 from chapters.your_trained_network.real_data import N_FOLDS, Split, split
