@@ -19,9 +19,7 @@ from sklearn.datasets import load_digits
 from tqdm import tqdm
 
 from chapters.mimicry.students import answers, scaled_logits
-from chapters.shared.complexity.curves import segments
-from chapters.shared.complexity.network import Network, as_network
-from chapters.shared.complexity.regions import curve_regions
+from chapters.shared.complexity import Network, as_network, curve_regions, segments
 from chapters.shared.side_by_side import as_pairs, draw_layers, through_layers, train_side_by_side
 
 SETTINGS: dict[str, Any] = {
@@ -154,7 +152,7 @@ def initial_networks(size: str, settings: Mapping[str, Any] = SETTINGS) -> list[
     """The networks that :func:`fit_networks` starts teachers from, one per seed."""
     starts = [jax.random.split(jax.random.key(seed))[0] for seed in settings["seeds"]]
     layers = [draw_layers(key, settings["widths"][size], 2**0.5) for key in starts]
-    return [as_network(as_pairs(each)) for each in layers]
+    return [as_network(as_pairs(start)) for start in layers]
 
 
 def end_points(images: Images, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -169,15 +167,13 @@ def train_student(
     arm: str, teachers: list[Network], images: list[Images], settings: Mapping[str, Any] = SETTINGS
 ) -> list[Network]:
     """One network per seed for an arm of :data:`STUDENTS`."""
-    size, where, told = STUDENTS[arm]
-    inputs = [getattr(each, where) for each in images]
-    if told == "labels":
-        targets = [each.y if where == "labelled" else each.y_pool for each in images]
-    elif told == "hard":
-        targets = [answers(teacher, x) for teacher, x in zip(teachers, inputs, strict=True)]
-    else:
-        targets = [scaled_logits(teacher, x) for teacher, x in zip(teachers, inputs, strict=True)]
-    loss = squared_error if told == "logits" else cross_entropy
+    size, where, lesson = STUDENTS[arm]
+    inputs = [getattr(one, where) for one in images]
+    targets = [one.y if where == "labelled" else one.y_pool for one in images]
+    if lesson != "labels":
+        teach = answers if lesson == "hard" else scaled_logits
+        targets = [teach(teacher, x) for teacher, x in zip(teachers, inputs, strict=True)]
+    loss = squared_error if lesson == "logits" else cross_entropy
     return fit_networks(size, loss, inputs, targets, settings, STUDENT_START)
 
 

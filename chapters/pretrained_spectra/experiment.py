@@ -78,14 +78,14 @@ def layer_values(
     see :func:`tested`.
     """
     fit = fit_power_law(density.eigenvalues)
-    found: dict[str, Any] = {"name": row.name, "kind": row.kind, **{name: getattr(row, name) for name in ROW}}
-    found |= {name: beside[name] for name in ("null_p_value", "null_drawn")}
-    found |= tail_values(density.eigenvalues, fit, settings["level"])
+    values: dict[str, Any] = {"name": row.name, "kind": row.kind, **{name: getattr(row, name) for name in ROW}}
+    values |= {name: beside[name] for name in ("null_p_value", "null_drawn")}
+    values |= tail_values(density.eigenvalues, fit, settings["level"])
     for name in CONTROLS:
         rng = layer_generator(settings["seed"], f"{key}:{row.name}", f"control {name}")
         drawn = known_spectrum(name, density, fit, rng, settings)
-        found |= {f"{name} {column}": value for column, value in tested(drawn, rng, settings).items()}
-    return {name: _rounded(value) for name, value in found.items()}
+        values |= {f"{name} {column}": value for column, value in tested(drawn, rng, settings).items()}
+    return {name: _rounded(value) for name, value in values.items()}
 
 
 def known_spectrum(
@@ -120,8 +120,8 @@ def tail_values(eigenvalues: np.ndarray, fit: PowerLawFit, level: float) -> dict
     0 if neither; and ``likeliest``, the same for the likeliest of the others, as a report has it.
 
     >>> values = 1 + np.random.default_rng(0).exponential(size=500)
-    >>> found = tail_values(values, fit_power_law(values, x_min=1.0), 0.1)
-    >>> found["exponential"], found["likeliest"]
+    >>> tail = tail_values(values, fit_power_law(values, x_min=1.0), 0.1)
+    >>> tail["exponential"], tail["likeliest"]
     (-1, -1)
     """
     tests = compare_tails(eigenvalues, fit, level=level)
@@ -156,17 +156,16 @@ def network_values(checkpoint: Checkpoint, key: str, settings: Mapping[str, Any]
     others = {layer.name: "An embedding." for layer in layers if layer.kind == "embedding"}
     fixed = settings["fixed"].get(key, "")
     others |= {layer.name: "Not trained." for layer in layers if fnmatchcase(layer.name, fixed)}
-    found, beside = analyse_layers(selected(checkpoint, skip=[escape(name) for name in others]), options, Asked())
+    report, beside = analyse_layers(selected(checkpoint, skip=[escape(name) for name in others]), options, Asked())
     rows = [
         layer_values(row, density, beside[row.name], key, settings)
-        for row, density in zip(found.spectra, found.densities, strict=True)
+        for row, density in zip(report.spectra, report.densities, strict=True)
         if row.ok
     ]
     left_out = [[layer.name, list(layer.tensor.shape), others[layer.name]] for layer in layers if layer.name in others]
-    unread = [*found.skipped, *found.not_layers]
-    skipped = [each for each in unread if sum(n > 1 for n in each.shape) > 1 and each.name not in others]
-    left_out += [[each.name, list(each.shape), each.reason] for each in skipped]
-    left_out += [[row.name, [row.rows, row.columns], row.reason] for row in found.spectra if not row.ok]
+    unread = [one for one in (*report.skipped, *report.not_layers) if one.name not in others]
+    left_out += [[one.name, list(one.shape), one.reason] for one in unread if sum(n > 1 for n in one.shape) > 1]
+    left_out += [[row.name, [row.rows, row.columns], row.reason] for row in report.spectra if not row.ok]
     analysed = {row["name"] for row in rows}
     kernels = [layer for layer in layers if layer.name in analysed and layer.is_convolution]
     return {

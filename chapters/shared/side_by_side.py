@@ -14,8 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from capcore.checks.arguments import finite_array, positive_integer
-
 Params = Any  # a tree of arrays
 Layers = list[tuple[jax.Array, jax.Array]]
 
@@ -66,20 +64,8 @@ def train_side_by_side(
         Examples a step, drawn with replacement; all n at once if there are no more.
     seeds : sequence of int
         Of starts and batches, the same at all learning rates.
-
-    Raises
-    ------
-    ValueError
-        For a number of seeds that is not that of the data, and rates that are not positive.
     """
-    rates = finite_array(learning_rates, "learning_rates", 1)
-    if rates.min() <= 0:
-        raise ValueError(f"learning_rates: found {rates.tolist()}, expected positive numbers.")
-    if not len(seeds) == len(inputs) == len(targets):
-        raise ValueError(f"seeds: found {len(seeds)} for data of {len(inputs)} and {len(targets)}, expected one each.")
-    n_steps, batch_size = positive_integer(n_steps, "n_steps"), positive_integer(batch_size, "batch_size")
-    count = inputs.shape[1]
-    rule = optax.scale_by_adam()
+    count, rule = inputs.shape[1], optax.scale_by_adam()
 
     def run(key: jax.Array, x: jax.Array, y: jax.Array, rate: jax.Array) -> Params:
         start, batches = jax.random.split(key)
@@ -88,21 +74,18 @@ def train_side_by_side(
         def step(state: tuple[Params, Any], at: tuple[jax.Array, jax.Array]) -> tuple[tuple[Params, Any], None]:
             params, memory = state
             k, factor = at
-            if count > batch_size:
-                chosen = jax.random.randint(k, (batch_size,), 0, count)
-                slope = jax.grad(loss)(params, x[chosen], y[chosen])
-            else:
-                slope = jax.grad(loss)(params, x, y)
+            chosen = jax.random.randint(k, (batch_size,), 0, count) if count > batch_size else slice(None)
+            slope = jax.grad(loss)(params, x[chosen], y[chosen])
             update, memory = rule.update(slope, memory, params)
             return (jax.tree.map(lambda p, u: p - rate * factor * u, params, update), memory), None
 
         factors = 1 - jnp.arange(n_steps) / n_steps
         return jax.lax.scan(step, (first, rule.init(first)), (jax.random.split(batches, n_steps), factors))[0][0]
 
-    keys = jnp.stack([jax.random.key(positive_integer(seed, "seeds", 0)) for seed in seeds])
+    keys = jnp.stack([jax.random.key(seed) for seed in seeds])
     over_seeds = jax.vmap(run, (0, 0, 0, None))
     over_rates = jax.jit(jax.vmap(over_seeds, (None, None, None, 0)))
-    return over_rates(keys, jnp.asarray(inputs), jnp.asarray(targets), jnp.asarray(rates, dtype=jnp.float32))
+    return over_rates(keys, jnp.asarray(inputs), jnp.asarray(targets), jnp.asarray(learning_rates, dtype=jnp.float32))
 
 
 def as_pairs(layers: Layers, *index: int) -> list[tuple[np.ndarray, np.ndarray]]:
