@@ -193,7 +193,7 @@ def example_leverage(network: Network, inputs: np.ndarray) -> np.ndarray:
         return leverage
     u, values, _ = svd(rest, full_matrices=False, check_finite=False)
     counted = int(np.count_nonzero(values > threshold))
-    u = u[:, :counted].reshape(-1, n_outputs * counted)
+    u = u[:, :counted].reshape(len(u) // n_outputs, n_outputs * counted)
     return leverage + np.square(_complement(top) @ u).sum(axis=1)
 
 

@@ -103,12 +103,12 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """{"random labels": model → size → …, "targets": model → target → …}; see :func:`memorise` and :func:`express`."""
     names = [*settings["models"], *settings["extra_models"]]
     bar = tqdm(names, unit="model", disable=not progress)
-    found: dict[str, Any] = {"random labels": {}, "targets": {}}
+    table: dict[str, Any] = {"random labels": {}, "targets": {}}
     for name in bar:
-        found["random labels"][name] = {str(size): memorise(name, size, settings) for size in settings["sizes"]}
+        table["random labels"][name] = {str(size): memorise(name, size, settings) for size in settings["sizes"]}
         if name in settings["models"]:
-            found["targets"][name] = {task: express(name, task, settings) for task in settings["targets"]}
-    return found
+            table["targets"][name] = {task: express(name, task, settings) for task in settings["targets"]}
+    return table
 
 
 def alpha_hat(model: TrainedModel) -> float | None:

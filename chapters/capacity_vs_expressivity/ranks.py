@@ -59,12 +59,12 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """{"random labels": model → …, "order": model → …}; see :func:`ranks_after`."""
     seeds = settings["seeds"]
     names = [*settings["models"], *settings["extra_models"]]
-    found: dict[str, Any] = {"random labels": {}, "order": {}}
+    table: dict[str, Any] = {"random labels": {}, "order": {}}
     for name in tqdm(names, unit="model", disable=not progress):
-        found["random labels"][name] = ranks_after(name, *random_labels(settings["kappa_size"], seeds), settings)
+        table["random labels"][name] = ranks_after(name, *random_labels(settings["kappa_size"], seeds), settings)
         if name in settings["models"]:
-            found["order"][name] = ranks_after(name, *target_data("order", settings["n_train"], seeds, 0), settings)
-    return found
+            table["order"][name] = ranks_after(name, *target_data("order", settings["n_train"], seeds, 0), settings)
+    return table
 
 
 @dataclass(frozen=True)

@@ -136,8 +136,8 @@ def half_distance(fit: TargetFit, whole: bool = False) -> float:
 
 def capacity_correlation(models: Mapping[str, ModelAxes], of_parameters: bool = False) -> float:
     """Spearman's rank correlation between κ (median over seeds), or parameters, and the random labels memorised."""
-    ranks = [each.n_params if of_parameters else float(np.median(each.ranks)) for each in models.values()]
-    return float(spearmanr(ranks, [each.memorisation.memorised() for each in models.values()]).statistic)
+    ranks = [model.n_params if of_parameters else float(np.median(model.ranks)) for model in models.values()]
+    return float(spearmanr(ranks, [model.memorisation.memorised() for model in models.values()]).statistic)
 
 
 def model_style(name: str) -> dict[str, Any]:
@@ -151,12 +151,12 @@ def plot_plane(models: Mapping[str, ModelAxes], task: str, ax: Axes) -> Axes:
 
     Dashed: guessing.
     """
-    for name, each in models.items():
+    for name, one in models.items():
         style = model_style(name)
-        place = (each.memorisation.memorised(), float(np.median(each.fits[task].test)))
+        place = (one.memorisation.memorised(), float(np.median(one.fits[task].test)))
         ax.plot(*place, linestyle="none", markersize=9, zorder=3, **style)
         side: dict[str, Any] = {"ha": "left", "xytext": (8, 3)}
-        if each.memorisation.at_edge:
+        if one.memorisation.at_edge:
             side = {"ha": "right", "xytext": (-8, 3)}
             arrow = {"arrowstyle": "<-", "color": style["color"]}
             ax.annotate("", place, (34, 0), textcoords="offset points", arrowprops=arrow)

@@ -139,7 +139,7 @@ def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str,
     from sklearn.neural_network import MLPRegressor
 
     options = {"solver": "lbfgs", "alpha": 0.0, "tol": 1e-10, "max_iter": max_iter, "max_fun": 100 * max_iter}
-    network = MLPRegressor((width,), random_state=seed, **options)
+    network = MLPRegressor(hidden_layer_sizes=(width,), random_state=seed, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the iterations are the setting
         network.fit(data.inputs, one_hot(data.digits))
@@ -154,7 +154,7 @@ def width_errors(width: int, data: Split, seed: int, max_iter: int) -> dict[str,
 
 def run_steps(settings: Mapping[str, Any], progress: bool = False) -> dict[str, Any]:
     """Kind of labels → ``steps`` (n_sizes, n_trials, n_steps) and ``epochs`` (n_sizes, n_trials) training errors."""
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for kind in settings["labels"]:
         by_steps, by_epochs = [], []
         for n in tqdm(settings["sizes"], kind, disable=not progress):
@@ -164,8 +164,8 @@ def run_steps(settings: Mapping[str, Any], progress: bool = False) -> dict[str, 
             ]
             by_steps.append([[round(error, 5) for error in errors] for errors, _ in trials])
             by_epochs.append([round(error, 5) for _, error in trials])
-        found[kind] = {"steps": by_steps, "epochs": by_epochs}
-    return found
+        table[kind] = {"steps": by_steps, "epochs": by_epochs}
+    return table
 
 
 def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str, Any]:
@@ -174,12 +174,12 @@ def run_widths(settings: Mapping[str, Any], progress: bool = False) -> dict[str,
         split(settings["n"], "wrong", np.random.default_rng([7, seed]), settings["wrong"])
         for seed in range(settings["n_seeds"])
     ]
-    found: dict[str, list[list[float]]] = {}
+    table: dict[str, list[list[float]]] = {}
     for width in tqdm(settings["widths"], "widths", disable=not progress):
         errors = [width_errors(width, data, seed, settings["max_iter"]) for seed, data in enumerate(splits)]
         for name in errors[0]:
-            found.setdefault(name, []).append([float(f"{each[name]:.5g}") for each in errors])
-    return found
+            table.setdefault(name, []).append([float(f"{error[name]:.5g}") for error in errors])
+    return table
 
 
 def run(progress: bool = False) -> dict[str, Any]:

@@ -201,14 +201,14 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
     """Lists with one number per seed: {"arms": arm → measure → …, "random labels": …, "regions": network → …}."""
     seeds = settings["seeds"]
     images = [draw_images(seed, settings) for seed in seeds]
-    labelled = [each.labelled for each in images]
-    noise = [random_labels(each, seed) for each, seed in zip(images, seeds, strict=True)]
-    teachers = fit_networks("deep", cross_entropy, labelled, [each.y for each in images], settings)
+    labelled = [image.labelled for image in images]
+    noise = [random_labels(image, seed) for image, seed in zip(images, seeds, strict=True)]
+    teachers = fit_networks("deep", cross_entropy, labelled, [image.y for image in images], settings)
     memorisers = fit_networks("deep", cross_entropy, labelled, noise, settings)
-    found: dict[str, Any] = {"arms": {"deep, 400 labels (teacher)": _each(teachers, teachers, images)}}
+    table: dict[str, Any] = {"arms": {"deep, 400 labels (teacher)": _each(teachers, teachers, images)}}
     for arm in tqdm(STUDENTS, unit="arm", disable=not progress):
-        found["arms"][arm] = _each(train_student(arm, teachers, images, settings), teachers, images)
-    found["random labels"] = {
+        table["arms"][arm] = _each(train_student(arm, teachers, images, settings), teachers, images)
+    table["random labels"] = {
         "training accuracy": [
             float(np.mean(answers(net, x) == y)) for net, x, y in zip(memorisers, labelled, noise, strict=True)
         ],
@@ -218,13 +218,13 @@ def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[
         },
     }
     kinds = {"initial": initial_networks("deep", settings), "true labels": teachers, "random labels": memorisers}
-    found["regions"] = {
-        kind: [mean_regions(net, each, seed, settings) for net, each, seed in zip(nets, images, seeds, strict=True)]
+    table["regions"] = {
+        kind: [mean_regions(net, image, seed, settings) for net, image, seed in zip(nets, images, seeds, strict=True)]
         for kind, nets in kinds.items()
     }
-    return found
+    return table
 
 
 def _each(networks: list[Network], teachers: list[Network], images: list[Images]) -> dict[str, list[float]]:
-    rows = [against(*each) for each in zip(networks, teachers, images, strict=True)]
+    rows = [against(*one) for one in zip(networks, teachers, images, strict=True)]
     return {key: [row[key] for row in rows] for key in rows[0]}

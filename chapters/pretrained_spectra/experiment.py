@@ -186,16 +186,16 @@ def run(
     read : the weights of a network; by default they are downloaded. kept : gives what an earlier run has computed of a
     network, or computes it.
     """
-    opened = read or import_module(f"{__package__}.sources").reader()  # readers decide no number
+    result = read or import_module(f"{__package__}.sources").reader()  # readers decide no number
 
     def values(key: str) -> dict[str, Any]:
-        with opened(key) as checkpoint:
+        with result(key) as checkpoint:
             return network_values(checkpoint, key, settings)
 
-    found = {}
+    table = {}
     for key in tqdm(settings["networks"], "networks", disable=None):
-        found[key] = kept(key, lambda key=key: values(key)) if kept else values(key)  # type: ignore[misc]
-    return {"networks": found}
+        table[key] = kept(key, lambda key=key: values(key)) if kept else values(key)  # type: ignore[misc]
+    return {"networks": table}
 
 
 def _rounded(value: Any) -> Any:
@@ -206,7 +206,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command; 0 if it did what was asked, 1 with a message if it could not."""
     from chapters.pretrained_spectra import sources
 
-    lines = [f"  {each.title}: {' '.join(each.packages)}: {each.licence}" for each in sources.SOURCES.values()]
+    lines = [f"  {one.title}: {' '.join(one.packages)}: {one.licence}" for one in sources.SOURCES.values()]
     parser = argparse.ArgumentParser(
         prog=PROG,
         description=f"{__doc__}\nThe weights are other people's work, and their licences stand in the packages:\n\n"
@@ -223,9 +223,9 @@ def main(arguments: Sequence[str]) -> int:
                     print(path)
             return 0
         with threadpool_limits(1):
-            kept = keeping(given.cache / "statistics", results.code_of(run)["hash"])
+            result = keeping(given.cache / "statistics", results.code_of(run)["hash"])
             path, read = results.path_of("pretrained_spectra"), sources.reader(given.cache)
-            results.save(path, PROG, run, SETTINGS, lambda: run(SETTINGS, read, kept))
+            results.save(path, PROG, run, SETTINGS, lambda: run(SETTINGS, read, result))
     except sources.CheckpointError as error:
         print(textwrap.fill(str(error), 110, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
         return 1
@@ -238,13 +238,13 @@ def keeping(folder: Path, code: str) -> Callable[[str, Callable[[], dict[str, An
     def kept(key: str, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         path = folder / f"{key}-{code[:16]}.json"
         if path.exists():
-            found: dict[str, Any] = json.loads(path.read_text("utf8"))
-            return found
-        found = compute()
+            result: dict[str, Any] = json.loads(path.read_text("utf8"))
+            return result
+        result = compute()
         folder.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".part")
-        draft.write_text(json.dumps(found), "utf8")
+        draft.write_text(json.dumps(result), "utf8")
         draft.replace(path)
-        return found
+        return result
 
     return kept

@@ -185,7 +185,7 @@ def outcomes(paths: Mapping[str, Sequence[Snapshot]], seed: int) -> pd.DataFrame
 
 def trained_outcomes(trainings: Mapping[str, Training], seed: int) -> pd.DataFrame:
     """:func:`outcomes` of networks that are trained now."""
-    return outcomes({name: list(training_path(each, [0, each.epochs])) for name, each in trainings.items()}, seed)
+    return outcomes({name: list(training_path(one, [0, one.epochs])) for name, one in trainings.items()}, seed)
 
 
 def run(settings: Mapping[str, Any] = SETTINGS, progress: bool = False) -> dict[str, Any]:
@@ -210,4 +210,4 @@ def stored_outcomes(content: Mapping[str, Any], trainings: Mapping[str, Training
 
 
 def _networks(settings: Mapping[str, Any], seed: int) -> dict[str, Training]:
-    return {name: Training(**{**each, "seed": seed}) for name, each in settings["networks"].items()}
+    return {name: Training(**{**one, "seed": seed}) for name, one in settings["networks"].items()}

@@ -104,8 +104,8 @@ def size_studies(
     Within a family, in units of the spread of log size s: error = −s + q with q of standard deviation ``scatter``, what
     training has added to size; metric = −s + knows · q + noise. At ``knows`` = 0 it has no more to say than size.
 
-    >>> found = size_studies([6] * 5, 0.0, 20, np.random.default_rng(0))
-    >>> bool(found.metric.mean() > 0.6), bool(abs(found.partial.mean()) < 0.2)
+    >>> studies = size_studies([6] * 5, 0.0, 20, np.random.default_rng(0))
+    >>> bool(studies.metric.mean() > 0.6), bool(abs(studies.partial.mean()) < 0.2)
     (True, True)
     """
     rows = []

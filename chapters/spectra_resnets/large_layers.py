@@ -100,8 +100,8 @@ def run(
         for targets in TARGETS
         for seed in settings["seeds"]
     ]
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for job, row in zip(jobs, values_of(one_network, jobs, sweep, progress=progress, workers=workers), strict=True):
         values = {name: row[name] for name in ("layers", "shapes", *COLUMNS, "train", "test")}
-        found.setdefault(job["kind"], {}).setdefault(job["targets"], []).append(values)
-    return found
+        table.setdefault(job["kind"], {}).setdefault(job["targets"], []).append(values)
+    return table

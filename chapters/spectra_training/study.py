@@ -248,16 +248,16 @@ def registered_checks(table: pd.DataFrame, metric: str = "alpha_hat", **options:
         for half, part in halves(table).items()
     }
     partial = partial_estimates(table, metric, **options)
-    norms = {half: lesser(found["log_frobenius"], found["log_spectral"]) for half, found in plain.items()}
-    works = {half: {name: found[name].high < 0 for name in (metric, *NORMS)} for half, found in plain.items()}
+    norms = {half: lesser(one["log_frobenius"], one["log_spectral"]) for half, one in plain.items()}
+    works = {half: {name: one[name].high < 0 for name in (metric, *NORMS)} for half, one in plain.items()}
     return {
         "without_decay": plain["without"][metric].high,
         "with_decay": plain["with"][metric].high,
         "norms_fail": min((norms[half] - plain[half][metric]).low for half in plain),
-        "given_norms": max(found.high for found in partial.values()),
-        "shuffled": min((found[SHUFFLED[metric]] - found[metric]).low for found in plain.values()),
+        "given_norms": max(one.high for one in partial.values()),
+        "shuffled": min((one[SHUFFLED[metric]] - one[metric]).low for one in plain.values()),
         "labels_fixed": within(table, metric, by=("family", "noise"), **options).high,
-        "baseline": min((abs(found[metric]) - abs(found["train"])).low for found in plain.values()),
+        "baseline": min((abs(one[metric]) - abs(one["train"])).low for one in plain.values()),
         "unregularised": partial["without"].high,
         "norm_instead": float(sum(any(w[n] for n in NORMS) and not w[metric] for w in works.values())),
     }

@@ -105,10 +105,10 @@ def test_a_conversion_must_hold_the_same_weights(tmp_path):
 
 def test_names_shapes_and_values_decide_the_hash_of_weights():
     base = {"a": np.eye(2), "b": np.ones((2, 3)), "a.bias": np.ones(2)}
-    found = files.weights_hash(read_checkpoint(base))
-    assert found == files.weights_hash(read_checkpoint({"b": base["b"], "module.a": base["a"]}))
+    result = files.weights_hash(read_checkpoint(base))
+    assert result == files.weights_hash(read_checkpoint({"b": base["b"], "module.a": base["a"]}))
     for changed in ({"a": 2 * np.eye(2)}, {"b": np.ones((3, 2))}, {"c": np.eye(2)}):
-        assert found != files.weights_hash(read_checkpoint({**base, **changed}))
+        assert result != files.weights_hash(read_checkpoint({**base, **changed}))
 
 
 class Trap:
@@ -164,14 +164,14 @@ def test_the_command_shows_licences_before_it_asks(monkeypatch, capsys, tmp_path
     monkeypatch.setattr("builtins.input", lambda prompt: "n")
     monkeypatch.setattr(experiment, "fetch_file", lambda *_, **__: pytest.fail("fetched without being asked to"))
     assert experiment.main(["--cache", str(tmp_path)]) == 1
-    found = capsys.readouterr()
-    assert "Apache-2.0" in found.out and "BSD-2-Clause" in found.out and "Nothing was fetched" in found.err
+    result = capsys.readouterr()
+    assert "Apache-2.0" in result.out and "BSD-2-Clause" in result.out and "Nothing was fetched" in result.err
 
 
 def test_the_command_says_in_one_message_what_is_missing(capsys, tmp_path):
     assert experiment.main(["--folder", str(tmp_path), "--output", str(tmp_path)]) == 1
-    told = " ".join(capsys.readouterr().err.split())  # long paths move the line breaks
-    assert "found neither resnet20-12fca82f.th nor" in told
+    result = " ".join(capsys.readouterr().err.split())  # long paths move the line breaks
+    assert "found neither resnet20-12fca82f.th nor" in result
     assert not (tmp_path / "resnet_spectra.json").exists()
 
 
